@@ -1,0 +1,142 @@
+package io.github.holdfast;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.aot.hint.annotation.Reflective;
+
+/**
+ * Runs a method under a distributed lock that is taken before the method's transaction
+ * begins and released after that transaction has ended.
+ *
+ * <p>
+ * By default the caller waits for the time of {@code holdfast.wait-time} and gets a
+ * {@link LockNotAcquiredException} if another holder kept the lock for that long. With
+ * {@link #onBusy()} set to {@link OnBusy#SKIP SKIP} the method is skipped instead, with a
+ * {@link #fallback()} another method runs in its place.
+ *
+ * <pre class="code">
+ * &#64;DistributedLock(key = "'inventory:' + #sku")
+ * &#64;Transactional
+ * public void confirm(String sku, int quantity) { ... }</pre>
+ *
+ * <p>
+ * A nested call for a key that the same call chain already holds proceeds at once. The
+ * annotation works on methods that are called through their Spring proxy: public,
+ * protected or package-private, not final, not static, and not on {@code this}. It may be
+ * declared on an interface method, and composed into annotations of your own with
+ * {@link org.springframework.core.annotation.AliasFor @AliasFor}. Methods that return
+ * before their work is done ({@code Future}, {@code CompletionStage}, reactive types) are
+ * refused at start-up.
+ *
+ * <p>
+ * <b>What is not protected:</b> HTTP calls, messages, files, a second database and
+ * threads that the method starts.
+ *
+ * @since 0.1.0
+ * @see LockTemplate
+ * @see LockContext#current()
+ */
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Reflective
+public @interface DistributedLock {
+
+	/**
+	 * The key of the lock, as a SpEL expression over the method's parameters: by name
+	 * ({@code #sku}), by position ({@code #p0}) and over beans ({@code @tenant.id}).
+	 * Methods with equal keys exclude each other, whatever class they are in, on all
+	 * nodes that share a store and {@code holdfast.key-prefix}.
+	 * <p>
+	 * A collection or an array gives several locks, all or none, taken in sorted order
+	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
+	 * needs no lock.
+	 * <p>
+	 * A null or blank key, a null element, a null part of a concatenation, and an object
+	 * that has no text form of its own are refused with an
+	 * {@link IllegalArgumentException}.
+	 */
+	String key();
+
+	/**
+	 * The name of this lock for logs, meters and {@code holdfast.locks.<name>.*}. It is
+	 * not part of the key. Default: {@code Class.method}. Accepts <code>${...}</code>.
+	 */
+	String name() default "";
+
+	/**
+	 * How long to wait for all keys together, including the time in local queues and
+	 * connection pools. Zero means exactly one attempt. Default:
+	 * {@code holdfast.wait-time}. Accepts {@code "500ms"}, {@code "2s"}, ISO-8601
+	 * ({@code "PT2S"}) and <code>${...}</code>.
+	 */
+	String waitTime() default "";
+
+	/**
+	 * How soon others get the lock after this JVM has died. The lease is renewed while
+	 * the method runs, so it need not be as long as the method. Default:
+	 * {@code holdfast.lease-time}. Accepts the same forms as {@link #waitTime()}.
+	 */
+	String leaseTime() default "";
+
+	/**
+	 * How long the lease is renewed at most; after that it runs out, and a transaction
+	 * that is still open cannot rely on the lock any more. Default: as long as the method
+	 * runs. Accepts the same forms as {@link #waitTime()}.
+	 */
+	String maxHoldTime() default "";
+
+	/**
+	 * How the lock is shared. Default: {@link LockRequest.Mode#EXCLUSIVE EXCLUSIVE}. A
+	 * mode that the configured backend does not have fails the start.
+	 */
+	LockRequest.Mode mode() default LockRequest.Mode.EXCLUSIVE;
+
+	/**
+	 * Whether waiters on all nodes are served in the order of their arrival. Default:
+	 * {@code false}. Fails the start where the configured backend cannot do it.
+	 */
+	boolean fair() default false;
+
+	/**
+	 * What happens when another holder kept the lock for the whole wait time. Default:
+	 * {@link OnBusy#THROW THROW}.
+	 */
+	OnBusy onBusy() default OnBusy.THROW;
+
+	/**
+	 * The name of a method of the same bean that is called, through the proxy, when
+	 * another holder kept the lock for the whole wait time. It has the same parameters,
+	 * optionally followed by a {@link LockNotAcquiredException}, and a return type that
+	 * fits. Default: none.
+	 */
+	String fallback() default "";
+
+	/**
+	 * A SpEL expression like {@link #key()} that decides whether the lock is needed. When
+	 * it is {@code false} the method runs without a lock. Default: always locked.
+	 */
+	String condition() default "";
+
+	/**
+	 * What to do with a call whose lock is busy.
+	 */
+	enum OnBusy {
+
+		/** Throw a {@link LockNotAcquiredException}. */
+		THROW,
+
+		/**
+		 * Do not call the method; return {@code null}, or an empty {@code Optional} where
+		 * the method returns one. Refused at start-up for methods that return a
+		 * primitive.
+		 */
+		SKIP
+
+	}
+
+}

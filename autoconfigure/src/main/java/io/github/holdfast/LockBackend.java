@@ -1,0 +1,94 @@
+package io.github.holdfast;
+
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that grants locks: the interface that each backend implements.
+ *
+ * <p>
+ * A backend reports facts and leaves all policy to {@link LockTemplate}: it returns a
+ * lease, {@code null} for "another holder kept the lock", or throws
+ * {@link LockBackendException} for "the store did not answer". A failure of the store is
+ * never reported as {@code null}. After a time-out, an interrupt or a failure nothing may
+ * remain in the store that could win the lock later.
+ *
+ * <p>
+ * Implementations are safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public interface LockBackend {
+
+	/**
+	 * Acquires one lock.
+	 * @param request the key, the owner, and how long to wait: at most
+	 * {@link LockRequest#waitTime()}, where zero means exactly one attempt
+	 * @return the lease, or {@code null} if another holder kept the lock for the whole
+	 * wait
+	 * @throws InterruptedException if the thread was interrupted while it waited; nothing
+	 * is held then
+	 * @throws LockBackendException if the store is unreachable or failed
+	 */
+	@Nullable LockLease acquire(LockRequest request) throws InterruptedException;
+
+	/**
+	 * Acquires several locks in one round trip, all or none, with one attempt and without
+	 * waiting. Default: not supported.
+	 * @param sorted one request for each key, sorted by key
+	 * @return one lease for each request in the same order, or {@code null} if the
+	 * backend cannot do this or not all keys were free; the caller then goes on key by
+	 * key
+	 */
+	default @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
+		return null;
+	}
+
+	/**
+	 * Tells who holds a lock, for the message of an exception. Default: unknown.
+	 * @param key the stored id of the lock
+	 * @return a text for people, or {@code null} if the store does not tell
+	 */
+	default @Nullable String holder(String key) {
+		return null;
+	}
+
+	/**
+	 * What this backend can do beyond exclusive locks. Default: nothing.
+	 * @return the capabilities
+	 */
+	default Set<Capability> capabilities() {
+		return Set.of();
+	}
+
+	/**
+	 * What a backend can do, beyond an exclusive lock with a lease.
+	 */
+	enum Capability {
+
+		/** Shared (read) locks. */
+		SHARED,
+
+		/** Waiters on all nodes are served in the order of their arrival. */
+		FAIR,
+
+		/** Version check at commit instead of a lock. */
+		OPTIMISTIC,
+
+		/** The lock lives as long as a session; the lease time is ignored. */
+		SESSION_BOUND,
+
+		/** The store queues its waiters by itself. */
+		NATIVE_QUEUE,
+
+		/** The store is this JVM, so that no local queue is needed in front of it. */
+		IN_PROCESS,
+
+		/** A release after a guarded commit need not be waited for. */
+		RELEASE_NOT_AWAITED
+
+	}
+
+}

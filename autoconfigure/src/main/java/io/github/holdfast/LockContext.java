@@ -1,0 +1,98 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock under which the current code runs.
+ *
+ * <p>
+ * Bound to the thread that took the lock; threads that the code starts do not see it.
+ *
+ * @since 0.1.0
+ */
+public interface LockContext {
+
+	/**
+	 * The innermost lock that the current call chain holds.
+	 * @return the lock, or empty outside of any lock and with
+	 * {@code holdfast.enabled=false}
+	 */
+	static Optional<LockContext> current() {
+		return Optional.ofNullable(HeldLocks.current());
+	}
+
+	/**
+	 * The lock's name for logs and meters.
+	 * @return the name
+	 */
+	String name();
+
+	/**
+	 * The keys of this call as the caller gave them, sorted, without the prefix.
+	 * @return the keys
+	 */
+	List<String> keys();
+
+	/**
+	 * The leases of this call in the order of {@link #keys()}, including those that an
+	 * outer call of the same chain acquired.
+	 * @return the leases
+	 */
+	List<LockLease> leases();
+
+	/**
+	 * The fencing token of the only key: a number that rises strictly with each holder of
+	 * the key, to be checked by the resources that the lock protects.
+	 * @return the token
+	 * @throws IllegalStateException if there are several keys
+	 */
+	default long token() {
+		if (leases().size() != 1) {
+			throw new IllegalStateException("Lock '" + name() + "' has " + leases().size()
+					+ " keys, each with its own token; use token(key) with one of " + keys());
+		}
+		return leases().get(0).token();
+	}
+
+	/**
+	 * The fencing token of one key.
+	 * @param key one of {@link #keys()}
+	 * @return the token
+	 * @throws IllegalArgumentException if the key is not one of this call
+	 */
+	default long token(String key) {
+		int index = keys().indexOf(key);
+		if (index < 0) {
+			throw new IllegalArgumentException("Lock '" + name() + "' does not hold '" + key + "' but " + keys());
+		}
+		return leases().get(index).token();
+	}
+
+	/**
+	 * The time for which this process can still prove that it holds all keys.
+	 * @return the shortest time, or {@code null} if no key has a lease that runs out
+	 */
+	default @Nullable Duration remaining() {
+		Duration shortest = null;
+		for (LockLease lease : leases()) {
+			Duration remaining = lease.remaining();
+			if (remaining != null && (shortest == null || remaining.compareTo(shortest) < 0)) {
+				shortest = remaining;
+			}
+		}
+		return shortest;
+	}
+
+	/**
+	 * Whether this process can still prove that it holds all keys. Does no I/O.
+	 * @return {@code false} once a lease has run out, was reported lost or was released
+	 */
+	default boolean isValid() {
+		return leases().stream().allMatch(LockLease::isValid);
+	}
+
+}

@@ -1,0 +1,172 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Acquires the locks of one call: what is held already is used, the rest is acquired in
+ * sorted order within one wait budget, all or none.
+ */
+final class LockEngine implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
+
+	private final Supplier<LockBackend> backend;
+
+	private final Supplier<List<LockListener>> listeners;
+
+	private final LockRenewal renewal = new LockRenewal();
+
+	private volatile boolean closed;
+
+	LockEngine(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
+		this.backend = SingletonSupplier.of(backend);
+		this.listeners = SingletonSupplier.of(listeners);
+	}
+
+	LockScope acquire(Collection<String> keys, LockSettings settings) {
+		checkSupported(settings);
+		return new Acquisition(keys, settings).run();
+	}
+
+	void checkSupported(LockSettings settings) {
+		Set<LockBackend.Capability> asked = EnumSet.noneOf(LockBackend.Capability.class);
+		if (settings.mode() != LockRequest.Mode.EXCLUSIVE) {
+			asked.add(LockBackend.Capability.valueOf(settings.mode().name()));
+		}
+		if (settings.fair()) {
+			asked.add(LockBackend.Capability.FAIR);
+		}
+		if (!asked.isEmpty() && !this.backend.get().capabilities().containsAll(asked)) {
+			throw new UnsupportedOperationException("Lock '" + settings.name() + "' asks for " + asked + ", but "
+					+ this.backend.get() + " offers " + this.backend.get().capabilities());
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.renewal.close();
+	}
+
+	/**
+	 * One attempt to get all keys of a call.
+	 */
+	private final class Acquisition {
+
+		private final LockBackend backend = LockEngine.this.backend.get();
+
+		private final List<LockListener> listeners = LockEngine.this.listeners.get();
+
+		private final LockSettings settings;
+
+		private final List<String> keys;
+
+		private final List<LockLease> leases = new ArrayList<>();
+
+		private final List<LockRenewal.Task> acquired = new ArrayList<>();
+
+		private final long start = System.nanoTime();
+
+		private Acquisition(Collection<String> keys, LockSettings settings) {
+			this.settings = settings;
+			this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
+		}
+
+		private LockScope run() {
+			List<String> missing = missing();
+			if (!missing.isEmpty()) {
+				LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), missing,
+						this.settings.propagation());
+				this.listeners.forEach((listener) -> listener.beforeAcquire(attempt));
+			}
+			try {
+				acquireAll(missing);
+			}
+			catch (RuntimeException | Error ex) {
+				giveBack(ex);
+				throw ex;
+			}
+			LockScope scope = new LockScope(this.backend, this.settings.name(), this.keys, this.leases, this.acquired,
+					this.listeners);
+			scope.opened();
+			return scope;
+		}
+
+		private List<String> missing() {
+			if (HeldLocks.current() == null) {
+				return this.keys;
+			}
+			return this.keys.stream().filter((key) -> HeldLocks.find(this.backend, storedKey(key)) == null).toList();
+		}
+
+		private void acquireAll(List<String> missing) {
+			for (String key : this.keys) {
+				LockLease held = missing.contains(key) ? null : HeldLocks.find(this.backend, storedKey(key));
+				this.leases.add((held != null) ? held : acquire(key));
+			}
+		}
+
+		private LockLease acquire(String key) {
+			if (LockEngine.this.closed) {
+				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, null);
+			}
+			LockLease lease;
+			try {
+				lease = this.backend.acquire(
+						this.settings.request(storedKey(key), remainingWait(), LockOwner.next(), LockOwner.holder()));
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, ex);
+			}
+			if (lease == null) {
+				throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
+			}
+			this.acquired
+				.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
+			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
+			return lease;
+		}
+
+		private void giveBack(Throwable cause) {
+			for (int i = this.acquired.size() - 1; i >= 0; i--) {
+				try {
+					this.acquired.get(i).release().toCompletableFuture().join();
+				}
+				catch (RuntimeException ex) {
+					cause.addSuppressed(ex);
+				}
+			}
+		}
+
+		private Duration remainingWait() {
+			Duration remaining = this.settings.waitTime().minusNanos(System.nanoTime() - this.start);
+			return remaining.isNegative() ? Duration.ZERO : remaining;
+		}
+
+		private String storedKey(String key) {
+			return this.settings.keyPrefix() + key;
+		}
+
+		private LockNotAcquiredException notAcquired(String key, LockNotAcquiredException.Reason reason,
+				@Nullable String holder, @Nullable Exception cause) {
+			return new LockNotAcquiredException(key, reason, this.settings.waitTime(), holder, cause);
+		}
+
+	}
+
+}

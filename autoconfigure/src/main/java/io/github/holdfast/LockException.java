@@ -1,0 +1,43 @@
+package io.github.holdfast;
+
+/**
+ * What all exceptions of Holdfast have in common. An interface, as those that tell "try
+ * again" belong to Spring's {@link org.springframework.dao.ConcurrencyFailureException}
+ * family and the others must not. None is a
+ * {@link org.springframework.transaction.TransactionException}.
+ *
+ * @since 0.1.0
+ */
+public interface LockException {
+
+	/**
+	 * The key that the exception is about, as the caller gave it.
+	 * @return the key
+	 */
+	String key();
+
+	/**
+	 * Returns a key in quotes for a message or a log line, without characters that could
+	 * forge one.
+	 * @param key the key
+	 * @return the quoted key
+	 */
+	static String quote(String key) {
+		StringBuilder quoted = new StringBuilder(key.length() + 2).append('\'');
+		key.codePoints().limit(200).forEach((c) -> {
+			if (Character.isISOControl(c) || Character.getType(c) == Character.FORMAT
+					|| Character.getType(c) == Character.LINE_SEPARATOR
+					|| Character.getType(c) == Character.PARAGRAPH_SEPARATOR) {
+				quoted.append(String.format("\\u%04x", c));
+			}
+			else {
+				quoted.appendCodePoint(c);
+			}
+		});
+		if (key.codePointCount(0, key.length()) > 200) {
+			quoted.append("…");
+		}
+		return quoted.append('\'').toString();
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One granted lock: it belongs to whoever holds this object, on any thread.
+ *
+ * <p>
+ * Implementations are safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public interface LockLease {
+
+	/**
+	 * The stored id of the lock, prefix included.
+	 * @return the key of the request
+	 */
+	String key();
+
+	/**
+	 * The identity of this acquisition.
+	 * @return the owner of the request
+	 */
+	String owner();
+
+	/**
+	 * A number that rises strictly with each grant of this key by the store.
+	 * @return the epoch
+	 */
+	long epoch();
+
+	/**
+	 * A number that rises with each local holder of one remote lease, from 0 to 255.
+	 * @return the turn
+	 */
+	default int turn() {
+		return 0;
+	}
+
+	/**
+	 * The fencing token: it rises strictly with each holder of this key, whether the
+	 * store granted the lock or a local holder passed it on.
+	 * @return epoch and turn as one number
+	 */
+	default long token() {
+		return (epoch() << 8) + turn();
+	}
+
+	/**
+	 * The time for which this process can still prove that it holds the lock, by its own
+	 * monotonic clock and counted from before the last successful request.
+	 * @return the time, not negative, or {@code null} if the lock is bound to a session
+	 */
+	@Nullable Duration remaining();
+
+	/**
+	 * Whether this process can still prove that it holds the lock. Does no I/O.
+	 * @return {@code false} once the lease has run out, was reported lost or was released
+	 */
+	boolean isValid();
+
+	/**
+	 * Asks the store whether this is still the holder and, if so, extends the lease.
+	 * @param leaseTime the new time, counted from now
+	 * @return {@code false} if the lock is no longer ours
+	 * @throws LockBackendException if the store did not answer, so that nothing is known
+	 */
+	boolean renew(Duration leaseTime);
+
+	/**
+	 * Gives the lock back. Never touches the lock of a successor.
+	 * @return completes with {@code false} if the lock was already lost or released, or
+	 * exceptionally with {@link LockBackendException} if the store did not answer
+	 */
+	CompletionStage<Boolean> release();
+
+}

@@ -1,0 +1,125 @@
+package io.github.holdfast;
+
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.annotation.Propagation;
+
+/**
+ * Is told what {@link LockTemplate} does, and may refuse an acquisition.
+ *
+ * <p>
+ * Called on the thread of the caller. A re-entrant call that needs no new key is not
+ * reported. Implementations are safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public interface LockListener {
+
+	/**
+	 * Called before anything is acquired. An exception refuses the acquisition and
+	 * reaches the caller.
+	 * @param attempt what is about to be acquired
+	 */
+	default void beforeAcquire(Attempt attempt) {
+	}
+
+	/**
+	 * Called when all keys are held. An exception releases them and reaches the caller.
+	 * @param lock the lock
+	 */
+	default void acquired(HeldLock lock) {
+	}
+
+	/**
+	 * Called when the lock has been given back, or could not be. An exception is logged.
+	 * @param lock the lock
+	 * @param outcome how it ended
+	 */
+	default void released(HeldLock lock, Outcome outcome) {
+	}
+
+	/**
+	 * What is about to be acquired.
+	 *
+	 * @param name the lock's name
+	 * @param keys the keys as the caller gave them, sorted, without those that are held
+	 * already
+	 * @param propagation how the transaction of the body relates to a running one, or
+	 * {@code null} if the body declares none
+	 */
+	record Attempt(String name, List<String> keys, @Nullable Propagation propagation) {
+
+		public Attempt {
+			keys = List.copyOf(keys);
+		}
+
+	}
+
+	/**
+	 * A lock that is held, with what a listener may decide about its end.
+	 */
+	interface HeldLock extends LockContext {
+
+		/**
+		 * The lock around this one on the same thread.
+		 * @return the next outer lock that is held, or {@code null} if there is none
+		 */
+		@Nullable HeldLock outer();
+
+		/**
+		 * Notes that a transaction is about to commit after a check of this lock, so that
+		 * a loss that is found later cannot have harmed it.
+		 */
+		void guarded();
+
+		/**
+		 * Notes that a loss has been reported to the caller by an exception.
+		 */
+		void lossReported();
+
+		/**
+		 * Notes that a commit under this lock has an unknown outcome: the lock is neither
+		 * renewed nor released but runs out.
+		 */
+		void outcomeUnknown();
+
+		/**
+		 * Postpones the release: when the body has ended, {@code registrar} gets the
+		 * action that releases the lock.
+		 * @param registrar takes the action and runs it later, on the same thread
+		 */
+		void releaseLater(Consumer<Runnable> registrar);
+
+		/**
+		 * The innermost lock that the current call chain holds.
+		 * @return the lock, or {@code null} if none is held
+		 */
+		static @Nullable HeldLock current() {
+			return HeldLocks.current();
+		}
+
+	}
+
+	/**
+	 * How a lock ended.
+	 */
+	enum Outcome {
+
+		/** It was given back. */
+		RELEASED,
+
+		/** The store had already given it to another holder, or freed it. */
+		LOST,
+
+		/** It was left to run out, as the outcome of a commit is unknown. */
+		KEPT,
+
+		/** The store did not answer; the lock runs out by itself. */
+		FAILED
+
+	}
+
+}

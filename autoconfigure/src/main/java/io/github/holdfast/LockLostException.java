@@ -1,0 +1,36 @@
+package io.github.holdfast;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.PessimisticLockingFailureException;
+
+/**
+ * Thrown just before a commit when the lock is no longer held: the transaction has been
+ * rolled back, so it is safe to try again.
+ *
+ * @since 0.1.0
+ */
+public class LockLostException extends PessimisticLockingFailureException implements LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String key;
+
+	/**
+	 * Create a new exception.
+	 * @param key the key as the caller gave it
+	 * @param detail what was found, as the end of the sentence
+	 * @param cause the cause, if any
+	 */
+	public LockLostException(String key, String detail, @Nullable Throwable cause) {
+		super("Lock " + LockException.quote(key) + " was lost before the commit, so the transaction was rolled back: "
+				+ detail, cause);
+		this.key = key;
+	}
+
+	@Override
+	public String key() {
+		return this.key;
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
+
+/**
+ * Thrown when a lock was not acquired; the body has not run, so it is safe to try again.
+ *
+ * @since 0.1.0
+ */
+public class LockNotAcquiredException extends CannotAcquireLockException implements LockException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String key;
+
+	private final Reason reason;
+
+	private final Duration waitTime;
+
+	private final @Nullable String holder;
+
+	/**
+	 * Create a new exception.
+	 * @param key the key as the caller gave it
+	 * @param reason why it was not acquired
+	 * @param waitTime how long the caller was ready to wait
+	 * @param holder who holds the lock, if known
+	 * @param cause the cause, if any
+	 */
+	public LockNotAcquiredException(String key, Reason reason, Duration waitTime, @Nullable String holder,
+			@Nullable Throwable cause) {
+		super("Lock " + LockException.quote(key) + " was not acquired " + reason.text(waitTime)
+				+ ((holder != null) ? ": " + holder : ""), cause);
+		this.key = key;
+		this.reason = reason;
+		this.waitTime = waitTime;
+		this.holder = holder;
+	}
+
+	@Override
+	public String key() {
+		return this.key;
+	}
+
+	/**
+	 * Why the lock was not acquired.
+	 * @return the reason
+	 */
+	public Reason reason() {
+		return this.reason;
+	}
+
+	/**
+	 * How long the caller was ready to wait for all keys together.
+	 * @return the wait time
+	 */
+	public Duration waitTime() {
+		return this.waitTime;
+	}
+
+	/**
+	 * Who holds the lock, as a text for people.
+	 * @return the holder, or {@code null} if the store does not tell
+	 */
+	public @Nullable String holder() {
+		return this.holder;
+	}
+
+	/**
+	 * Why a lock was not acquired.
+	 */
+	public enum Reason {
+
+		/** Another holder kept the lock for the whole wait time. */
+		BUSY,
+
+		/** The waiting thread was interrupted; its interrupt flag is set. */
+		INTERRUPTED,
+
+		/** The application is shutting down. */
+		SHUTDOWN,
+
+		/** Too many threads wait for the lock already. */
+		QUEUE_FULL;
+
+		String text(Duration waitTime) {
+			return switch (this) {
+				case BUSY -> "within " + waitTime.toMillis() + " ms";
+				case INTERRUPTED -> "as the waiting thread was interrupted";
+				case SHUTDOWN -> "as the application is shutting down";
+				case QUEUE_FULL -> "as too many threads wait for it already";
+			};
+		}
+
+	}
+
+}

@@ -1,0 +1,242 @@
+package io.github.holdfast;
+
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The locks of one call, from the moment all of them are held until they are given back.
+ * Leases that an outer call acquired are seen but not released.
+ */
+final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
+
+	private final LockBackend backend;
+
+	private final String name;
+
+	private final List<String> keys;
+
+	private final List<LockLease> leases;
+
+	private final List<LockRenewal.Task> acquired;
+
+	private final List<LockListener> listeners;
+
+	private final @Nullable LockScope outer;
+
+	private final AtomicBoolean closing = new AtomicBoolean();
+
+	private volatile boolean held = true;
+
+	private volatile boolean guarded;
+
+	private volatile boolean lossReported;
+
+	private volatile boolean outcomeUnknown;
+
+	private volatile @Nullable Consumer<Runnable> registrar;
+
+	/**
+	 * Create a scope and make it the innermost one of this thread.
+	 * @param backend the backend of the leases
+	 * @param name the lock's name
+	 * @param keys the keys as the caller gave them
+	 * @param leases one lease for each key
+	 * @param acquired the renewals of those leases that this scope releases, in the order
+	 * of their acquisition
+	 * @param listeners who is told
+	 */
+	LockScope(LockBackend backend, String name, List<String> keys, List<LockLease> leases,
+			List<LockRenewal.Task> acquired, List<LockListener> listeners) {
+		this.backend = backend;
+		this.name = name;
+		this.keys = List.copyOf(keys);
+		this.leases = List.copyOf(leases);
+		this.acquired = List.copyOf(acquired);
+		this.listeners = listeners;
+		this.outer = HeldLocks.current();
+		HeldLocks.push(this);
+	}
+
+	/**
+	 * Tell the listeners that all keys are held.
+	 */
+	void opened() {
+		if (!this.acquired.isEmpty()) {
+			try {
+				this.listeners.forEach((listener) -> listener.acquired(this));
+			}
+			catch (RuntimeException | Error ex) {
+				this.lossReported = true;
+				end();
+				throw ex;
+			}
+		}
+	}
+
+	@Override
+	public String name() {
+		return this.name;
+	}
+
+	@Override
+	public List<String> keys() {
+		return this.keys;
+	}
+
+	@Override
+	public List<LockLease> leases() {
+		return this.leases;
+	}
+
+	@Override
+	public @Nullable LockScope outer() {
+		LockScope scope = this.outer;
+		while (scope != null && !scope.held) {
+			scope = scope.outer;
+		}
+		return scope;
+	}
+
+	boolean isHeld() {
+		return this.held;
+	}
+
+	@Nullable LockLease lease(LockBackend backend, String key) {
+		if (this.backend == backend) {
+			for (LockLease lease : this.leases) {
+				if (lease.key().equals(key)) {
+					return lease;
+				}
+			}
+		}
+		return null;
+	}
+
+	@Override
+	public void guarded() {
+		this.guarded = true;
+	}
+
+	@Override
+	public void lossReported() {
+		this.lossReported = true;
+	}
+
+	@Override
+	public void outcomeUnknown() {
+		this.outcomeUnknown = true;
+	}
+
+	@Override
+	public void releaseLater(Consumer<Runnable> registrar) {
+		this.registrar = registrar;
+	}
+
+	@Override
+	public void close() {
+		if (!this.closing.compareAndSet(false, true)) {
+			return;
+		}
+		Consumer<Runnable> registrar = this.registrar;
+		if (registrar != null) {
+			registrar.accept(this::end);
+		}
+		else {
+			end();
+		}
+	}
+
+	/**
+	 * Give back what this scope acquired, last key first, even if one of them fails.
+	 */
+	private void end() {
+		this.closing.set(true);
+		this.held = false;
+		HeldLocks.current();
+		if (this.acquired.isEmpty()) {
+			return;
+		}
+		String lost = null;
+		LockListener.Outcome outcome = LockListener.Outcome.RELEASED;
+		for (int i = this.acquired.size() - 1; i >= 0; i--) {
+			LockRenewal.Task renewal = this.acquired.get(i);
+			LockListener.Outcome each = this.outcomeUnknown ? keep(renewal) : release(renewal);
+			if (each == LockListener.Outcome.LOST) {
+				lost = keyOf(renewal.lease());
+			}
+			outcome = (each.compareTo(outcome) > 0) ? each : outcome;
+		}
+		tellReleased(outcome);
+		if (lost != null && !this.lossReported && !this.guarded) {
+			throw new LockOverlapException(lost);
+		}
+	}
+
+	private LockListener.Outcome keep(LockRenewal.Task renewal) {
+		renewal.stop();
+		logger.warn("Lock {} is not released but left to run out, as the outcome of a commit under it is unknown",
+				LockException.quote(keyOf(renewal.lease())));
+		return LockListener.Outcome.KEPT;
+	}
+
+	private LockListener.Outcome release(LockRenewal.Task renewal) {
+		String key = LockException.quote(keyOf(renewal.lease()));
+		try {
+			CompletionStage<Boolean> release = renewal.release();
+			if (this.guarded && this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED)) {
+				release.whenComplete((released, ex) -> released(key, Boolean.TRUE.equals(released), ex));
+				return LockListener.Outcome.RELEASED;
+			}
+			return released(key, release.toCompletableFuture().join(), null);
+		}
+		catch (RuntimeException ex) {
+			return released(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+		}
+	}
+
+	private LockListener.Outcome released(String key, boolean released, @Nullable Throwable failure) {
+		if (failure != null) {
+			logger.warn("Lock {} could not be released, it runs out by itself", key, failure);
+			return LockListener.Outcome.FAILED;
+		}
+		if (!released) {
+			if (!this.lossReported) {
+				logger.warn("Lock {} was already lost when it was released{}", key,
+						this.guarded ? "; the commit under it was guarded" : "");
+			}
+			return LockListener.Outcome.LOST;
+		}
+		logger.debug("Lock {} released", key);
+		return LockListener.Outcome.RELEASED;
+	}
+
+	private void tellReleased(LockListener.Outcome outcome) {
+		for (LockListener listener : this.listeners) {
+			try {
+				listener.released(this, outcome);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("Lock '{}': a listener failed on release", this.name, ex);
+			}
+		}
+	}
+
+	private String keyOf(LockLease lease) {
+		return this.keys.get(this.leases.indexOf(lease));
+	}
+
+	@Override
+	public String toString() {
+		return "LockScope[name=" + this.name + ", keys=" + this.keys + ", held=" + this.held + "]";
+	}
+
+}

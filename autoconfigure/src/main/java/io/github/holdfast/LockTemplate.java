@@ -1,0 +1,285 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.util.Assert;
+
+/**
+ * Runs code under a distributed lock: the one path that annotated methods and direct
+ * callers share.
+ *
+ * <pre class="code">
+ * locks.run("inventory:" + sku, () -&gt; ...);
+ *
+ * try (LockTemplate.Scope scope = locks.withWaitTime(Duration.ZERO).acquire("nightly-report")) {
+ *     ...
+ * }</pre>
+ *
+ * <p>
+ * A key that the current call chain holds already is not acquired again. Several keys are
+ * acquired in sorted order, all or none, within one wait time. Leases are renewed while
+ * the body runs. An instance is immutable and safe for use by many threads; the
+ * {@code with...} methods return copies that share the backend and the renewal threads.
+ *
+ * @since 0.1.0
+ */
+public final class LockTemplate implements AutoCloseable {
+
+	private final @Nullable LockEngine engine;
+
+	private final LockSettings settings;
+
+	private LockTemplate(@Nullable LockEngine engine, LockSettings settings) {
+		this.engine = engine;
+		this.settings = settings;
+	}
+
+	/**
+	 * Create a template that waits 5 seconds, leases for 30 seconds and prefixes its keys
+	 * with {@code lock:}.
+	 * @param backend supplies the backend, at the first acquisition
+	 * @param listeners supplies the listeners, at the first acquisition
+	 */
+	public LockTemplate(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
+		this(new LockEngine(backend, listeners), LockSettings.DEFAULT);
+	}
+
+	/**
+	 * Create a template that runs every body without a lock.
+	 * @return the template
+	 */
+	public static LockTemplate unlocked() {
+		return new LockTemplate(null, LockSettings.DEFAULT);
+	}
+
+	/**
+	 * Returns a copy for locks of another name.
+	 * @param name the name for logs and meters; default {@code LockTemplate}
+	 * @return a copy
+	 */
+	public LockTemplate withName(String name) {
+		return with(this.settings.withName(name));
+	}
+
+	/**
+	 * Returns a copy with another prefix of the stored keys.
+	 * @param keyPrefix the prefix; default {@code lock:}
+	 * @return a copy
+	 */
+	public LockTemplate withKeyPrefix(String keyPrefix) {
+		return with(this.settings.withKeyPrefix(keyPrefix));
+	}
+
+	/**
+	 * Returns a copy with another wait time.
+	 * @param waitTime how long to wait for all keys together; zero means one attempt
+	 * @return a copy
+	 */
+	public LockTemplate withWaitTime(Duration waitTime) {
+		return with(this.settings.withWaitTime(waitTime));
+	}
+
+	/**
+	 * Returns a copy with another lease time.
+	 * @param leaseTime how soon others get the lock after this JVM has died
+	 * @return a copy
+	 */
+	public LockTemplate withLeaseTime(Duration leaseTime) {
+		return with(this.settings.withLeaseTime(leaseTime));
+	}
+
+	/**
+	 * Returns a copy with a limit to the renewal.
+	 * @param maxHoldTime how long leases are renewed, or {@code null} for as long as the
+	 * body runs
+	 * @return a copy
+	 */
+	public LockTemplate withMaxHoldTime(@Nullable Duration maxHoldTime) {
+		return with(this.settings.withMaxHoldTime(maxHoldTime));
+	}
+
+	/**
+	 * Returns a copy with another mode.
+	 * @param mode how the locks are shared; default {@code EXCLUSIVE}
+	 * @return a copy
+	 */
+	public LockTemplate withMode(LockRequest.Mode mode) {
+		return with(this.settings.withMode(mode));
+	}
+
+	/**
+	 * Returns a copy with or without fair order.
+	 * @param fair whether waiters on all nodes are served in the order of their arrival;
+	 * default {@code false}
+	 * @return a copy
+	 */
+	public LockTemplate withFair(boolean fair) {
+		return with(this.settings.withFair(fair));
+	}
+
+	/**
+	 * Returns a copy that tells how the transaction of the body relates to one that is
+	 * already running; {@code REQUIRES_NEW} and {@code NOT_SUPPORTED} are allowed there.
+	 * @param propagation the propagation, or {@code null} if the body declares none
+	 * @return a copy
+	 */
+	public LockTemplate withPropagation(@Nullable Propagation propagation) {
+		return with(this.settings.withPropagation(propagation));
+	}
+
+	private LockTemplate with(LockSettings settings) {
+		return new LockTemplate(this.engine, settings);
+	}
+
+	/**
+	 * Calls a body under the lock of one key.
+	 * @param <T> the type of the result
+	 * @param <E> what the body throws
+	 * @param key the key
+	 * @param body the code to call
+	 * @return what the body returned
+	 * @throws E what the body threw
+	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not run
+	 * @throws LockBackendException if the store failed; the body has not run
+	 */
+	public <T extends @Nullable Object, E extends Throwable> T execute(String key, Body<T, E> body) throws E {
+		return execute(List.of(key), body);
+	}
+
+	/**
+	 * Calls a body under the locks of several keys.
+	 * @param <T> the type of the result
+	 * @param <E> what the body throws
+	 * @param keys the keys, in any order; none means that no lock is needed
+	 * @param body the code to call
+	 * @return what the body returned
+	 * @throws E what the body threw
+	 * @throws LockNotAcquiredException if a lock was not acquired; the body has not run
+	 * @throws LockBackendException if the store failed; the body has not run
+	 */
+	@SuppressWarnings("try")
+	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, Body<T, E> body)
+			throws E {
+		try (Scope scope = acquire(keys)) {
+			return body.call();
+		}
+	}
+
+	/**
+	 * Runs a body under the lock of one key.
+	 * @param <E> what the body throws
+	 * @param key the key
+	 * @param body the code to run
+	 * @throws E what the body threw
+	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not run
+	 * @throws LockBackendException if the store failed; the body has not run
+	 */
+	public <E extends Throwable> void run(String key, Action<E> body) throws E {
+		execute(List.of(key), () -> {
+			body.run();
+			return null;
+		});
+	}
+
+	/**
+	 * Acquires the lock of one key, for a try-with-resources statement.
+	 * @param key the key
+	 * @return closes by releasing the lock
+	 * @throws LockNotAcquiredException if the lock was not acquired
+	 * @throws LockBackendException if the store failed
+	 */
+	public Scope acquire(String key) {
+		return acquire(List.of(key));
+	}
+
+	/**
+	 * Acquires the locks of several keys, for a try-with-resources statement.
+	 * @param keys the keys, in any order; none means that no lock is needed
+	 * @return closes by releasing the locks
+	 * @throws LockNotAcquiredException if a lock was not acquired; none is held then
+	 * @throws LockBackendException if the store failed
+	 */
+	public Scope acquire(Collection<String> keys) {
+		keys.forEach((key) -> Assert.hasText(key, "Lock key must not be blank"));
+		return (this.engine != null && !keys.isEmpty()) ? this.engine.acquire(keys, this.settings) : () -> {
+		};
+	}
+
+	/**
+	 * Checks that the backend can do what this template asks for.
+	 * @throws UnsupportedOperationException if it cannot
+	 */
+	public void checkSupported() {
+		if (this.engine != null) {
+			this.engine.checkSupported(this.settings);
+		}
+	}
+
+	/**
+	 * Stops the renewal of this template and all of its copies. Waiting and new callers
+	 * get a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}.
+	 */
+	@Override
+	public void close() {
+		if (this.engine != null) {
+			this.engine.close();
+		}
+	}
+
+	/**
+	 * Code that runs under a lock and returns a value.
+	 *
+	 * @param <T> the type of the result
+	 * @param <E> what it throws
+	 */
+	@FunctionalInterface
+	public interface Body<T extends @Nullable Object, E extends Throwable> {
+
+		/**
+		 * Does the work.
+		 * @return the result
+		 * @throws E on failure
+		 */
+		T call() throws E;
+
+	}
+
+	/**
+	 * Code that runs under a lock.
+	 *
+	 * @param <E> what it throws
+	 */
+	@FunctionalInterface
+	public interface Action<E extends Throwable> {
+
+		/**
+		 * Does the work.
+		 * @throws E on failure
+		 */
+		void run() throws E;
+
+	}
+
+	/**
+	 * Holds locks until it is closed.
+	 */
+	@FunctionalInterface
+	public interface Scope extends AutoCloseable {
+
+		/**
+		 * Releases the locks. Does nothing when called again.
+		 * @throws LockOverlapException if a lock was lost and no guarded commit was made
+		 * under it
+		 */
+		@Override
+		void close();
+
+	}
+
+}
