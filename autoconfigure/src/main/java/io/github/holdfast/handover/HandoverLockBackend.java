@@ -1,0 +1,125 @@
+package io.github.holdfast.handover;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.KeyedPermits;
+
+/**
+ * Puts a local queue for each key in front of a store, so that at most one thread of this
+ * JVM talks to the store about a key. Threads are served in the order of their arrival;
+ * the next one goes to the store as soon as the store has answered the release.
+ *
+ * <p>
+ * Shared requests pass by the queue.
+ *
+ * @since 0.1.0
+ */
+public final class HandoverLockBackend implements LockBackend {
+
+	private final LockBackend store;
+
+	private final KeyedPermits queue = new KeyedPermits();
+
+	/**
+	 * Create a queue in front of a store.
+	 * @param store the store
+	 */
+	public HandoverLockBackend(LockBackend store) {
+		this.store = store;
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		if (request.mode() == LockRequest.Mode.SHARED) {
+			return this.store.acquire(request);
+		}
+		Deadline deadline = Deadline.after(request.waitTime());
+		KeyedPermits.Permit turn = this.queue.acquire(request.key(), request.waitTime());
+		if (turn == null) {
+			return null;
+		}
+		LockLease lease = null;
+		try {
+			lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
+			return (lease != null) ? new QueuedLease(lease, turn) : null;
+		}
+		finally {
+			if (lease == null) {
+				turn.release();
+			}
+		}
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		return this.store.holder(key);
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return this.store.capabilities();
+	}
+
+	@Override
+	public String toString() {
+		return this.store.toString();
+	}
+
+	/**
+	 * A lease of the store; the key stays in the queue until the store has answered its
+	 * release.
+	 */
+	private record QueuedLease(LockLease lease, KeyedPermits.Permit permit) implements LockLease {
+
+		@Override
+		public String key() {
+			return this.lease.key();
+		}
+
+		@Override
+		public String owner() {
+			return this.lease.owner();
+		}
+
+		@Override
+		public long epoch() {
+			return this.lease.epoch();
+		}
+
+		@Override
+		public @Nullable Duration remaining() {
+			return this.lease.remaining();
+		}
+
+		@Override
+		public boolean isValid() {
+			return this.lease.isValid();
+		}
+
+		@Override
+		public boolean renew(Duration leaseTime) {
+			return this.lease.renew(leaseTime);
+		}
+
+		@Override
+		public CompletionStage<Boolean> release() {
+			try {
+				return this.lease.release().whenComplete((released, failure) -> this.permit.release());
+			}
+			catch (RuntimeException | Error ex) {
+				this.permit.release();
+				throw ex;
+			}
+		}
+
+	}
+
+}

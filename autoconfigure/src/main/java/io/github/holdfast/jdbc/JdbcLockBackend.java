@@ -1,0 +1,255 @@
+package io.github.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockKeys;
+import io.github.holdfast.support.Polling;
+import io.github.holdfast.support.SqlDialect;
+
+/**
+ * Locks as rows of the table {@code holdfast_lock}, for PostgreSQL, MySQL, MariaDB and
+ * H2. One row per key; the epoch in it is also the fence that a commit is checked
+ * against.
+ *
+ * <ol>
+ * <li>Read the row without locking it. Another holder's lease that has not run out by the
+ * database's clock means: wait and read again. A waiter never writes, so it never blocks
+ * behind a commit that has the row locked.
+ * <li>No row: insert one. If another one was faster, read again.
+ * <li>Free: write owner and the next epoch, on condition that the epoch is still the one
+ * that was read.
+ * <li>Lease run out: the same in a short transaction that first locks the row, unless it
+ * is locked: then the holder's transaction is about to commit and the lock is not free.
+ * </ol>
+ *
+ * <p>
+ * Only the database's clock is used. The epoch is never behind that clock in
+ * microseconds, so that it rises even after rows have been deleted. Each step is a
+ * transaction of its own on a connection of its own.
+ *
+ * @since 0.1.0
+ */
+public final class JdbcLockBackend implements LockBackend {
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+
+	/** A deadlock victim tries again at once, but not for ever. */
+	private static final int ATTEMPTS = 5;
+
+	private static final Duration SHORT = Duration.ofSeconds(5);
+
+	private final LockConnections connections;
+
+	/**
+	 * Create a backend.
+	 * @param dataSource supplies the database, at the first use
+	 */
+	public JdbcLockBackend(Supplier<DataSource> dataSource) {
+		this.connections = new LockConnections(dataSource);
+	}
+
+	/**
+	 * Check that the database is supported and that the lock table is there.
+	 * @throws SQLException if it is not
+	 */
+	public void checkTable() throws SQLException {
+		this.connections.call((connection, table) -> {
+			try (var statement = connection.createStatement()) {
+				return statement.execute(LockTable.CHECK);
+			}
+		});
+	}
+
+	/**
+	 * The dialect of the database.
+	 * @return the dialect
+	 * @throws SQLException if the database is unreachable
+	 */
+	public SqlDialect dialect() throws SQLException {
+		return this.connections.dialect();
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		Acquisition acquisition = new Acquisition(request);
+		return POLLING.until(request.waitTime(), acquisition::attempt);
+	}
+
+	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
+		try {
+			return retry(() -> this.connections.call((connection, table) -> table.renew(connection, id, epoch,
+					request.owner(), leaseTime, leaseTime.dividedBy(3))));
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);
+		}
+	}
+
+	CompletionStage<Boolean> release(LockRequest request, String id) {
+		try {
+			return CompletableFuture.completedStage(doRelease(request, id));
+		}
+		catch (SQLException ex) {
+			return CompletableFuture.failedStage(
+					new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
+		}
+	}
+
+	private boolean doRelease(LockRequest request, String id) throws SQLException {
+		return retry(() -> this.connections
+			.call((connection, table) -> table.release(connection, id, request.owner(), SHORT)));
+	}
+
+	private <T> T retry(SqlCall<T> call) throws SQLException {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return call.run();
+			}
+			catch (SQLException ex) {
+				if (attempt == ATTEMPTS || !this.connections.is(ex, SqlDialect::isConcurrencyFailure)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		try {
+			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
+			LockTable.Row row = this.connections.call((connection, table) -> table.find(connection, id, SHORT));
+			if (row.owner() == null) {
+				return null;
+			}
+			return row.isExpired()
+					? "the lease of " + row.holder() + " has run out, but its transaction is still open in the database"
+					: "held by " + row.holder() + ", whose lease is renewed or ends in " + row.remaining().toMillis()
+							+ " ms";
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'jdbc'";
+	}
+
+	/**
+	 * The attempts to get one lock.
+	 */
+	private final class Acquisition {
+
+		private final LockRequest request;
+
+		private final String id;
+
+		private boolean written;
+
+		private Acquisition(LockRequest request) {
+			this.request = request;
+			this.id = LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES);
+		}
+
+		private @Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
+			try {
+				return retry(() -> tryAcquire(deadline.remaining()));
+			}
+			catch (SQLException ex) {
+				if (this.written) {
+					abandon(ex);
+				}
+				if (Thread.interrupted()) {
+					throw (InterruptedException) new InterruptedException().initCause(ex);
+				}
+				if (JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
+						|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure)) {
+					return null;
+				}
+				throw new LockBackendException(this.request.key(), "could not be acquired, the lock table failed", ex);
+			}
+		}
+
+		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
+			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
+			LockTable.Row[] expired = new LockTable.Row[1];
+			LockTable.Grant taken = JdbcLockBackend.this.connections.call((connection, table) -> {
+				LockTable.Row row = table.find(connection, this.id, timeout);
+				expired[0] = row.isExpired() ? row : null;
+				return (row.owner() == null) ? takeFree(connection, table, row, timeout) : null;
+			});
+			if (expired[0] != null) {
+				taken = JdbcLockBackend.this.connections
+					.inTransaction((connection, table) -> takeExpired(connection, table, expired[0], timeout));
+			}
+			return (taken != null)
+					? new JdbcLockLease(JdbcLockBackend.this, this.request, this.id, taken.epoch(), deadline) : null;
+		}
+
+		private LockTable.@Nullable Grant takeFree(Connection connection, LockTable table, LockTable.Row row,
+				Duration timeout) throws SQLException {
+			LockTable.Grant grant = grant(row);
+			this.written = true;
+			boolean taken = row.exists() ? table.takeFree(connection, this.id, row.epoch(), grant, timeout)
+					: table.insert(connection, this.id, grant, timeout);
+			this.written = taken;
+			return taken ? grant : null;
+		}
+
+		private LockTable.@Nullable Grant takeExpired(Connection connection, LockTable table, LockTable.Row row,
+				Duration timeout) throws SQLException {
+			LockTable.Grant grant = grant(row);
+			this.written = true;
+			boolean taken = table.takeExpired(connection, this.id, row.epoch(), grant, timeout);
+			this.written = taken;
+			return taken ? grant : null;
+		}
+
+		private LockTable.Grant grant(LockTable.Row row) {
+			long epoch = Math.max(Math.max(row.epoch() + 1, row.now()), this.request.minEpoch());
+			return new LockTable.Grant(epoch, this.request.owner(), this.request.holder(), this.request.leaseTime());
+		}
+
+		/**
+		 * Take back what a statement may have written although its answer was lost.
+		 */
+		private void abandon(SQLException cause) {
+			boolean interrupted = Thread.interrupted();
+			try {
+				doRelease(this.request, this.id);
+			}
+			catch (SQLException ex) {
+				cause.addSuppressed(ex);
+			}
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+			}
+		}
+
+	}
+
+	@FunctionalInterface
+	private interface SqlCall<T> {
+
+		T run() throws SQLException;
+
+	}
+
+}

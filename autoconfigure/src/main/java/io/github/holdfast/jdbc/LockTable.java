@@ -1,0 +1,209 @@
+package io.github.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.support.SqlDialect;
+
+/**
+ * The statements on the table {@code holdfast_lock}. All times are microseconds of the
+ * database's clock; a row without an owner is free.
+ */
+final class LockTable {
+
+	static final String CHECK = """
+			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
+			FROM holdfast_lock WHERE 1 = 0""";
+
+	private static final String FIND = """
+			SELECT {now}, l.epoch, l.owner, l.holder, l.expires_at
+			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?""";
+
+	private static final String INSERT = """
+			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
+			VALUES (?, ?, ?, {now}, {now} + ?, 0, ?)""";
+
+	private static final String TAKE = """
+			UPDATE holdfast_lock SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
+			WHERE lock_key = ? AND epoch = ?""";
+
+	private static final String TAKE_FREE = TAKE + " AND owner IS NULL";
+
+	private static final String LOCK_EXPIRED = """
+			SELECT epoch FROM holdfast_lock
+			WHERE lock_key = ? AND epoch = ? AND owner IS NOT NULL AND expires_at <= {now}
+			FOR UPDATE SKIP LOCKED""";
+
+	private static final String RENEW = """
+			UPDATE holdfast_lock SET expires_at = {now} + ?
+			WHERE lock_key = ? AND epoch = ? AND owner = ?""";
+
+	private static final String RELEASE = """
+			UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}
+			WHERE lock_key = ? AND owner = ?""";
+
+	private static final int MAX_HOLDER_LENGTH = 255;
+
+	private static final long NO_ROW = -1;
+
+	private final SqlDialect dialect;
+
+	private final Map<String, String> resolved;
+
+	LockTable(SqlDialect dialect) {
+		this.dialect = dialect;
+		this.resolved = Stream.of(FIND, INSERT, TAKE, TAKE_FREE, LOCK_EXPIRED, RENEW, RELEASE)
+			.collect(Collectors.toUnmodifiableMap(Function.identity(), (sql) -> sql.replace("{now}", dialect.now())));
+	}
+
+	SqlDialect dialect() {
+		return this.dialect;
+	}
+
+	/**
+	 * Read the row of a lock, without locking it.
+	 */
+	Row find(Connection connection, String id, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, FIND, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			try (ResultSet rs = statement.executeQuery()) {
+				rs.next();
+				long now = rs.getLong(1);
+				long epoch = rs.getLong(2);
+				return rs.wasNull() ? new Row(now, NO_ROW, null, null, 0)
+						: new Row(now, epoch, rs.getString(3), rs.getString(4), rs.getLong(5));
+			}
+		}
+	}
+
+	boolean insert(Connection connection, String id, Grant grant, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, INSERT, timeout)) {
+			grant.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			return statement.executeUpdate() == 1;
+		}
+		catch (SQLException ex) {
+			if (this.dialect.isDuplicateKey(ex)) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Take a row that was free when it was read.
+	 */
+	boolean takeFree(Connection connection, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		return take(connection, TAKE_FREE, id, seenEpoch, grant, timeout);
+	}
+
+	/**
+	 * Take a row whose lease has run out, unless its holder's transaction is just
+	 * committing and has the row locked. Needs a transaction.
+	 */
+	boolean takeExpired(Connection connection, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LOCK_EXPIRED, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			statement.setLong(2, seenEpoch);
+			try (ResultSet rs = statement.executeQuery()) {
+				if (!rs.next()) {
+					return false;
+				}
+			}
+		}
+		return take(connection, TAKE, id, seenEpoch, grant, timeout);
+	}
+
+	private boolean take(Connection connection, String sql, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = prepare(connection, sql, timeout)) {
+			grant.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			statement.setLong(6, seenEpoch);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	boolean renew(Connection connection, String id, long epoch, String owner, Duration leaseTime, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = prepare(connection, RENEW, timeout)) {
+			statement.setLong(1, micros(leaseTime));
+			this.dialect.setKey(statement, 2, id);
+			statement.setLong(3, epoch);
+			statement.setString(4, owner);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	boolean release(Connection connection, String id, String owner, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, RELEASE, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			statement.setString(2, owner);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	private PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
+		PreparedStatement statement = connection.prepareStatement(this.resolved.get(sql));
+		statement.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), 3600)));
+		return statement;
+	}
+
+	private static long micros(Duration duration) {
+		return TimeUnit.MICROSECONDS.convert(duration);
+	}
+
+	/**
+	 * What the table says about a lock.
+	 *
+	 * @param now the database's clock
+	 * @param epoch the epoch of the last holder, or -1 if there is no row
+	 * @param owner the owner, or {@code null} if the lock is free
+	 * @param holder who holds it, for people
+	 * @param expiresAt when the lease runs out
+	 */
+	record Row(long now, long epoch, @Nullable String owner, @Nullable String holder, long expiresAt) {
+
+		boolean exists() {
+			return this.epoch != NO_ROW;
+		}
+
+		boolean isExpired() {
+			return this.owner != null && this.expiresAt <= this.now;
+		}
+
+		Duration remaining() {
+			return Duration.of(this.expiresAt - this.now, ChronoUnit.MICROS);
+		}
+
+	}
+
+	/**
+	 * What is written when a lock is taken.
+	 */
+	record Grant(long epoch, String owner, String holder, Duration leaseTime) {
+
+		private void set(PreparedStatement statement) throws SQLException {
+			statement.setLong(1, this.epoch);
+			statement.setString(2, this.owner);
+			statement.setString(3, (this.holder.length() > MAX_HOLDER_LENGTH)
+					? this.holder.substring(0, MAX_HOLDER_LENGTH) : this.holder);
+			statement.setLong(4, micros(this.leaseTime));
+		}
+
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.github.holdfast.local;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.KeyedPermits;
+
+/**
+ * Locks between the threads of this JVM, and of nothing else: for development, tests and
+ * applications that run on one node. Waiters are served in the order of their arrival.
+ * Leases do not run out; all instances in a JVM share their locks.
+ *
+ * @since 0.1.0
+ */
+public final class LocalLockBackend implements LockBackend {
+
+	private static final KeyedPermits permits = new KeyedPermits();
+
+	/**
+	 * Starts at the wall clock, so that tokens rise over restarts as well.
+	 */
+	private static final AtomicLong epochs = new AtomicLong(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		KeyedPermits.Permit permit = permits.acquire(request.key(), request.waitTime());
+		if (permit == null) {
+			return null;
+		}
+		long epoch = epochs.updateAndGet((last) -> Math.max(last + 1, request.minEpoch()));
+		return new Lease(request.key(), request.owner(), epoch, permit);
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return Set.of(Capability.FAIR, Capability.SESSION_BOUND, Capability.NATIVE_QUEUE, Capability.IN_PROCESS);
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'local'";
+	}
+
+	private record Lease(String key, String owner, long epoch, KeyedPermits.Permit permit) implements LockLease {
+
+		@Override
+		public @Nullable Duration remaining() {
+			return null;
+		}
+
+		@Override
+		public boolean isValid() {
+			return this.permit.isHeld();
+		}
+
+		@Override
+		public boolean renew(Duration leaseTime) {
+			return this.permit.isHeld();
+		}
+
+		@Override
+		public CompletionStage<Boolean> release() {
+			return CompletableFuture.completedStage(this.permit.release());
+		}
+
+	}
+
+}

@@ -1,0 +1,145 @@
+package io.github.holdfast.support;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.util.Set;
+
+/**
+ * What differs between the databases that can hold locks.
+ *
+ * @since 0.1.0
+ */
+public enum SqlDialect {
+
+	/** PostgreSQL 9.5 or later. */
+	POSTGRESQL(Set.of("PostgreSQL"), "(extract(epoch from clock_timestamp()) * 1000000)::bigint", " FOR SHARE",
+			Set.of("40001", "40P01", "55P03"), Set.of("23505"), Set.of("57014")) {
+
+		@Override
+		public void setKey(PreparedStatement statement, int index, String id) throws SQLException {
+			statement.setString(index, id);
+		}
+
+		@Override
+		String code(SQLException ex) {
+			return String.valueOf(ex.getSQLState());
+		}
+
+	},
+
+	/** MySQL 8.0 or later and MariaDB 10.6 or later. */
+	MYSQL(Set.of("MySQL", "MariaDB"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))",
+			" LOCK IN SHARE MODE", Set.of("1205", "1213", "1020", "3572"), Set.of("1062"),
+			Set.of("1317", "1969", "3024")),
+
+	/** H2 2.2.220 or later. It has no shared row locks. */
+	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
+			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"));
+
+	/** The longest id of a lock, in bytes of UTF-8. */
+	public static final int MAX_KEY_BYTES = 255;
+
+	private final Set<String> products;
+
+	private final String now;
+
+	private final String shareLock;
+
+	private final Set<String> transientCodes;
+
+	private final Set<String> duplicateCodes;
+
+	private final Set<String> timeoutCodes;
+
+	SqlDialect(Set<String> products, String now, String shareLock, Set<String> transientCodes,
+			Set<String> duplicateCodes, Set<String> timeoutCodes) {
+		this.products = products;
+		this.now = now;
+		this.shareLock = shareLock;
+		this.transientCodes = transientCodes;
+		this.duplicateCodes = duplicateCodes;
+		this.timeoutCodes = timeoutCodes;
+	}
+
+	/**
+	 * The dialect of the database behind a connection.
+	 * @param connection the connection
+	 * @return the dialect
+	 * @throws SQLException if the driver fails
+	 * @throws LockConfigurationException if the database is not supported
+	 */
+	public static SqlDialect of(Connection connection) throws SQLException {
+		String product = connection.getMetaData().getDatabaseProductName();
+		for (SqlDialect dialect : values()) {
+			if (dialect.products.contains(product)) {
+				return dialect;
+			}
+		}
+		throw new LockConfigurationException("The database '" + product + "' cannot hold locks.",
+				"Use PostgreSQL, MySQL, MariaDB or H2, or choose another backend with 'holdfast.backend'.");
+	}
+
+	/**
+	 * The database's clock in microseconds since 1970, independent of time zones.
+	 * @return an SQL expression
+	 */
+	public String now() {
+		return this.now;
+	}
+
+	/**
+	 * What to append to a SELECT by primary key, so that others cannot change the row
+	 * until the transaction ends.
+	 * @return the clause with a leading blank
+	 */
+	public String shareLock() {
+		return this.shareLock;
+	}
+
+	/**
+	 * Set the id of a lock, in the type that compares byte by byte.
+	 * @param statement the statement
+	 * @param index the index of the parameter
+	 * @param id the id
+	 * @throws SQLException if the driver fails
+	 */
+	public void setKey(PreparedStatement statement, int index, String id) throws SQLException {
+		statement.setBytes(index, id.getBytes(StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * Whether a statement failed only because of others that ran at the same time, so
+	 * that it can be tried again.
+	 * @param ex the failure
+	 * @return {@code true} for deadlock victims, serialization failures and locked rows
+	 */
+	public boolean isConcurrencyFailure(SQLException ex) {
+		return this.transientCodes.contains(code(ex));
+	}
+
+	/**
+	 * Whether an insert failed because the row exists.
+	 * @param ex the failure
+	 * @return {@code true} for a duplicate key
+	 */
+	public boolean isDuplicateKey(SQLException ex) {
+		return this.duplicateCodes.contains(code(ex));
+	}
+
+	/**
+	 * Whether a statement was cancelled because it took too long.
+	 * @param ex the failure
+	 * @return {@code true} for a time-out
+	 */
+	public boolean isTimeout(SQLException ex) {
+		return ex instanceof SQLTimeoutException || this.timeoutCodes.contains(code(ex));
+	}
+
+	String code(SQLException ex) {
+		return String.valueOf(ex.getErrorCode());
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * What two or more parts of Holdfast need: keys, deadlines, queues, polling, SQL
+ * dialects.
+ */
+@NullMarked
+package io.github.holdfast.support;
+
+import org.jspecify.annotations.NullMarked;
