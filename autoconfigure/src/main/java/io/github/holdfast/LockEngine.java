@@ -100,7 +100,7 @@ final class LockEngine implements AutoCloseable {
 				giveBack(ex);
 				throw ex;
 			}
-			LockScope scope = new LockScope(this.backend, this.settings.name(), this.keys, this.leases, this.acquired,
+			LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
 					this.listeners);
 			scope.opened();
 			return scope;

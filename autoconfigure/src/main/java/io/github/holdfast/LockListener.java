@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -81,10 +82,17 @@ public interface LockListener {
 		void lossReported();
 
 		/**
-		 * Notes that a commit under this lock has an unknown outcome: the lock is neither
-		 * renewed nor released but runs out.
+		 * The time by which a renewal extends the leases.
+		 * @return the lease time
 		 */
-		void outcomeUnknown();
+		Duration leaseTime();
+
+		/**
+		 * Notes whether a commit under this lock has an unknown outcome: then the lock is
+		 * neither renewed nor released but runs out.
+		 * @param unknown whether the outcome is unknown
+		 */
+		void outcomeUnknown(boolean unknown);
 
 		/**
 		 * Postpones the release: when the body has ended, {@code registrar} gets the

@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -21,6 +22,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private final LockBackend backend;
 
 	private final String name;
+
+	private final Duration leaseTime;
 
 	private final List<String> keys;
 
@@ -47,17 +50,18 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	/**
 	 * Create a scope and make it the innermost one of this thread.
 	 * @param backend the backend of the leases
-	 * @param name the lock's name
+	 * @param settings how the locks were asked for
 	 * @param keys the keys as the caller gave them
 	 * @param leases one lease for each key
 	 * @param acquired the renewals of those leases that this scope releases, in the order
 	 * of their acquisition
 	 * @param listeners who is told
 	 */
-	LockScope(LockBackend backend, String name, List<String> keys, List<LockLease> leases,
+	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
 			List<LockRenewal.Task> acquired, List<LockListener> listeners) {
 		this.backend = backend;
-		this.name = name;
+		this.name = settings.name();
+		this.leaseTime = settings.leaseTime();
 		this.keys = List.copyOf(keys);
 		this.leases = List.copyOf(leases);
 		this.acquired = List.copyOf(acquired);
@@ -132,8 +136,13 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
-	public void outcomeUnknown() {
-		this.outcomeUnknown = true;
+	public Duration leaseTime() {
+		return this.leaseTime;
+	}
+
+	@Override
+	public void outcomeUnknown(boolean unknown) {
+		this.outcomeUnknown = unknown;
 	}
 
 	@Override

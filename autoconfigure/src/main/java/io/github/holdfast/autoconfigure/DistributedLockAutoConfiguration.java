@@ -1,0 +1,96 @@
+package io.github.holdfast.autoconfigure;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.interceptor.LockOperationSource;
+import io.github.holdfast.interceptor.LockedBeanCheck;
+import io.github.holdfast.transaction.ActiveTransactionListener;
+import io.github.holdfast.transaction.CommitGuardLevel;
+import io.github.holdfast.transaction.CommitGuardPostProcessor;
+import io.github.holdfast.transaction.Fence;
+
+/**
+ * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
+ * Auto-configuration} for {@link DistributedLock @DistributedLock} and the guard at
+ * commit.
+ *
+ * <p>
+ * The beans here are needed while the first other bean is created, so they take providers
+ * and never the store itself.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = LockBackendAutoConfiguration.class,
+		afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
+@Import(DistributedLockAutoConfiguration.AutoProxyRegistrar.class)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+public final class DistributedLockAutoConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockOperationSource lockOperationSource(ObjectProvider<LockTemplate> template,
+			ObjectProvider<TransactionAttributeSource> transactionAttributes,
+			ConfigurableListableBeanFactory beanFactory) {
+		return new LockOperationSource(template::getObject, transactionAttributes::getIfUnique, beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DistributedLockAdvisor distributedLockAdvisor(LockOperationSource source, Environment environment) {
+		return new DistributedLockAdvisor(source,
+				environment.getProperty("holdfast.order", Integer.class, DistributedLockAdvisor.DEFAULT_ORDER));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockedBeanCheck lockedBeanCheck(LockOperationSource source) {
+		return new LockedBeanCheck(source);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CommitGuardPostProcessor commitGuardPostProcessor(ObjectProvider<LockProperties> properties,
+			ObjectProvider<Fence> fence) {
+		return new CommitGuardPostProcessor(() -> {
+			CommitGuardLevel level = properties.getObject().getCommitGuard();
+			if (level != null) {
+				return level;
+			}
+			return (fence.getIfAvailable() != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE;
+		}, fence::getIfAvailable);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ActiveTransactionListener activeTransactionListener(LockProperties properties) {
+		return new ActiveTransactionListener(properties.getOnActiveTransaction());
+	}
+
+	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.github.holdfast.autoconfigure;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.transaction.Fence;
+
+/**
+ * Locks in a table of the application's database.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
+@ConditionalOnBean(DataSource.class)
+@Conditional(LockBackendCondition.class)
+class JdbcLockConfiguration {
+
+	@Bean
+	LockBackendCandidate jdbcLockBackend(ObjectProvider<DataSource> dataSource) {
+		return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(() -> unique(dataSource)));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	Fence lockFence(ObjectProvider<DataSource> dataSource) {
+		return new Fence(() -> unique(dataSource));
+	}
+
+	@Bean
+	JdbcLockTableCheck jdbcLockTableCheck(ObjectProvider<DataSource> dataSource) {
+		return new JdbcLockTableCheck(new JdbcLockBackend(() -> unique(dataSource)));
+	}
+
+	private static DataSource unique(ObjectProvider<DataSource> dataSource) {
+		DataSource unique = dataSource.getIfUnique();
+		if (unique == null) {
+			throw new LockConfigurationException("The lock backend 'jdbc' found several DataSource beans.",
+					"Mark the one with the business data and the lock table as @Primary.");
+		}
+		return unique;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(PropertiesBasedDataSourceScriptDatabaseInitializer.class)
+	@EnableConfigurationProperties(JdbcLockProperties.class)
+	static class SchemaConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		@Conditional(OnLockSchemaCondition.class)
+		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(ObjectProvider<DataSource> dataSource,
+				JdbcLockProperties properties) {
+			return new JdbcLockSchemaInitializer(unique(dataSource), properties);
+		}
+
+	}
+
+	static class OnLockSchemaCondition extends OnDatabaseInitializationCondition {
+
+		OnLockSchemaCondition() {
+			super("Holdfast", "holdfast.jdbc.initialize-schema");
+		}
+
+	}
+
+}

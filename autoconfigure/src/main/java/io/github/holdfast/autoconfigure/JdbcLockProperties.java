@@ -1,0 +1,19 @@
+package io.github.holdfast.autoconfigure;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+
+/**
+ * Configuration properties for locks in a SQL database.
+ *
+ * @since 0.1.0
+ */
+@ConfigurationProperties("holdfast.jdbc")
+public class JdbcLockProperties extends DatabaseInitializationProperties {
+
+	@Override
+	public String getDefaultSchemaLocation() {
+		return "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+	}
+
+}

@@ -1,0 +1,23 @@
+package io.github.holdfast.autoconfigure;
+
+import javax.sql.DataSource;
+
+import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+
+/**
+ * Creates the lock table if {@code holdfast.jdbc.initialize-schema} says so.
+ *
+ * @since 0.1.0
+ */
+public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<JdbcLockProperties> {
+
+	/**
+	 * Create an initializer.
+	 * @param dataSource the database
+	 * @param properties when to create the table, and by which script
+	 */
+	public JdbcLockSchemaInitializer(DataSource dataSource, JdbcLockProperties properties) {
+		super(dataSource, properties);
+	}
+
+}

@@ -1,0 +1,21 @@
+package io.github.holdfast.autoconfigure;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.holdfast.local.LocalLockBackend;
+
+/**
+ * Locks in the memory of this JVM.
+ */
+@Configuration(proxyBeanMethods = false)
+@Conditional(LockBackendCondition.class)
+class LocalLockConfiguration {
+
+	@Bean
+	LockBackendCandidate localLockBackend() {
+		return new LockBackendCandidate(LockBackendType.LOCAL, LocalLockBackend::new);
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.github.holdfast.autoconfigure;
+
+import java.util.Locale;
+
+/**
+ * The stores that can keep locks.
+ *
+ * @since 0.1.0
+ */
+public enum LockBackendType {
+
+	/**
+	 * The memory of this JVM, for one node only. Never chosen without being asked for.
+	 */
+	LOCAL("nothing else"),
+
+	/** A table in the application's SQL database. */
+	JDBC("spring-jdbc on the class path and one DataSource bean");
+
+	private final String requirement;
+
+	LockBackendType(String requirement) {
+		this.requirement = requirement;
+	}
+
+	String requirement() {
+		return this.requirement;
+	}
+
+	String propertyValue() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+}

@@ -1,0 +1,129 @@
+package io.github.holdfast.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.transaction.CommitGuardLevel;
+import io.github.holdfast.transaction.OnActiveTransaction;
+
+/**
+ * Configuration properties for distributed locks.
+ *
+ * @since 0.1.0
+ */
+@ConfigurationProperties("holdfast")
+public class LockProperties {
+
+	/**
+	 * Whether methods and templates take locks. When disabled they run without.
+	 */
+	private boolean enabled = true;
+
+	/**
+	 * Store that keeps the locks. By default, the only one that is available.
+	 */
+	private @Nullable LockBackendType backend;
+
+	/**
+	 * Text in front of each key in the store.
+	 */
+	private String keyPrefix = "lock:";
+
+	/**
+	 * Time to wait for a lock, including local queues and connection pools. Zero means
+	 * one attempt.
+	 */
+	private Duration waitTime = Duration.ofSeconds(5);
+
+	/**
+	 * Time after which others get the lock of a JVM that has died. Leases are renewed
+	 * while their methods run.
+	 */
+	private Duration leaseTime = Duration.ofSeconds(30);
+
+	/**
+	 * Check just before a transaction commits under a lock. By default, 'fence' for the
+	 * backend 'jdbc' and 'lease' for the others.
+	 */
+	private @Nullable CommitGuardLevel commitGuard;
+
+	/**
+	 * Reaction to a locked call inside a running transaction.
+	 */
+	private OnActiveTransaction onActiveTransaction = OnActiveTransaction.REJECT;
+
+	/**
+	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
+	 * the transaction advisor.
+	 */
+	private int order = DistributedLockAdvisor.DEFAULT_ORDER;
+
+	public boolean isEnabled() {
+		return this.enabled;
+	}
+
+	public void setEnabled(boolean enabled) {
+		this.enabled = enabled;
+	}
+
+	public @Nullable LockBackendType getBackend() {
+		return this.backend;
+	}
+
+	public void setBackend(@Nullable LockBackendType backend) {
+		this.backend = backend;
+	}
+
+	public String getKeyPrefix() {
+		return this.keyPrefix;
+	}
+
+	public void setKeyPrefix(String keyPrefix) {
+		this.keyPrefix = keyPrefix;
+	}
+
+	public Duration getWaitTime() {
+		return this.waitTime;
+	}
+
+	public void setWaitTime(Duration waitTime) {
+		this.waitTime = waitTime;
+	}
+
+	public Duration getLeaseTime() {
+		return this.leaseTime;
+	}
+
+	public void setLeaseTime(Duration leaseTime) {
+		this.leaseTime = leaseTime;
+	}
+
+	public @Nullable CommitGuardLevel getCommitGuard() {
+		return this.commitGuard;
+	}
+
+	public void setCommitGuard(@Nullable CommitGuardLevel commitGuard) {
+		this.commitGuard = commitGuard;
+	}
+
+	public OnActiveTransaction getOnActiveTransaction() {
+		return this.onActiveTransaction;
+	}
+
+	public void setOnActiveTransaction(OnActiveTransaction onActiveTransaction) {
+		this.onActiveTransaction = onActiveTransaction;
+	}
+
+	public int getOrder() {
+		return this.order;
+	}
+
+	public void setOrder(int order) {
+		this.order = order;
+	}
+
+}

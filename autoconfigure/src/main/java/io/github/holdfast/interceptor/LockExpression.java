@@ -1,0 +1,185 @@
+package io.github.holdfast.interceptor;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.ExpressionException;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.util.ObjectUtils;
+
+/**
+ * An expression over the arguments of a locked method.
+ *
+ * <p>
+ * SpEL writes a null into a concatenation as the text {@code null}. So concatenations are
+ * put together here, wherever they stand as a key or as an element of a list or
+ * projection, and each of their parts is checked.
+ */
+final class LockExpression {
+
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
+
+	private final String text;
+
+	private final SpelNode root;
+
+	LockExpression(String text, SpelNode root) {
+		this.text = text;
+		this.root = root;
+	}
+
+	/**
+	 * Evaluates the expression to keys.
+	 * @param context the arguments of the call
+	 * @return the keys
+	 * @throws IllegalArgumentException if a key or a part of one is refused
+	 */
+	List<String> keys(EvaluationContext context) {
+		Object value = value(this.root, state(context));
+		List<String> keys = new ArrayList<>(1);
+		addKeys(value, this.root.toStringAST(), keys);
+		return keys;
+	}
+
+	/**
+	 * Evaluates the expression to a condition.
+	 * @param context the arguments of the call
+	 * @return the result
+	 * @throws IllegalArgumentException if it is not a boolean
+	 */
+	boolean isTrue(EvaluationContext context) {
+		if (this.root.getValue(state(context)) instanceof Boolean result) {
+			return result;
+		}
+		throw new IllegalArgumentException(this.text + " is neither true nor false");
+	}
+
+	private static ExpressionState state(EvaluationContext context) {
+		return new ExpressionState(context, TypedValue.NULL, CONFIGURATION);
+	}
+
+	private static void addKeys(@Nullable Object value, String expression, List<String> keys) {
+		if (value instanceof Iterable<?> || (value != null && value.getClass().isArray())) {
+			int index = 0;
+			for (Object element : elements(value)) {
+				addKeys(element, "element " + index++ + " of " + expression, keys);
+			}
+			return;
+		}
+		String key = KeyText.of(value, expression);
+		if (key.isBlank()) {
+			throw new IllegalArgumentException(expression + " is blank");
+		}
+		keys.add(key);
+	}
+
+	private static Iterable<?> elements(Object value) {
+		return (value instanceof Iterable<?> iterable) ? iterable : Arrays.asList(ObjectUtils.toObjectArray(value));
+	}
+
+	private static @Nullable Object value(SpelNode node, ExpressionState state) {
+		if (node instanceof OpPlus && node.getChildCount() == 2) {
+			return sum(node, state);
+		}
+		if (node instanceof Ternary) {
+			boolean first = Boolean.TRUE.equals(node.getChild(0).getValue(state));
+			return value(node.getChild(first ? 1 : 2), state);
+		}
+		if (node instanceof InlineList) {
+			List<@Nullable Object> values = new ArrayList<>();
+			for (int i = 0; i < node.getChildCount(); i++) {
+				values.add(value(node.getChild(i), state));
+			}
+			return values;
+		}
+		if (node instanceof CompoundExpression && node.getChild(node.getChildCount() - 1) instanceof Projection) {
+			return projection(node, state);
+		}
+		return node.getValue(state);
+	}
+
+	private static @Nullable Object sum(SpelNode node, ExpressionState state) {
+		SpelNode leftNode = node.getChild(0);
+		SpelNode rightNode = node.getChild(1);
+		Object left = value(leftNode, state);
+		Object right = value(rightNode, state);
+		if (left instanceof Number && right instanceof Number) {
+			return node.getValue(state);
+		}
+		return KeyText.of(left, leftNode.toStringAST()).concat(KeyText.of(right, rightNode.toStringAST()));
+	}
+
+	/**
+	 * Evaluates {@code source.![element]} with the checks of a concatenation in each
+	 * element.
+	 */
+	private static Object projection(SpelNode node, ExpressionState state) {
+		int last = node.getChildCount() - 1;
+		TypedValue source = node.getChild(0).getTypedValue(state);
+		for (int i = 1; i < last; i++) {
+			source = inContext(source, state, node.getChild(i));
+		}
+		Object value = source.getValue();
+		if (value == null) {
+			throw new IllegalArgumentException(sourceText(node, last) + " is null");
+		}
+		SpelNode element = node.getChild(last).getChild(0);
+		List<@Nullable Object> keys = new ArrayList<>();
+		for (Object item : elements((value instanceof Map<?, ?> map) ? map.entrySet() : value)) {
+			state.pushActiveContextObject(new TypedValue(item));
+			state.enterScope();
+			try {
+				keys.add(value(element, state));
+			}
+			finally {
+				state.exitScope();
+				state.popActiveContextObject();
+			}
+		}
+		return keys;
+	}
+
+	private static TypedValue inContext(TypedValue source, ExpressionState state, SpelNode node) {
+		state.pushActiveContextObject(source);
+		try {
+			return node.getTypedValue(state);
+		}
+		finally {
+			state.popActiveContextObject();
+		}
+	}
+
+	private static String sourceText(SpelNode node, int children) {
+		StringBuilder text = new StringBuilder(node.getChild(0).toStringAST());
+		for (int i = 1; i < children; i++) {
+			text.append('.').append(node.getChild(i).toStringAST());
+		}
+		return text.toString();
+	}
+
+	@Override
+	public String toString() {
+		return this.text;
+	}
+
+	/**
+	 * Whether a failure is one of the expression rather than of the code that it calls.
+	 */
+	static boolean isFailure(RuntimeException ex) {
+		return ex instanceof IllegalArgumentException || ex instanceof ExpressionException;
+	}
+
+}

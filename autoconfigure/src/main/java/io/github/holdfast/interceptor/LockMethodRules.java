@@ -1,0 +1,116 @@
+package io.github.holdfast.interceptor;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * What a method must be like to be locked, so that the lock cannot be missed silently.
+ */
+final class LockMethodRules {
+
+	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
+			"kotlin.coroutines.Continuation", "io.reactivex.rxjava3.core.Completable");
+
+	private LockMethodRules() {
+	}
+
+	static void check(LockOperation operation) {
+		Method method = operation.method();
+		String where = "@DistributedLock is present on " + operation.location() + ", ";
+		if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
+			throw new LockConfigurationException(
+					where + "which is "
+							+ Modifier.toString(method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC))
+							+ " and so cannot be called through a proxy: it would run without a lock.",
+					"Make the method public and not static.");
+		}
+		if (returnsEarly(method)) {
+			throw new LockConfigurationException(
+					where + "which returns a " + method.getReturnType().getSimpleName()
+							+ " before its work is done: the lock would be released too early.",
+					"Lock a blocking method that does the work, and call it asynchronously.");
+		}
+		if (operation.onBusy() == DistributedLock.OnBusy.SKIP) {
+			checkSkip(operation, where);
+		}
+	}
+
+	private static void checkSkip(LockOperation operation, String where) {
+		Class<?> type = operation.method().getReturnType();
+		if (type.isPrimitive() && type != void.class) {
+			throw new LockConfigurationException(
+					where + "with onBusy = SKIP, but a skipped call has no value of type " + type + " to return.",
+					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
+							+ " (null when skipped) or Optional, or use a fallback.");
+		}
+		if (operation.fallback() != null) {
+			throw new LockConfigurationException(where + "with onBusy = SKIP and a fallback, of which only one can be.",
+					"Remove one of the two.");
+		}
+	}
+
+	private static boolean returnsEarly(Method method) {
+		Class<?> type = method.getReturnType();
+		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
+				|| Flow.Publisher.class.isAssignableFrom(type) || isReactive(type)
+				|| Arrays.stream(method.getParameterTypes()).anyMatch(LockMethodRules::isReactive);
+	}
+
+	private static boolean isReactive(Class<?> type) {
+		return REACTIVE_TYPES.contains(type.getName()) || ClassUtils.getAllInterfacesForClassAsSet(type)
+			.stream()
+			.anyMatch((parent) -> REACTIVE_TYPES.contains(parent.getName()));
+	}
+
+	/**
+	 * Find the fallback of a method: the same parameters, optionally followed by the
+	 * exception.
+	 */
+	static @Nullable Method fallback(String name, Method method, Class<?> targetClass, String location) {
+		if (name.isEmpty()) {
+			return null;
+		}
+		List<Method> candidates = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(targetClass))
+			.filter((candidate) -> candidate.getName().equals(name) && fits(candidate, method))
+			.toList();
+		if (candidates.size() != 1) {
+			throw new LockConfigurationException(
+					"The fallback '" + name + "' of @DistributedLock on " + location + " is "
+							+ (candidates.isEmpty() ? "not there." : "there " + candidates.size() + " times."),
+					"Declare exactly one method of this name in " + ClassUtils.getShortName(targetClass)
+							+ ", neither private, static nor final, with the same parameters, optionally followed by a "
+							+ "LockNotAcquiredException, and with a return type that fits.");
+		}
+		ReflectionUtils.makeAccessible(candidates.get(0));
+		return candidates.get(0);
+	}
+
+	private static boolean fits(Method candidate, Method method) {
+		Class<?>[] parameters = method.getParameterTypes();
+		Class<?>[] actual = candidate.getParameterTypes();
+		boolean withException = actual.length == parameters.length + 1
+				&& actual[parameters.length].isAssignableFrom(LockNotAcquiredException.class);
+		boolean sameParameters = (withException || actual.length == parameters.length)
+				&& Arrays.equals(parameters, Arrays.copyOf(actual, parameters.length));
+		boolean returnFits = method.getReturnType() == void.class
+				|| ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType());
+		boolean callable = (candidate.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0;
+		return sameParameters && returnFits && callable;
+	}
+
+}

@@ -1,0 +1,182 @@
+package io.github.holdfast.interceptor;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * Reads the annotation of each method once: the only class that knows its attributes.
+ *
+ * @since 0.1.0
+ */
+public final class LockOperationSource {
+
+	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
+
+	private final Supplier<LockTemplate> template;
+
+	private final Supplier<@Nullable TransactionAttributeSource> transactionAttributes;
+
+	private final ConfigurableBeanFactory beanFactory;
+
+	private final LockExpressionParser parser;
+
+	/**
+	 * Create a source.
+	 * @param template supplies the template with the configured defaults
+	 * @param transactionAttributes supplies what knows the transactions of methods
+	 * @param beanFactory resolves placeholders and bean references
+	 */
+	public LockOperationSource(Supplier<LockTemplate> template,
+			Supplier<@Nullable TransactionAttributeSource> transactionAttributes, ConfigurableBeanFactory beanFactory) {
+		this.template = SingletonSupplier.of(template);
+		this.transactionAttributes = transactionAttributes;
+		this.beanFactory = beanFactory;
+		this.parser = new LockExpressionParser(beanFactory);
+	}
+
+	/**
+	 * Whether a method is annotated, itself or on an interface or superclass.
+	 */
+	boolean isLocked(Method method, @Nullable Class<?> targetClass) {
+		return find(AopUtils.getMostSpecificMethod(method, targetClass)).isPresent();
+	}
+
+	/**
+	 * The operation of a method.
+	 * @return the operation, or {@code null} if the method is not annotated
+	 * @throws LockConfigurationException if the annotation cannot work
+	 */
+	@Nullable LockOperation get(Method method, Class<?> targetClass) {
+		return this.operations.computeIfAbsent(new MethodClassKey(method, targetClass), (key) -> {
+			Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+			MergedAnnotation<DistributedLock> annotation = find(specific);
+			return annotation.isPresent() ? Optional.of(parse(annotation, specific, targetClass)) : Optional.empty();
+		}).orElse(null);
+	}
+
+	/**
+	 * All operations of a class.
+	 * @throws LockConfigurationException if one of the annotations cannot work
+	 */
+	Collection<LockOperation> getAll(Class<?> targetClass) {
+		Map<Method, LockOperation> found = MethodIntrospector.selectMethods(targetClass,
+				(MethodIntrospector.MetadataLookup<LockOperation>) (method) -> get(method, targetClass));
+		return found.values();
+	}
+
+	EvaluationContext context(LockOperation operation, @Nullable Object[] arguments) {
+		return this.parser.context(operation.parameterNames(), arguments);
+	}
+
+	private static MergedAnnotation<DistributedLock> find(Method method) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+	}
+
+	private LockOperation parse(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
+		String location = ClassUtils.getShortName(targetClass) + "." + method.getName() + "("
+				+ StringUtils.collectionToDelimitedString(
+						Arrays.stream(method.getParameterTypes()).map(Class::getSimpleName).toList(), ", ")
+				+ ")";
+		refuseSecondAnnotation(method, location);
+		String condition = annotation.getString("condition");
+		DistributedLock.OnBusy onBusy = annotation.getEnum("onBusy", DistributedLock.OnBusy.class);
+		LockOperation operation = new LockOperation(method, location,
+				template(annotation, method, targetClass, location),
+				this.parser.parse("key", annotation.getString("key"), method, location),
+				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, location), onBusy,
+				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location),
+				LockExpressionParser.parameterNames(method));
+		LockMethodRules.check(operation);
+		return operation;
+	}
+
+	private static void refuseSecondAnnotation(Method method, String location) {
+		List<MergedAnnotation<DistributedLock>> direct = MergedAnnotations.from(method)
+			.stream(DistributedLock.class)
+			.toList();
+		if (direct.size() > 1) {
+			throw new LockConfigurationException(
+					"@DistributedLock is present " + direct.size() + " times on " + location
+							+ ", directly or by composed annotations.",
+					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
+		}
+	}
+
+	private LockTemplate template(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
+			String location) {
+		String name = resolve(annotation.getString("name"));
+		LockTemplate template = this.template.get()
+			.withName(StringUtils.hasText(name) ? name : ClassUtils.getShortName(targetClass) + "." + method.getName())
+			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
+			.withFair(annotation.getBoolean("fair"))
+			.withPropagation(propagation(method, targetClass));
+		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
+		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
+		return with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
+	}
+
+	private LockTemplate with(LockTemplate template, MergedAnnotation<DistributedLock> annotation, String attribute,
+			String location, BiFunction<LockTemplate, Duration, LockTemplate> setter) {
+		String text = resolve(annotation.getString(attribute));
+		if (!StringUtils.hasText(text)) {
+			return template;
+		}
+		try {
+			return setter.apply(template, DurationFormatterUtils.detectAndParse(text.strip()));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockConfigurationException("The " + attribute + " \"" + text + "\" of @DistributedLock on "
+					+ location + " is not usable: " + ex.getMessage() + ".",
+					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".", ex);
+		}
+	}
+
+	private String resolve(String text) {
+		String resolved = this.beanFactory.resolveEmbeddedValue(text);
+		return (resolved != null) ? resolved : "";
+	}
+
+	private @Nullable Propagation propagation(Method method, Class<?> targetClass) {
+		TransactionAttributeSource source = this.transactionAttributes.get();
+		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
+		if (attribute == null) {
+			return null;
+		}
+		return Arrays.stream(Propagation.values())
+			.filter((propagation) -> propagation.value() == attribute.getPropagationBehavior())
+			.findFirst()
+			.orElse(null);
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.github.holdfast.transaction;
+
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockLease;
+
+/**
+ * Checks the locks of the current call chain just before a transaction commits, as the
+ * last one that Spring calls, and rolls the transaction back if one is lost. Sees every
+ * transaction of its manager that commits under a lock, however it was begun.
+ *
+ * <p>
+ * Never lets a {@link TransactionException} escape: Spring would take it for a failure of
+ * the commit itself, skip the rollback, and the connection's clean-up would commit.
+ *
+ * @since 0.1.0
+ */
+final class CommitGuard implements TransactionExecutionListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+
+	private final GuardedManager manager;
+
+	CommitGuard(GuardedManager manager) {
+		this.manager = manager;
+	}
+
+	@Override
+	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+		if (beginFailure == null && transaction.isNewTransaction()
+				&& TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new RunningTransaction(this.manager.isSql()));
+		}
+	}
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		LockListener.HeldLock innermost = LockListener.HeldLock.current();
+		if (innermost == null || !transaction.isNewTransaction()) {
+			return;
+		}
+		try {
+			check(transaction, innermost);
+		}
+		catch (TransactionException ex) {
+			throw new LockBackendException(innermost.keys().get(0),
+					"the check before the commit failed, so the transaction was rolled back", ex);
+		}
+	}
+
+	private void check(TransactionExecution transaction, LockListener.HeldLock innermost) {
+		if (transaction instanceof TransactionStatus status) {
+			status.flush();
+		}
+		Deque<LockListener.HeldLock> outermostFirst = new ArrayDeque<>();
+		for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
+			outermostFirst.addFirst(lock);
+		}
+		Set<LockLease> checked = new HashSet<>();
+		for (LockListener.HeldLock lock : outermostFirst) {
+			String lost = findLost(transaction, lock, checked);
+			if (lost != null) {
+				outermostFirst.forEach(LockListener.HeldLock::lossReported);
+				throw new LockLostException(lost, this.manager.guarding().lossDetail(), null);
+			}
+		}
+		if (transaction.isRollbackOnly()) {
+			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
+					+ "which Spring would ignore; it was rolled back");
+		}
+		RunningTransaction running = RunningTransaction.current();
+		if (running != null) {
+			running.committing();
+		}
+		if (this.manager.isSql()) {
+			outermostFirst.forEach(LockListener.HeldLock::guarded);
+		}
+	}
+
+	private @Nullable String findLost(TransactionExecution transaction, LockListener.HeldLock lock,
+			Set<LockLease> checked) {
+		for (int i = 0; i < lock.leases().size(); i++) {
+			LockLease lease = lock.leases().get(i);
+			if (checked.add(lease) && !isHeld(transaction, lock, lease)) {
+				return lock.keys().get(i);
+			}
+		}
+		return null;
+	}
+
+	private boolean isHeld(TransactionExecution transaction, LockListener.HeldLock lock, LockLease lease) {
+		return switch (this.manager.guarding()) {
+			case LEASE -> lease.isValid();
+			case VERIFY -> lease.renew(lock.leaseTime());
+			case FENCE -> this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
+		};
+	}
+
+	/**
+	 * A commit that the database refused has not taken place; any other failure leaves it
+	 * open.
+	 */
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+		if (commitFailure == null || !isRefusal(commitFailure)) {
+			return;
+		}
+		logger.debug("The database refused a commit under a lock", commitFailure);
+		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
+			lock.outcomeUnknown(false);
+		}
+	}
+
+	private static boolean isRefusal(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
+				String state = ex.getSQLState();
+				return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
+			}
+		}
+		return false;
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.support.LockKeys;
+import io.github.holdfast.support.SqlDialect;
+
+/**
+ * The rows by which a database tells, inside a transaction, whether a lease is still the
+ * latest one of its key. Their epoch was raised before a later holder read anything, so a
+ * transaction that finds its own epoch and owner, and keeps the row locked until it has
+ * committed, cannot commit over a later holder.
+ *
+ * <p>
+ * After Redis author S. Sanfilippo's reply to M. Kleppmann's "How to do distributed
+ * locking": set the token first, then change data only while it is still the same.
+ *
+ * @since 0.1.0
+ */
+public final class Fence {
+
+	private static final String ASSERT = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND epoch = ? AND owner = ?";
+
+	private final Supplier<DataSource> dataSource;
+
+	private volatile @Nullable SqlDialect dialect;
+
+	/**
+	 * Create a fence on the lock table.
+	 * @param dataSource supplies the database of the lock table
+	 */
+	public Fence(Supplier<DataSource> dataSource) {
+		this.dataSource = dataSource;
+	}
+
+	/**
+	 * Whether the transactions of a DataSource can be checked by this fence.
+	 * @param managed the DataSource of a transaction manager
+	 * @return {@code true} if both are the same pool
+	 */
+	boolean covers(DataSource managed) {
+		return unwrap(managed).equals(unwrap(this.dataSource.get()));
+	}
+
+	private static DataSource unwrap(DataSource dataSource) {
+		return (dataSource instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null)
+				? unwrap(proxy.getTargetDataSource()) : dataSource;
+	}
+
+	/**
+	 * Check a lease inside a transaction, and keep later holders out until the
+	 * transaction has ended.
+	 * @param managed the DataSource of the transaction's manager
+	 * @param lease the lease
+	 * @param readOnly whether the transaction must not lock rows
+	 * @return {@code false} if the lease has been superseded
+	 */
+	boolean holds(DataSource managed, LockLease lease, boolean readOnly) {
+		Connection connection = DataSourceUtils.getConnection(managed);
+		try {
+			if (!DataSourceUtils.isConnectionTransactional(connection, managed)) {
+				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
+						+ "so that the fence cannot be checked inside the transaction");
+			}
+			return holds(connection, lease, readOnly);
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(lease.key(),
+					"the fence could not be read, so the transaction was rolled back", ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, managed);
+		}
+	}
+
+	private boolean holds(Connection connection, LockLease lease, boolean readOnly) throws SQLException {
+		SqlDialect dialect = dialect(connection);
+		String sql = readOnly ? ASSERT : ASSERT + dialect.shareLock();
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			dialect.setKey(statement, 1, LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES));
+			statement.setLong(2, lease.epoch());
+			statement.setString(3, lease.owner());
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next();
+			}
+		}
+		catch (SQLException ex) {
+			if (dialect.isConcurrencyFailure(ex)) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	private SqlDialect dialect(Connection connection) throws SQLException {
+		SqlDialect dialect = this.dialect;
+		if (dialect == null) {
+			dialect = SqlDialect.of(connection);
+			this.dialect = dialect;
+		}
+		return dialect;
+	}
+
+}

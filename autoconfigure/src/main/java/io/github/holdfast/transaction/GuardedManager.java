@@ -1,0 +1,121 @@
+package io.github.holdfast.transaction;
+
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.TransactionManager;
+import org.springframework.util.Assert;
+
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * A transaction manager with what can be checked at its commits. Finds this out at the
+ * first use, when the manager and the lock store are complete.
+ */
+final class GuardedManager {
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+
+	private final String beanName;
+
+	private final TransactionManager manager;
+
+	private final Supplier<CommitGuardLevel> wanted;
+
+	private final Supplier<@Nullable Fence> fenceSupplier;
+
+	private volatile @Nullable CommitGuardLevel guarding;
+
+	private volatile @Nullable Boolean sql;
+
+	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
+			Supplier<@Nullable Fence> fenceSupplier) {
+		this.beanName = beanName;
+		this.manager = manager;
+		this.wanted = wanted;
+		this.fenceSupplier = fenceSupplier;
+	}
+
+	boolean isSql() {
+		Boolean sql = this.sql;
+		if (sql == null) {
+			sql = ManagedDataSource.isSql(this.manager);
+			this.sql = sql;
+		}
+		return sql;
+	}
+
+	/**
+	 * The level at which this manager's commits are checked.
+	 * @return the level
+	 * @throws LockConfigurationException if the wanted level is not possible
+	 */
+	CommitGuardLevel guarding() {
+		CommitGuardLevel guarding = this.guarding;
+		if (guarding == null) {
+			guarding = resolve(this.wanted.get());
+			this.guarding = guarding;
+		}
+		return guarding;
+	}
+
+	private CommitGuardLevel resolve(CommitGuardLevel wanted) {
+		if (wanted == CommitGuardLevel.LEASE) {
+			return wanted;
+		}
+		if (!isSql()) {
+			logger.info("Transaction manager '{}' has no SQL database: its commits are guarded at level 'lease'",
+					this.beanName);
+			return CommitGuardLevel.LEASE;
+		}
+		Fence fence = this.fenceSupplier.get();
+		DataSource dataSource = ManagedDataSource.of(this.manager);
+		if (fence != null && dataSource != null && fence.covers(dataSource)) {
+			return CommitGuardLevel.FENCE;
+		}
+		if (wanted == CommitGuardLevel.VERIFY) {
+			return wanted;
+		}
+		if (fence == null) {
+			throw new LockConfigurationException(
+					"The level 'fence' of 'holdfast.commit-guard' needs a lock table in the business database, "
+							+ "which the configured lock backend does not have.",
+					"Set 'holdfast.backend' to 'jdbc', or 'holdfast.commit-guard' to 'lease' or 'verify'.");
+		}
+		throw new LockConfigurationException(
+				"The transactions of '" + this.beanName + "' run on another DataSource than the lock table, "
+						+ "so that the fence cannot check them.",
+				"Use one DataSource for both, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
+	}
+
+	Fence fence() {
+		Fence fence = this.fenceSupplier.get();
+		Assert.state(fence != null, "No fence");
+		return fence;
+	}
+
+	DataSource dataSource() {
+		DataSource dataSource = ManagedDataSource.of(this.manager);
+		Assert.state(dataSource != null, "No DataSource");
+		return dataSource;
+	}
+
+	/**
+	 * A manager that takes no listener cannot be guarded.
+	 */
+	void refuseUnguarded() {
+		if (this.wanted.get() != CommitGuardLevel.LEASE) {
+			throw new LockConfigurationException(
+					"The transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
+							+ ") takes no TransactionExecutionListener, so that its commits cannot be guarded.",
+					"Let it implement ConfigurableTransactionManager, or set 'holdfast.commit-guard' to 'lease'.");
+		}
+		logger.warn("Transaction manager '{}' takes no listener: its commits are not guarded", this.beanName);
+	}
+
+}

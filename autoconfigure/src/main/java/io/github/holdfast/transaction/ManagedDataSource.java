@@ -1,0 +1,55 @@
+package io.github.holdfast.transaction;
+
+import java.lang.reflect.Method;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Finds out which database a transaction manager works on.
+ */
+final class ManagedDataSource {
+
+	private ManagedDataSource() {
+	}
+
+	/**
+	 * The DataSource of a transaction manager: a JDBC one has it as its resource, a JPA
+	 * one as a property.
+	 * @return the DataSource, or {@code null} if there is none or it is not known
+	 */
+	static @Nullable DataSource of(TransactionManager manager) {
+		if (manager instanceof ResourceTransactionManager resources
+				&& resources.getResourceFactory() instanceof DataSource dataSource) {
+			return dataSource;
+		}
+		Method getter = ReflectionUtils.findMethod(manager.getClass(), "getDataSource");
+		return (getter != null && ReflectionUtils.invokeMethod(getter, manager) instanceof DataSource dataSource)
+				? dataSource : null;
+	}
+
+	/**
+	 * Whether a manager runs transactions on a SQL database: those with a DataSource, JPA
+	 * and JTA ones, and those of which nothing is known.
+	 */
+	static boolean isSql(TransactionManager manager) {
+		return of(manager) != null || !(manager instanceof ResourceTransactionManager resources)
+				|| isEntityManagerFactory(resources.getResourceFactory());
+	}
+
+	private static boolean isEntityManagerFactory(Object factory) {
+		for (Class<?> type : ClassUtils.getAllInterfaces(factory)) {
+			if (type.getName().equals("jakarta.persistence.EntityManagerFactory")) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}

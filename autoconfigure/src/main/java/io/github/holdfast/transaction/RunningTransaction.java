@@ -1,0 +1,76 @@
+package io.github.holdfast.transaction;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.holdfast.LockListener;
+
+/**
+ * Marks a running transaction on its thread: of which kind it is, and whether its commit
+ * is over although Spring still calls it active. Suspended together with the transaction.
+ */
+final class RunningTransaction implements TransactionSynchronization {
+
+	private final boolean sql;
+
+	private boolean committing;
+
+	private boolean ended;
+
+	RunningTransaction(boolean sql) {
+		this.sql = sql;
+	}
+
+	static @Nullable RunningTransaction current() {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			for (TransactionSynchronization synchronization : TransactionSynchronizationManager.getSynchronizations()) {
+				if (synchronization instanceof RunningTransaction running) {
+					return running;
+				}
+			}
+		}
+		return null;
+	}
+
+	boolean isSql() {
+		return this.sql;
+	}
+
+	boolean hasEnded() {
+		return this.ended;
+	}
+
+	/**
+	 * First of all, so that the other callbacks see that the transaction has ended.
+	 */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	void committing() {
+		this.committing = true;
+	}
+
+	@Override
+	public void afterCommit() {
+		this.ended = true;
+	}
+
+	/**
+	 * A commit whose answer is missing may still take place on the server.
+	 */
+	@Override
+	public void afterCompletion(int status) {
+		this.ended = true;
+		if (this.committing && status == STATUS_UNKNOWN) {
+			for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
+				lock.outcomeUnknown(true);
+			}
+		}
+	}
+
+}
