@@ -1,0 +1,290 @@
+package io.github.holdfast.testsupport;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Another JVM with the class path of this one, that can be paused and killed. Both sides
+ * talk in lines: {@link #send} writes to its standard input, {@link #await} reads from
+ * its standard output. Its standard error goes to a file below {@code target/child-jvm}.
+ *
+ * <p>
+ * It is killed when it is closed or this JVM exits. Should this JVM be killed itself, its
+ * standard input ends: a main class should exit then, and does so if it uses nothing but
+ * a loop over its input.
+ */
+public final class ChildJvm implements AutoCloseable {
+
+	private static final Path DIRECTORY = Path.of("target", "child-jvm");
+
+	private static final AtomicInteger COUNTER = new AtomicInteger();
+
+	private static final Duration SIGNAL_TIME = Duration.ofSeconds(10);
+
+	private final Process process;
+
+	private final Path errors;
+
+	private final Path argFile;
+
+	private final BufferedWriter input;
+
+	private final List<String> lines = new ArrayList<>();
+
+	private final Thread hook;
+
+	private boolean ended;
+
+	private ChildJvm(Process process, Path errors, Path argFile) {
+		this.process = process;
+		this.errors = errors;
+		this.argFile = argFile;
+		this.input = process.outputWriter(StandardCharsets.UTF_8);
+		this.hook = new Thread(process::destroyForcibly, "child-jvm-kill");
+		Runtime.getRuntime().addShutdownHook(this.hook);
+		Thread reader = new Thread(this::read, "child-jvm-" + process.pid());
+		reader.setDaemon(true);
+		reader.start();
+	}
+
+	/**
+	 * Starts a JVM.
+	 * @param main the class with the main method
+	 * @param args its arguments
+	 * @return the process
+	 */
+	public static ChildJvm start(Class<?> main, String... args) {
+		String name = main.getSimpleName() + "-" + ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet();
+		Path errors = DIRECTORY.resolve(name + ".err");
+		Path argFile = DIRECTORY.resolve(name + ".args");
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.add("@" + argFile);
+		command.add(main.getName());
+		command.addAll(List.of(args));
+		try {
+			Files.createDirectories(DIRECTORY);
+			Files.write(argFile, options());
+			Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+			return new ChildJvm(process, errors, argFile);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static List<String> options() {
+		String classPath = System.getProperty("java.class.path").replace("\\", "\\\\").replace("\"", "\\\"");
+		return List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8",
+				"-Dfile.encoding=UTF-8", "-cp", "\"" + classPath + "\"");
+	}
+
+	/**
+	 * The process id.
+	 * @return the id
+	 */
+	public long pid() {
+		return this.process.pid();
+	}
+
+	/**
+	 * Whether the process is there, paused or not.
+	 * @return {@code false} once it has ended
+	 */
+	public boolean isAlive() {
+		return this.process.isAlive();
+	}
+
+	/**
+	 * Writes a line to the child's standard input.
+	 * @param line the line
+	 */
+	public void send(String line) {
+		try {
+			this.input.write(line);
+			this.input.newLine();
+			this.input.flush();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(failure("cannot read '" + line + "'"), ex);
+		}
+	}
+
+	/**
+	 * Waits for a line on the child's standard output. Each line is returned once; lines
+	 * with other prefixes stay for later calls.
+	 * @param prefix how the line starts
+	 * @param timeout how long to wait at most
+	 * @return the rest of the line
+	 * @throws InterruptedException if the thread was interrupted
+	 */
+	public synchronized String await(String prefix, Duration timeout) throws InterruptedException {
+		long deadline = System.nanoTime() + timeout.toNanos();
+		while (true) {
+			Optional<String> line = poll(prefix);
+			if (line.isPresent()) {
+				return line.get();
+			}
+			long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+			if (this.ended || left <= 0) {
+				throw new AssertionError(failure("has not written '" + prefix + "'"));
+			}
+			wait(left);
+		}
+	}
+
+	/**
+	 * Takes a line from the child's standard output if it is there already.
+	 * @param prefix how the line starts
+	 * @return the rest of the line
+	 */
+	public synchronized Optional<String> poll(String prefix) {
+		for (int i = 0; i < this.lines.size(); i++) {
+			if (this.lines.get(i).startsWith(prefix)) {
+				return Optional.of(this.lines.remove(i).substring(prefix.length()));
+			}
+		}
+		return Optional.empty();
+	}
+
+	/**
+	 * Stops all threads of the child where they are. They notice nothing, except that
+	 * time has passed when they are resumed.
+	 */
+	public void pause() {
+		signal("STOP");
+		awaitState("paused", () -> state() == 'T');
+	}
+
+	/**
+	 * Lets the child go on after {@link #pause()}.
+	 */
+	public void resume() {
+		signal("CONT");
+		awaitState("resumed", () -> state() != 'T');
+	}
+
+	/**
+	 * Ends the child as a power loss would, and waits until it has ended. Does nothing
+	 * when it has ended already.
+	 */
+	public void kill() {
+		this.process.destroyForcibly();
+		awaitState("killed", () -> !this.process.isAlive());
+	}
+
+	@Override
+	public void close() {
+		kill();
+		Runtime.getRuntime().removeShutdownHook(this.hook);
+		try {
+			Files.deleteIfExists(this.argFile);
+			if (Files.size(this.errors) == 0) {
+				Files.delete(this.errors);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void read() {
+		try (BufferedReader output = this.process.inputReader(StandardCharsets.UTF_8)) {
+			for (String line = output.readLine(); line != null; line = output.readLine()) {
+				add(line);
+			}
+		}
+		catch (IOException ex) {
+			// The process was killed
+		}
+		end();
+	}
+
+	private synchronized void add(String line) {
+		this.lines.add(line);
+		notifyAll();
+	}
+
+	private synchronized void end() {
+		this.ended = true;
+		notifyAll();
+	}
+
+	private void signal(String signal) {
+		try {
+			int status = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start().waitFor();
+			if (status != 0) {
+				throw new IllegalStateException(failure("did not take SIG" + signal));
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A signal is only on its way when {@code kill} returns. */
+	private void awaitState(String name, BooleanSupplier state) {
+		long deadline = System.nanoTime() + SIGNAL_TIME.toNanos();
+		boolean interrupted = false;
+		while (!state.getAsBoolean()) {
+			if (System.nanoTime() > deadline) {
+				throw new IllegalStateException(failure("is not " + name));
+			}
+			try {
+				Thread.sleep(1);
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * The state as {@code ps} prints it.
+	 * @return for example {@code T} for stopped
+	 */
+	char state() {
+		try {
+			Process ps = new ProcessBuilder("ps", "-o", "state=", "-p", Long.toString(pid())).start();
+			String state = new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+			return state.isEmpty() ? '-' : state.charAt(0);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private synchronized String failure(String what) {
+		return "Child JVM " + pid() + " " + what + "; alive: " + isAlive() + ", output: " + this.lines + ", errors: "
+				+ errors();
+	}
+
+	private String errors() {
+		try {
+			return Files.readString(this.errors);
+		}
+		catch (IOException ex) {
+			return ex.toString();
+		}
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.github.holdfast.testsupport;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
+
+/**
+ * How to connect to one database of a {@link TestDatabase}.
+ *
+ * @param url the JDBC URL
+ * @param user the user, who may do everything
+ * @param password the password
+ */
+public record DatabaseAccess(String url, String user, String password) {
+
+	private static final Pattern PORT = Pattern.compile("(?<=//localhost:)\\d+");
+
+	/**
+	 * Opens a connection pool, to be closed by the test. It opens connections only when
+	 * they are asked for.
+	 * @param poolSize how many connections it opens at most
+	 * @return the pool
+	 */
+	public HikariDataSource dataSource(int poolSize) {
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(this.url);
+		config.setUsername(this.user);
+		config.setPassword(this.password);
+		config.setMaximumPoolSize(poolSize);
+		config.setMinimumIdle(0);
+		config.setConnectionTimeout(Duration.ofSeconds(30).toMillis());
+		return new HikariDataSource(config);
+	}
+
+	/**
+	 * The TCP port in the URL.
+	 * @return the port
+	 */
+	public int port() {
+		Matcher matcher = PORT.matcher(this.url);
+		if (!matcher.find()) {
+			throw new IllegalStateException("No port in " + this.url);
+		}
+		return Integer.parseInt(matcher.group());
+	}
+
+	/**
+	 * Returns the way to the same database through another local port.
+	 * @param port the port of a {@link FaultProxy}
+	 * @return a copy
+	 */
+	public DatabaseAccess onPort(int port) {
+		return new DatabaseAccess(this.url.replace("//localhost:" + port(), "//localhost:" + port), this.user,
+				this.password);
+	}
+
+	/**
+	 * Runs an SQL script.
+	 * @param dataSource where to run it
+	 * @param path the place of the script on the class path
+	 */
+	public static void runScript(DataSource dataSource, String path) {
+		try (Connection connection = dataSource.getConnection()) {
+			ScriptUtils.executeSqlScript(connection, new ClassPathResource(path));
+			if (!connection.getAutoCommit()) {
+				connection.commit();
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("Failed to run " + path, ex);
+		}
+	}
+
+}

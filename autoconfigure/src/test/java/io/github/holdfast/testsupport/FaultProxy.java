@@ -1,0 +1,260 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A TCP proxy on a local port that plays a failing network between a client and a server.
+ *
+ * <p>
+ * Bytes that a {@link Fault} holds back are delivered when it ends, as TCP would deliver
+ * them after a partition; bytes that {@link Fault#DROP_REPLIES} swallows are gone, so
+ * that connections should be {@link #reset()} after it.
+ */
+public final class FaultProxy implements AutoCloseable {
+
+	private final InetSocketAddress target;
+
+	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+
+	private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+	private final int port;
+
+	private ServerSocket listener;
+
+	private Fault fault = Fault.NONE;
+
+	private volatile Duration delay = Duration.ZERO;
+
+	private boolean closed;
+
+	/**
+	 * Create a proxy that lets everything pass.
+	 * @param targetPort the local port of the server
+	 */
+	public FaultProxy(int targetPort) {
+		this.target = new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort);
+		this.listener = listen(0);
+		this.port = this.listener.getLocalPort();
+	}
+
+	/**
+	 * The port to connect to instead of the server's.
+	 * @return the local port
+	 */
+	public int port() {
+		return this.port;
+	}
+
+	/**
+	 * The connections that clients have open through this proxy.
+	 * @return how many
+	 */
+	public int connections() {
+		return this.sockets.size() / 2;
+	}
+
+	/**
+	 * Switches a fault on, or off with {@link Fault#NONE}.
+	 * @param fault what goes wrong from now on, on open connections too
+	 */
+	public synchronized void inject(Fault fault) {
+		boolean wasRefusing = this.fault == Fault.REFUSE;
+		this.fault = fault;
+		if (fault == Fault.REFUSE) {
+			close(this.listener);
+		}
+		else if (wasRefusing) {
+			this.listener = listen(this.port);
+		}
+		notifyAll();
+	}
+
+	/**
+	 * Slows down what passes.
+	 * @param delay how long each chunk of bytes is late, in each direction
+	 */
+	public void delay(Duration delay) {
+		this.delay = delay;
+	}
+
+	/**
+	 * Breaks all open connections with a TCP reset on both sides.
+	 */
+	public void reset() {
+		this.sockets.forEach((socket) -> {
+			try {
+				socket.setSoLinger(true, 0);
+			}
+			catch (IOException ex) {
+				// Closed by its owner in the meantime
+			}
+			close(socket);
+		});
+	}
+
+	@Override
+	public void close() {
+		synchronized (this) {
+			this.closed = true;
+			close(this.listener);
+			notifyAll();
+		}
+		boolean interrupted = false;
+		// A connection may be accepted while the others are closed, so until all is quiet
+		while (!this.threads.isEmpty()) {
+			this.sockets.forEach(FaultProxy::close);
+			this.threads.forEach(Thread::interrupt);
+			try {
+				Thread.sleep(1);
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private ServerSocket listen(int port) {
+		try {
+			ServerSocket socket = new ServerSocket();
+			socket.setReuseAddress(true);
+			socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+			start("accept", () -> accept(socket));
+			return socket;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void accept(ServerSocket listener) throws IOException {
+		while (true) {
+			Socket client = listener.accept();
+			Socket server = new Socket();
+			this.sockets.add(client);
+			this.sockets.add(server);
+			start("connect", () -> connect(client, server));
+		}
+	}
+
+	private void connect(Socket client, Socket server) throws IOException {
+		try {
+			server.connect(this.target);
+			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES));
+			pump(client, server, Fault.HOLD_REQUESTS);
+		}
+		finally {
+			close(client);
+			close(server);
+			this.sockets.remove(client);
+			this.sockets.remove(server);
+		}
+	}
+
+	private void pump(Socket from, Socket to, Fault hold) throws IOException {
+		try (from; to) {
+			byte[] buffer = new byte[8192];
+			for (int length = from.getInputStream().read(buffer); length >= 0; length = from.getInputStream()
+				.read(buffer)) {
+				sleep(this.delay);
+				if (passes(hold)) {
+					to.getOutputStream().write(buffer, 0, length);
+				}
+			}
+		}
+	}
+
+	private synchronized boolean passes(Fault hold) {
+		while (!this.closed && (this.fault == hold || this.fault == Fault.BLACKHOLE)) {
+			try {
+				wait();
+			}
+			catch (InterruptedException ex) {
+				return false;
+			}
+		}
+		return !this.closed && !(hold == Fault.HOLD_REPLIES && this.fault == Fault.DROP_REPLIES);
+	}
+
+	private void start(String name, IoTask task) {
+		Thread thread = new Thread(() -> {
+			try {
+				task.run();
+			}
+			catch (IOException ex) {
+				// One side is gone: that is what this proxy is for
+			}
+			finally {
+				this.threads.remove(Thread.currentThread());
+			}
+		}, "fault-proxy-" + name);
+		thread.setDaemon(true);
+		this.threads.add(thread);
+		thread.start();
+	}
+
+	private static void sleep(Duration delay) throws IOException {
+		try {
+			Thread.sleep(delay.toMillis());
+		}
+		catch (InterruptedException ex) {
+			throw new IOException(ex);
+		}
+	}
+
+	private static void close(AutoCloseable socket) {
+		try {
+			socket.close();
+		}
+		catch (Exception ex) {
+			// It is closed already
+		}
+	}
+
+	/**
+	 * What goes wrong.
+	 */
+	public enum Fault {
+
+		/** Nothing: all bytes pass. */
+		NONE,
+
+		/** No bytes pass; new connections are accepted and get no answer. */
+		BLACKHOLE,
+
+		/** Bytes from the client to the server do not pass. */
+		HOLD_REQUESTS,
+
+		/** Bytes from the server to the client do not pass. */
+		HOLD_REPLIES,
+
+		/** The server works on each request, and its replies are swallowed. */
+		DROP_REPLIES,
+
+		/** New connections are refused; open ones go on. */
+		REFUSE
+
+	}
+
+	/**
+	 * Does I/O on a thread of its own.
+	 */
+	@FunctionalInterface
+	private interface IoTask {
+
+		void run() throws IOException;
+
+	}
+
+}

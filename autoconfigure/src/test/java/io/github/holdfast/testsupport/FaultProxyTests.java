@@ -1,0 +1,222 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.holdfast.testsupport.FaultProxy.Fault;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link FaultProxy}.
+ */
+class FaultProxyTests {
+
+	private final EchoServer server = new EchoServer();
+
+	private final FaultProxy proxy = new FaultProxy(this.server.port());
+
+	@AfterEach
+	void close() throws IOException {
+		this.proxy.close();
+		this.server.close();
+		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+			.noneMatch((name) -> name.startsWith("fault-proxy"));
+	}
+
+	@Test
+	void bytesPass() throws IOException {
+		try (Socket client = connect()) {
+			assertThat(echo(client, 1)).isEqualTo(1);
+			assertThat(this.proxy.connections()).isEqualTo(1);
+		}
+		await().until(() -> this.proxy.connections() == 0);
+	}
+
+	@Test
+	void blackholedBytesArriveAfterwards() throws IOException {
+		assertHeldUntilItEnds(Fault.BLACKHOLE, 1);
+	}
+
+	@Test
+	void newConnectionsFindTheBlackholeToo() throws IOException {
+		this.proxy.inject(Fault.BLACKHOLE);
+		try (Socket client = connect()) {
+			client.getOutputStream().write(1);
+			assertSilent(client);
+		}
+	}
+
+	@Test
+	void heldRequestsDoNotReachTheServer() throws IOException {
+		assertHeldUntilItEnds(Fault.HOLD_REQUESTS, 1);
+	}
+
+	@Test
+	void heldRepliesWereSentByTheServer() throws IOException {
+		assertHeldUntilItEnds(Fault.HOLD_REPLIES, 2);
+	}
+
+	@Test
+	void droppedRepliesNeverArrive() throws IOException {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.inject(Fault.DROP_REPLIES);
+			client.getOutputStream().write(2);
+			assertSilent(client);
+			assertThat(this.server.received).hasValue(2);
+			this.proxy.inject(Fault.NONE);
+			assertThat(echo(client, 3)).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void refusedUntilItEnds() throws IOException {
+		try (Socket open = connect()) {
+			echo(open, 1);
+			this.proxy.inject(Fault.REFUSE);
+			assertThatExceptionOfType(ConnectException.class).isThrownBy(this::connect);
+			assertThat(echo(open, 2)).isEqualTo(2);
+			this.proxy.inject(Fault.NONE);
+			try (Socket client = connect()) {
+				assertThat(echo(client, 3)).isEqualTo(3);
+			}
+		}
+	}
+
+	@Test
+	void resetBreaksOpenConnectionsOnly() throws IOException {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.reset();
+			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> {
+				echo(client, 2);
+				echo(client, 3);
+			}).withMessageContaining("reset");
+		}
+		try (Socket client = connect()) {
+			assertThat(echo(client, 4)).isEqualTo(4);
+		}
+	}
+
+	@Test
+	void delayedInEachDirection() throws IOException {
+		try (Socket client = connect()) {
+			this.proxy.delay(Duration.ofMillis(100));
+			long start = System.nanoTime();
+			echo(client, 1);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(200));
+		}
+	}
+
+	@Test
+	void closeEndsHeldConnections() throws IOException {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.inject(Fault.BLACKHOLE);
+			client.getOutputStream().write(2);
+			this.proxy.close();
+			assertThat(client.getInputStream().read()).isEqualTo(-1);
+		}
+	}
+
+	private void assertHeldUntilItEnds(Fault fault, int received) throws IOException {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.inject(fault);
+			client.getOutputStream().write(2);
+			assertSilent(client);
+			assertThat(this.server.received).hasValue(received);
+			this.proxy.inject(Fault.NONE);
+			assertThat(client.getInputStream().read()).isEqualTo(2);
+		}
+	}
+
+	private static void assertSilent(Socket client) throws IOException {
+		client.setSoTimeout(300);
+		assertThatExceptionOfType(SocketTimeoutException.class).isThrownBy(() -> client.getInputStream().read());
+		client.setSoTimeout(10_000);
+	}
+
+	private Socket connect() throws IOException {
+		Socket client = new Socket(InetAddress.getLoopbackAddress(), this.proxy.port());
+		client.setSoTimeout(10_000);
+		return client;
+	}
+
+	private static int echo(Socket client, int value) throws IOException {
+		client.getOutputStream().write(value);
+		return client.getInputStream().read();
+	}
+
+	/**
+	 * Sends each byte back.
+	 */
+	private static final class EchoServer {
+
+		private final AtomicInteger received = new AtomicInteger();
+
+		private final ServerSocket listener;
+
+		EchoServer() {
+			try {
+				this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+			}
+			catch (IOException ex) {
+				throw new IllegalStateException(ex);
+			}
+			start(this::accept);
+		}
+
+		int port() {
+			return this.listener.getLocalPort();
+		}
+
+		void close() throws IOException {
+			this.listener.close();
+		}
+
+		private void accept() {
+			try {
+				while (true) {
+					Socket socket = this.listener.accept();
+					start(() -> echo(socket));
+				}
+			}
+			catch (IOException ex) {
+				// Closed
+			}
+		}
+
+		private void echo(Socket socket) {
+			try (socket) {
+				for (int b = socket.getInputStream().read(); b >= 0; b = socket.getInputStream().read()) {
+					this.received.incrementAndGet();
+					socket.getOutputStream().write(b);
+				}
+			}
+			catch (IOException ex) {
+				// The client is gone
+			}
+		}
+
+		private static void start(Runnable task) {
+			Thread thread = new Thread(task, "echo-server");
+			thread.setDaemon(true);
+			thread.start();
+		}
+
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+/**
+ * The one PostgreSQL server of this JVM. Its data do not survive a power loss.
+ */
+final class PostgresServer {
+
+	private static final String USER = "postgres";
+
+	private final EmbeddedPostgres server;
+
+	private PostgresServer(Path directory) throws IOException {
+		this.server = EmbeddedPostgres.builder()
+			.setOverrideWorkingDirectory(directory.resolve("work").toFile())
+			.setDataDirectory(directory.resolve("data"))
+			.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
+			.setServerConfig("unix_socket_directories", "''")
+			.setPGStartupWait(Duration.ofSeconds(60))
+			.setRegisterShutdownHook(false)
+			.start();
+	}
+
+	static PostgresServer get() {
+		return Holder.INSTANCE;
+	}
+
+	DatabaseAccess create(String name) {
+		try (Connection connection = this.server.getPostgresDatabase().getConnection();
+				Statement statement = connection.createStatement()) {
+			statement.execute("create database " + name);
+			return new DatabaseAccess("jdbc:postgresql://localhost:" + this.server.getPort() + "/" + name, USER, "");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("PostgreSQL created no database", ex);
+		}
+	}
+
+	private void stop() throws IOException {
+		this.server.close();
+	}
+
+	private static final class Holder {
+
+		static final PostgresServer INSTANCE = TestServers.start("PostgreSQL", PostgresServer::new,
+				PostgresServer::stop);
+
+	}
+
+}
