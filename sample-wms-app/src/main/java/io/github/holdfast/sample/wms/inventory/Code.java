@@ -1,0 +1,37 @@
+package io.github.holdfast.sample.wms.inventory;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import jakarta.validation.Constraint;
+import jakarta.validation.Payload;
+import jakarta.validation.ReportAsSingleViolation;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
+
+/**
+ * A code of a customer, warehouse, SKU or order. No blanks and no colons, so that codes
+ * joined by colons make an unambiguous lock key.
+ */
+@NotNull
+@Pattern(regexp = "[A-Za-z0-9._-]{1,64}")
+@ReportAsSingleViolation
+@Constraint(validatedBy = {})
+@Target({ ElementType.FIELD, ElementType.PARAMETER, ElementType.RECORD_COMPONENT, ElementType.METHOD })
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface Code {
+
+	/** What the client is told. */
+	String message() default "must be 1 to 64 letters, digits, dots, hyphens or underscores";
+
+	/** The validation groups. */
+	Class<?>[] groups() default {};
+
+	/** Metadata of the constraint. */
+	Class<? extends Payload>[] payload() default {};
+
+}

@@ -1,0 +1,39 @@
+package io.github.holdfast.sample.wms.problem;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.MethodArgumentNotValidException;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+
+/**
+ * Tells clients what is wrong with a request: for invalid content each field with its
+ * reason, for everything else what Spring MVC says.
+ */
+@RestControllerAdvice
+class RequestProblems extends ResponseEntityExceptionHandler {
+
+	@Override
+	protected @Nullable ResponseEntity<Object> handleMethodArgumentNotValid(MethodArgumentNotValidException ex,
+			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+		Map<String, String> errors = new TreeMap<>();
+		ex.getFieldErrors()
+			.forEach(
+					(error) -> errors.put(error.getField(), Objects.requireNonNullElse(error.getDefaultMessage(), "")));
+		ProblemDetail problem = Problems.of(HttpStatus.BAD_REQUEST, "invalid-request", "Invalid request",
+				"Invalid: " + String.join(", ", errors.keySet()));
+		problem.setProperty("errors", errors);
+		return handleExceptionInternal(ex, problem, headers, status, request);
+	}
+
+}
