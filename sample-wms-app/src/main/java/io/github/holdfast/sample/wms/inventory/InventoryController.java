@@ -4,7 +4,6 @@ import java.util.List;
 
 import jakarta.validation.Valid;
 
-import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -36,9 +35,8 @@ class InventoryController {
 	}
 
 	@GetMapping("/{customerNo}/{warehouseCode}/{sku}")
-	ResponseEntity<Stock> find(@PathVariable String customerNo, @PathVariable String warehouseCode,
-			@PathVariable String sku) {
-		return ResponseEntity.of(this.inventory.find(new StockId(customerNo, warehouseCode, sku)));
+	Stock find(@PathVariable String customerNo, @PathVariable String warehouseCode, @PathVariable String sku) {
+		return this.inventory.get(new StockId(customerNo, warehouseCode, sku));
 	}
 
 }

@@ -21,4 +21,9 @@ class InventoryProblems {
 		return problem;
 	}
 
+	@ExceptionHandler
+	ProblemDetail notFound(StockNotFoundException ex) {
+		return Problems.of(HttpStatus.NOT_FOUND, "unknown-stock", "Unknown stock", ex.getMessage());
+	}
+
 }

@@ -3,7 +3,6 @@ package io.github.holdfast.sample.wms.inventory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Propagation;
@@ -70,10 +69,15 @@ public class InventoryService {
 	/**
 	 * Reads the stock of one SKU.
 	 * @param id which stock
-	 * @return the stock, or empty if there never was any
+	 * @return the stock
+	 * @throws StockNotFoundException if there never was any
 	 */
-	public Optional<Stock> find(StockId id) {
-		return Optional.ofNullable(this.inventory.find(id)).map((row) -> Stock.of(id, row.availableInventory()));
+	public Stock get(StockId id) {
+		InventoryRow row = this.inventory.find(id);
+		if (row == null) {
+			throw new StockNotFoundException(id);
+		}
+		return Stock.of(id, row.availableInventory());
 	}
 
 	/**

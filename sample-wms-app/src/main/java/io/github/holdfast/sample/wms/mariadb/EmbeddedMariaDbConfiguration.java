@@ -21,7 +21,7 @@ class EmbeddedMariaDbConfiguration {
 	@Bean
 	EmbeddedMariaDb embeddedMariaDb() {
 		EmbeddedMariaDb server = EmbeddedMariaDb.start();
-		logger.info("Further nodes join with --spring.profiles.active=mariadb --spring.datasource.url={} "
+		logger.info("Further nodes join with --spring.profiles.active=mariadb '--spring.datasource.url={}' "
 				+ "--server.port=0", server.jdbcUrl());
 		return server;
 	}
