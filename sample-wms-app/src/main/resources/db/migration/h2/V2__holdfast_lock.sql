@@ -1,9 +1,9 @@
-create table if not exists holdfast_lock (
-	lock_key varbinary(255) not null primary key,
-	epoch bigint not null,
-	owner varchar(36),
-	holder varchar(255),
-	acquired_at bigint not null,
-	expires_at bigint not null,
-	version bigint default 0 not null
+CREATE TABLE IF NOT EXISTS holdfast_lock (
+	lock_key    varbinary(255) NOT NULL PRIMARY KEY,
+	epoch       bigint         NOT NULL,
+	owner       varchar(36),
+	holder      varchar(255),
+	acquired_at bigint         NOT NULL,
+	expires_at  bigint         NOT NULL,
+	version     bigint         DEFAULT 0 NOT NULL
 );

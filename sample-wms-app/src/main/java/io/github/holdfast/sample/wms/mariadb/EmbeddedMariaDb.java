@@ -75,7 +75,8 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	 * @return the URL
 	 */
 	public String jdbcUrl() {
-		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort() + "/wms?user=root&createDatabaseIfNotExist=true";
+		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort()
+				+ "/wms?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override

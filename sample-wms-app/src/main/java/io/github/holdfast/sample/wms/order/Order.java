@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms.order;
 
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -18,6 +19,14 @@ import io.github.holdfast.sample.wms.inventory.StockId;
  */
 public record Order(String orderNo, String customerNo, String warehouseCode, OrderStatus status,
 		List<OrderLine> lines) {
+
+	/**
+	 * Which stock the order takes.
+	 * @return each stock once
+	 */
+	public Set<StockId> stock() {
+		return quantities().keySet();
+	}
 
 	/**
 	 * How many pieces of which stock the order takes, all lines of a SKU together.

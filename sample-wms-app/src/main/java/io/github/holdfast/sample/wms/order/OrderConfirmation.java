@@ -26,7 +26,7 @@ class OrderConfirmation {
 	 * @param order the order as it was read before the lock was taken
 	 * @return the answer
 	 */
-	@StockLock("#order.quantities.keySet.![lockKey]")
+	@StockLock("#order.stock.![lockKey]")
 	@Transactional
 	public Confirmation confirm(Order order) {
 		// Only what is read under the lock counts: another call may have been faster

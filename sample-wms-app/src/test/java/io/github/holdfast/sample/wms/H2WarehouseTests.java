@@ -1,0 +1,8 @@
+package io.github.holdfast.sample.wms;
+
+/**
+ * The warehouse service on H2, the default.
+ */
+class H2WarehouseTests extends AbstractWarehouseTests {
+
+}
