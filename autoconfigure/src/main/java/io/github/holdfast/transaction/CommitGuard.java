@@ -109,7 +109,8 @@ final class CommitGuard implements TransactionExecutionListener {
 		return switch (this.manager.guarding()) {
 			case LEASE -> lease.isValid();
 			case VERIFY -> lease.renew(lock.leaseTime());
-			case FENCE -> this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
+			case FENCE -> (!transaction.isReadOnly() || lease.isValid())
+					&& this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
 		};
 	}
 

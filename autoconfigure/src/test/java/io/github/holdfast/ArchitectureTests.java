@@ -1,0 +1,107 @@
+package io.github.holdfast;
+
+import java.time.Instant;
+import java.util.Set;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The structure of the library, as rules.
+ */
+@AnalyzeClasses(packages = "io.github.holdfast", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String ROOT = "io.github.holdfast";
+
+	private static final Set<String> SIBLINGS = Set.of("interceptor", "transaction", "handover", "support", "local",
+			"jdbc");
+
+	private static final int MAX_PUBLIC_ROOT_TYPES = 12;
+
+	@ArchTest
+	static final ArchRule packagesHaveNoCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule rootKnowsNoSiblingAopOrStore = noClasses().that()
+		.resideInAPackage(ROOT)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage(ROOT + ".*..", "org.springframework.aop..", "org.springframework.jdbc..",
+				"org.springframework.boot..", "java.sql..", "javax.sql..");
+
+	@ArchTest
+	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
+		.resideOutsideOfPackage(ROOT + ".autoconfigure..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.boot..");
+
+	@ArchTest
+	static void siblingsKnowOnlyRootAndSupport(JavaClasses classes) {
+		for (String sibling : SIBLINGS) {
+			String own = ROOT + "." + sibling + "..";
+			classes().that()
+				.resideInAPackage(own)
+				.should()
+				.onlyDependOnClassesThat(
+						resideInAnyPackage(ROOT, ROOT + ".support..", own).or(not(resideInAPackage(ROOT + ".."))))
+				.check(classes);
+		}
+	}
+
+	@ArchTest
+	static final ArchRule configurationClassesArePackagePrivate = classes().that()
+		.resideInAPackage(ROOT + ".autoconfigure..")
+		.and()
+		.haveNameMatching(".*(LockConfiguration|Condition|FailureAnalyzer|Check)")
+		.should()
+		.notBePublic();
+
+	@ArchTest
+	static final ArchRule autoConfigurationsArePublicAndFinal = classes().that()
+		.areAnnotatedWith(AutoConfiguration.class)
+		.should()
+		.bePublic()
+		.andShould()
+		.haveModifier(JavaModifier.FINAL);
+
+	@ArchTest
+	static final ArchRule everyPackageIsNullMarked = classes().that()
+		.haveSimpleName("package-info")
+		.should()
+		.beAnnotatedWith(NullMarked.class);
+
+	@ArchTest
+	static final ArchRule leasesKnowOnlyTheMonotonicClock = noClasses().that()
+		.resideOutsideOfPackage(ROOT + ".local..")
+		.should()
+		.callMethod(System.class, "currentTimeMillis")
+		.orShould()
+		.callMethod(Instant.class, "now");
+
+	@ArchTest
+	static void rootListingFitsOneScreen(JavaClasses classes) {
+		long publicTypes = classes.stream()
+			.filter((type) -> type.getPackageName().equals(ROOT) && type.isTopLevelClass())
+			.filter((type) -> type.getModifiers().contains(JavaModifier.PUBLIC))
+			.count();
+		assertThat(publicTypes).isLessThanOrEqualTo(MAX_PUBLIC_ROOT_TYPES);
+	}
+
+}

@@ -1,0 +1,50 @@
+package io.github.holdfast.testsupport;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+
+import io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration;
+import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
+
+/**
+ * Spring Boot applications with locks, as small as they can be.
+ */
+public final class LockedApplication {
+
+	private LockedApplication() {
+	}
+
+	/**
+	 * An application without a database.
+	 * @return the application, with the backend {@code local}
+	 */
+	public static ApplicationContextRunner local() {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LockBackendAutoConfiguration.class,
+					DistributedLockAutoConfiguration.class))
+			.withPropertyValues("holdfast.backend=local");
+	}
+
+	/**
+	 * An application with a DataSource, a transaction manager and a lock table.
+	 * @param database the database
+	 * @return the application, with the backend {@code jdbc}
+	 */
+	public static ApplicationContextRunner jdbc(DatabaseAccess database) {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
+					JdbcTemplateAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+					TransactionManagerCustomizationAutoConfiguration.class, TransactionAutoConfiguration.class,
+					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + database.url(),
+					"spring.datasource.username=" + database.user(),
+					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always");
+	}
+
+}
