@@ -27,8 +27,9 @@ import io.github.holdfast.LockLease;
  * transaction of its manager that commits under a lock, however it was begun.
  *
  * <p>
- * Never lets a {@link TransactionException} escape: Spring would take it for a failure of
- * the commit itself, skip the rollback, and the connection's clean-up would commit.
+ * Never lets a {@link TransactionException} or a checked exception escape: Spring would
+ * take the first for a failure of the commit itself and does not expect the second. In
+ * both cases it would skip the rollback, and the connection's clean-up would commit.
  *
  * @since 0.1.0
  */
@@ -60,9 +61,19 @@ final class CommitGuard implements TransactionExecutionListener {
 			check(transaction, innermost);
 		}
 		catch (TransactionException ex) {
-			throw new LockBackendException(innermost.keys().get(0),
-					"the check before the commit failed, so the transaction was rolled back", ex);
+			throw failed(innermost, ex);
 		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw failed(innermost, ex);
+		}
+	}
+
+	private static LockBackendException failed(LockListener.HeldLock lock, Throwable cause) {
+		return new LockBackendException(lock.keys().get(0),
+				"the check before the commit failed, so the transaction was rolled back", cause);
 	}
 
 	private void check(TransactionExecution transaction, LockListener.HeldLock innermost) {
