@@ -1,0 +1,75 @@
+package io.github.holdfast.sample.wms.proof;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.awaitility.Awaitility;
+
+/**
+ * The packaged application in a JVM of its own.
+ */
+final class Node implements AutoCloseable {
+
+	private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+).*Started WmsApplication",
+			Pattern.DOTALL);
+
+	private final Process process;
+
+	private final Path log;
+
+	private final Thread shutdownHook;
+
+	private Node(Process process, Path log) {
+		this.process = process;
+		this.log = log;
+		this.shutdownHook = new Thread(process::destroyForcibly);
+		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
+	}
+
+	/**
+	 * Starts a node; {@link #uri()} waits for it.
+	 * @param name names the file with its output
+	 * @param arguments what it is told on the command line
+	 * @return the node
+	 */
+	static Node start(String name, List<String> arguments) throws IOException {
+		Path log = Files.createDirectories(Path.of(System.getProperty("wms.logs"))).resolve(name + ".log");
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar",
+				System.getProperty("wms.jar"), "--server.port=0");
+		command.addAll(arguments);
+		return new Node(new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(),
+				log);
+	}
+
+	URI uri() {
+		Matcher started = Awaitility.await("start of " + this.log)
+			.atMost(Duration.ofMinutes(2))
+			.failFast("The node has ended, see " + this.log, () -> !this.process.isAlive())
+			.until(() -> STARTED.matcher(Files.readString(this.log)), Matcher::find);
+		return URI.create("http://localhost:" + started.group(1));
+	}
+
+	/**
+	 * Kills the node without giving it time to clean up.
+	 */
+	void kill() {
+		this.process.destroyForcibly();
+	}
+
+	@Override
+	public void close() {
+		this.process.destroyForcibly().onExit().join();
+		Runtime.getRuntime().removeShutdownHook(this.shutdownHook);
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.holdfast.sample.wms.proof;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Clients that want more than there is: 400 orders over 32 connections for 100 pieces of
+ * each SKU.
+ */
+final class Sale {
+
+	static final int STOCK = 100;
+
+	static final int ORDERS = 400;
+
+	private static final int CLIENTS = 32;
+
+	private final TestDatabase database;
+
+	private final String customerNo = "C-" + UUID.randomUUID();
+
+	private final WarehouseClient client;
+
+	Sale(TestDatabase database, Cluster cluster) {
+		this.database = database;
+		this.client = new WarehouseClient(cluster, this.customerNo);
+	}
+
+	/**
+	 * Creates all orders, then confirms them.
+	 * @param title names the run in the report
+	 * @param orders the SKUs of the orders, taken in turn
+	 * @param afterEach called after each confirmation
+	 * @return what came of it
+	 */
+	Result run(String title, List<List<String>> orders, Runnable afterEach) throws Exception {
+		List<String> skus = orders.stream().flatMap(List::stream).distinct().toList();
+		for (String sku : skus) {
+			this.client.receive(sku, STOCK);
+		}
+		forEachOrder((order) -> () -> {
+			this.client.create(orderNo(order), orders.get(order % orders.size()).toArray(String[]::new));
+			return true;
+		});
+		LongAccumulator lowest = new LongAccumulator(Math::min, STOCK);
+		List<Boolean> answers = forEachOrder((order) -> () -> {
+			boolean confirmed = this.client.confirm(orderNo(order));
+			for (String sku : skus) {
+				lowest.accumulate(this.database.stock(this.customerNo, sku));
+			}
+			afterEach.run();
+			return confirmed;
+		});
+		List<Long> stock = new ArrayList<>();
+		for (String sku : skus) {
+			stock.add(this.database.stock(this.customerNo, sku));
+		}
+		Result result = new Result(answers.stream().filter((confirmed) -> confirmed).count(),
+				answers.stream().filter((confirmed) -> !confirmed).count(), this.database.confirmed(this.customerNo),
+				this.client.retries(), stock, lowest.get());
+		System.out.println("PROOF " + this.database.name() + ", " + title + ": " + result);
+		return result;
+	}
+
+	private String orderNo(int order) {
+		return this.customerNo + "-" + order;
+	}
+
+	private <T> List<T> forEachOrder(IntFunction<Callable<T>> task) throws Exception {
+		ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+		try {
+			List<T> results = new ArrayList<>();
+			for (Future<T> future : clients.invokeAll(IntStream.range(0, ORDERS).mapToObj(task).toList(), 5,
+					TimeUnit.MINUTES)) {
+				results.add(future.get());
+			}
+			return results;
+		}
+		finally {
+			clients.shutdownNow();
+		}
+	}
+
+	/**
+	 * What came of a sale.
+	 *
+	 * @param confirmed how many clients were told that their order is confirmed
+	 * @param refused how many clients were told that stock does not suffice
+	 * @param confirmedInDatabase how many orders are confirmed
+	 * @param retries how many requests were sent again
+	 * @param stock what is left of each SKU
+	 * @param lowestStock the least that was seen of any SKU at any time
+	 */
+	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, List<Long> stock,
+			long lowestStock) {
+	}
+
+}
