@@ -4,11 +4,13 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.holdfast.LockTemplate;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -16,9 +18,13 @@ import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTe
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.test.web.servlet.client.RestTestClient.BodyContentSpec;
 import org.springframework.test.web.servlet.client.RestTestClient.ResponseSpec;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,6 +42,20 @@ abstract class AbstractWarehouseTests {
 
 	@Autowired
 	private LockTemplate locks;
+
+	@Autowired
+	private JdbcTemplate jdbc;
+
+	private TransactionTemplate transactions;
+
+	private TransactionTemplate separately;
+
+	@Autowired
+	void setTransactionManager(PlatformTransactionManager manager) {
+		this.transactions = new TransactionTemplate(manager);
+		this.separately = new TransactionTemplate(manager);
+		this.separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+	}
 
 	@Test
 	void receiveAddsToStock() {
@@ -154,11 +174,10 @@ abstract class AbstractWarehouseTests {
 	void confirmWhenLockIsHeldIsBusy() {
 		receive("A", 10);
 		String orderNo = create(line("B", 1), line("A", 1));
-		String key = "inventory:" + this.customerNo + ":W1:A";
-		this.locks.run(key, () -> {
+		this.locks.run(key("A"), () -> {
 			ResponseSpec response = confirm(orderNo);
 			response.expectHeader().valueEquals(HttpHeaders.RETRY_AFTER, "1");
-			problem(response, 423, "busy").jsonPath("$.key").isEqualTo(key).jsonPath("$.reason").isEqualTo("BUSY");
+			problem(response, 423, "busy").jsonPath("$.key").isEqualTo(key("A")).jsonPath("$.reason").isEqualTo("BUSY");
 		});
 		assertStock("A", 10);
 	}
@@ -166,9 +185,46 @@ abstract class AbstractWarehouseTests {
 	@Test
 	void receiveWhenLockIsHeldIsBusy() {
 		receive("A", 10);
-		this.locks.run("inventory:" + this.customerNo + ":W1:A",
-				() -> problem(post("/inventory/receipts", receipt("A", 5)), 423, "busy"));
+		this.locks.run(key("A"), () -> problem(post("/inventory/receipts", receipt("A", 5)), 423, "busy"));
 		assertStock("A", 10);
+	}
+
+	@Test
+	void confirmWhenLockIsLostDeductsNothing() throws Exception {
+		receive("A", 10);
+		String orderNo = create(line("A", 1));
+		ExecutorService clients = Executors.newSingleThreadExecutor();
+		try {
+			Future<ResponseSpec> answer = this.transactions.execute((transaction) -> {
+				// Its row is locked, so the confirmation cannot finish before this has
+				this.jdbc.update("update tb_inventory set version = version where customer_no = ?", this.customerNo);
+				Future<ResponseSpec> confirmation = clients.submit(() -> confirm(orderNo));
+				Awaitility.await().until(() -> isLocked());
+				endLeases();
+				return confirmation;
+			});
+			problem(answer.get(), 409, "lock-lost").jsonPath("$.key").isEqualTo(key("A"));
+		}
+		finally {
+			clients.shutdownNow();
+		}
+		assertStock("A", 10);
+		confirm(orderNo).expectStatus().isOk().expectBody().jsonPath("$.alreadyConfirmed").isEqualTo(false);
+	}
+
+	@Test
+	void confirmWhenLockStoreFailsIsUnavailable() {
+		receive("A", 10);
+		String orderNo = create(line("A", 1));
+		this.jdbc.execute("alter table holdfast_lock rename to holdfast_lock_gone");
+		try {
+			problem(confirm(orderNo), 503, "lock-store-down");
+		}
+		finally {
+			this.jdbc.execute("alter table holdfast_lock_gone rename to holdfast_lock");
+		}
+		assertStock("A", 10);
+		confirm(orderNo).expectStatus().isOk();
 	}
 
 	@Test
@@ -192,6 +248,20 @@ abstract class AbstractWarehouseTests {
 		problem(post("/inventory/receipts", receipt("A:B", 1)), 400, "invalid-request").jsonPath("$.errors.sku")
 			.exists();
 		post("/orders", "{").expectStatus().isBadRequest();
+	}
+
+	private String key(String sku) {
+		return "inventory:" + this.customerNo + ":W1:" + sku;
+	}
+
+	private boolean isLocked() {
+		return Boolean.TRUE.equals(this.separately.execute((transaction) -> this.jdbc
+			.queryForObject("select count(*) > 0 from holdfast_lock where owner is not null", Boolean.class)));
+	}
+
+	private void endLeases() {
+		this.separately.executeWithoutResult((transaction) -> this.jdbc
+			.update("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null"));
 	}
 
 	private BodyContentSpec receive(String sku, int quantity) {

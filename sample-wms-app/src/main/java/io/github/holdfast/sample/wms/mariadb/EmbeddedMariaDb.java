@@ -61,6 +61,7 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 			.setSocket(folder.resolve("socket").toString())
 			.setDefaultCharacterSet("utf8mb4")
 			.addArg("--bind-address=127.0.0.1")
+			.addArg("--log-warnings=0")
 			// Without this it makes up a key pair at each start, which takes many seconds
 			.addArg("--skip-ssl");
 		if ("root".equals(System.getProperty("user.name"))) {
