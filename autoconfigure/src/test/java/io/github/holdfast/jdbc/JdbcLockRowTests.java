@@ -1,0 +1,202 @@
+package io.github.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The lock row under row locks, isolation levels and auto-commit modes that pools may
+ * have.
+ */
+class JdbcLockRowTests {
+
+	private static final Duration WAIT = Duration.ofMillis(300);
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void waiterReturnsInTimeWhileAnAssertIsInFlight(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquire(backend, Duration.ZERO);
+			assertThat(lease).isNotNull();
+			try (Connection inFlight = shareLock(dataSource)) {
+				long start = System.nanoTime();
+				assertThat(acquire(backend, WAIT)).isNull();
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(WAIT.multipliedBy(5));
+				inFlight.rollback();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquire(backend, Duration.ZERO);
+			assertThat(lease).isNotNull();
+			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			try (Connection inFlight = shareLock(dataSource)) {
+				long start = System.nanoTime();
+				assertThat(acquire(backend, WAIT)).isNull();
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(WAIT.multipliedBy(5));
+				assertThat(backend.holder("key")).contains("still open");
+				inFlight.rollback();
+			}
+			LockLease successor = acquire(backend, Duration.ofSeconds(10));
+			assertThat(successor).isNotNull();
+			assertThat(successor.epoch()).isGreaterThan(lease.epoch());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void epochRisesAfterTheRowWasDeleted(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease first = acquire(backend, Duration.ZERO);
+			new JdbcTemplate(dataSource).update("DELETE FROM holdfast_lock");
+			LockLease second = acquire(backend, Duration.ZERO);
+			assertThat(first).isNotNull();
+			assertThat(second).isNotNull();
+			assertThat(second.epoch()).isGreaterThan(first.epoch());
+			assertThat(first.renew(Duration.ofSeconds(30))).isFalse();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database) {
+		try (HikariDataSource pool = lockTable(database, null, true)) {
+			TransactionAwareDataSourceProxy dataSource = new TransactionAwareDataSourceProxy(pool);
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			JdbcLockBackend other = new JdbcLockBackend(() -> pool);
+			new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
+				new JdbcTemplate(dataSource).queryForList("SELECT 1");
+				assertThat(acquireUnchecked(backend)).isNotNull();
+				assertThat(acquireUnchecked(other)).as("the lock was committed at once").isNull();
+				status.setRollbackOnly();
+			});
+			assertThat(acquireUnchecked(other)).as("the lock survived the rollback").isNull();
+		}
+	}
+
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void contendersNeverOverlapWhateverThePoolIsLike(TestDatabase database, String isolation, boolean autoCommit)
+			throws Exception {
+		int threads = 8;
+		int rounds = 15;
+		int[] counter = new int[1];
+		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			ExecutorService executor = Executors.newFixedThreadPool(threads);
+			try {
+				List<Future<?>> contenders = new ArrayList<>();
+				for (int i = 0; i < threads; i++) {
+					contenders.add(executor.submit(() -> {
+						for (int round = 0; round < rounds; round++) {
+							LockLease lease = acquire(backend, Duration.ofSeconds(60));
+							assertThat(lease).isNotNull();
+							int seen = counter[0];
+							Thread.yield();
+							counter[0] = seen + 1;
+							assertThat(lease.release().toCompletableFuture().join()).isTrue();
+						}
+						return null;
+					}));
+				}
+				for (Future<?> contender : contenders) {
+					contender.get(120, TimeUnit.SECONDS);
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+		assertThat(counter[0]).isEqualTo(threads * rounds);
+	}
+
+	static Stream<Arguments> pools() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream
+				.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE")
+				.flatMap((isolation) -> Stream.of(true, false)
+					.map((autoCommit) -> Arguments.of(database, isolation, autoCommit))));
+	}
+
+	private static HikariDataSource lockTable(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
+		DatabaseAccess access = database.newDatabase();
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(access.url());
+		config.setUsername(access.user());
+		config.setPassword(access.password());
+		config.setMaximumPoolSize(10);
+		config.setMinimumIdle(0);
+		config.setAutoCommit(autoCommit);
+		config.setTransactionIsolation(isolation);
+		HikariDataSource dataSource = new HikariDataSource(config);
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static @Nullable LockLease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
+		return backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false, waitTime,
+				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+	}
+
+	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend) {
+		try {
+			return acquire(backend, Duration.ZERO);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Lock the row as the check before a commit does.
+	 */
+	private static Connection shareLock(HikariDataSource dataSource) throws SQLException {
+		Connection connection = dataSource.getConnection();
+		connection.setAutoCommit(false);
+		SqlDialect dialect = SqlDialect.of(connection);
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + dialect.shareLock())) {
+			dialect.setKey(statement, 1, "key");
+			assertThat(statement.executeQuery().next()).isTrue();
+		}
+		return connection;
+	}
+
+}
