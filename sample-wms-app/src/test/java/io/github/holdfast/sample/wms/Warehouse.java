@@ -42,6 +42,20 @@ final class Warehouse {
 		return this.client.post().uri("/orders/{orderNo}/confirm", orderNo).exchange();
 	}
 
+	void assertConfirms(String orderNo, boolean alreadyConfirmed) {
+		confirm(orderNo).expectStatus()
+			.isOk()
+			.expectBody()
+			.jsonPath("$.status")
+			.isEqualTo("CONFIRMED")
+			.jsonPath("$.alreadyConfirmed")
+			.isEqualTo(alreadyConfirmed);
+	}
+
+	void assertStatus(String orderNo, String status) {
+		get("/orders/{orderNo}", orderNo).expectBody().jsonPath("$.status").isEqualTo(status);
+	}
+
 	void assertStock(String sku, int available) {
 		get("/inventory/{customerNo}/W1/{sku}", this.customerNo, sku).expectBody()
 			.jsonPath("$.available")
