@@ -82,12 +82,7 @@ abstract class AbstractWarehouseTests {
 	void createTwiceCreatesOnce() {
 		String order = this.warehouse.order("O-" + UUID.randomUUID(), line("A", 1));
 		this.warehouse.post("/orders", order).expectStatus().isCreated().expectHeader().exists(HttpHeaders.LOCATION);
-		this.warehouse.post("/orders", order)
-			.expectStatus()
-			.isOk()
-			.expectBody()
-			.jsonPath("$.lines[0].sku")
-			.isEqualTo("A");
+		this.warehouse.post("/orders", order).expectStatus().isOk();
 	}
 
 	@Test
