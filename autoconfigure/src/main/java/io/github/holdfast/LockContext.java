@@ -53,7 +53,8 @@ public interface LockContext {
 	default long token() {
 		if (leases().size() != 1) {
 			throw new IllegalStateException("Lock '" + name() + "' has " + leases().size()
-					+ " keys, each with its own token; use token(key) with one of " + keys());
+					+ " keys, each with its own token; use token(key) with one of "
+					+ keys().stream().map(LockException::quote).toList());
 		}
 		return leases().get(0).token();
 	}
@@ -67,7 +68,8 @@ public interface LockContext {
 	default long token(String key) {
 		int index = keys().indexOf(key);
 		if (index < 0) {
-			throw new IllegalArgumentException("Lock '" + name() + "' does not hold '" + key + "' but " + keys());
+			throw new IllegalArgumentException("Lock '" + name() + "' does not hold " + LockException.quote(key)
+					+ " but " + keys().stream().map(LockException::quote).toList());
 		}
 		return leases().get(index).token();
 	}
