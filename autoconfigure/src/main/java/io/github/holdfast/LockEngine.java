@@ -121,9 +121,7 @@ final class LockEngine implements AutoCloseable {
 		}
 
 		private LockLease acquire(String key) {
-			if (LockEngine.this.closed) {
-				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, null);
-			}
+			refuseWhenClosed(key);
 			LockLease lease;
 			try {
 				lease = this.backend.acquire(
@@ -133,13 +131,22 @@ final class LockEngine implements AutoCloseable {
 				Thread.currentThread().interrupt();
 				throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, ex);
 			}
+			if (lease != null) {
+				this.acquired
+					.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
+			}
+			refuseWhenClosed(key);
 			if (lease == null) {
 				throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
 			}
-			this.acquired
-				.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
 			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
 			return lease;
+		}
+
+		private void refuseWhenClosed(String key) {
+			if (LockEngine.this.closed) {
+				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, null);
+			}
 		}
 
 		private void giveBack(Throwable cause) {
