@@ -1,0 +1,155 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.support.Deadline;
+
+/**
+ * A backend that grants what it is told to grant, and remembers what it was asked.
+ */
+final class FakeLockBackend implements LockBackend {
+
+	/** What was acquired and released, in order. */
+	final List<String> calls = new CopyOnWriteArrayList<>();
+
+	final List<LockRequest> requests = new CopyOnWriteArrayList<>();
+
+	final List<FakeLease> leases = new CopyOnWriteArrayList<>();
+
+	final AtomicInteger renewals = new AtomicInteger();
+
+	volatile Grant grant = (request) -> true;
+
+	volatile Answer renewal = (lease) -> true;
+
+	volatile Answer release = (lease) -> true;
+
+	/** The answer to each release, if it does not come at once. */
+	volatile @Nullable CompletionStage<Boolean> answer;
+
+	volatile Set<Capability> capabilities = Set.of();
+
+	volatile boolean expiring = true;
+
+	volatile @Nullable String holder;
+
+	private final AtomicLong epochs = new AtomicLong(100);
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		this.requests.add(request);
+		if (!this.grant.test(request)) {
+			return null;
+		}
+		FakeLease lease = new FakeLease(request, this.epochs.incrementAndGet());
+		this.leases.add(lease);
+		this.calls.add("acquire " + request.key());
+		return lease;
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		return this.holder;
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return this.capabilities;
+	}
+
+	/**
+	 * The stored ids of the locks that are held now.
+	 */
+	List<String> held() {
+		return this.leases.stream().filter((lease) -> !lease.released.get()).map(FakeLease::key).toList();
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'fake'";
+	}
+
+	@FunctionalInterface
+	interface Grant {
+
+		boolean test(LockRequest request) throws InterruptedException;
+
+	}
+
+	@FunctionalInterface
+	interface Answer {
+
+		boolean of(FakeLease lease);
+
+	}
+
+	final class FakeLease implements LockLease {
+
+		final AtomicBoolean released = new AtomicBoolean();
+
+		private final LockRequest request;
+
+		private final long epoch;
+
+		private volatile Deadline deadline;
+
+		private FakeLease(LockRequest request, long epoch) {
+			this.request = request;
+			this.epoch = epoch;
+			this.deadline = Deadline.after(request.leaseTime());
+		}
+
+		@Override
+		public String key() {
+			return this.request.key();
+		}
+
+		@Override
+		public String owner() {
+			return this.request.owner();
+		}
+
+		@Override
+		public long epoch() {
+			return this.epoch;
+		}
+
+		@Override
+		public @Nullable Duration remaining() {
+			return FakeLockBackend.this.expiring ? this.deadline.remaining() : null;
+		}
+
+		@Override
+		public boolean isValid() {
+			return !this.released.get() && !this.deadline.hasPassed();
+		}
+
+		@Override
+		public boolean renew(Duration leaseTime) {
+			FakeLockBackend.this.renewals.incrementAndGet();
+			boolean renewed = FakeLockBackend.this.renewal.of(this);
+			this.deadline = Deadline.after(renewed ? leaseTime : Duration.ZERO);
+			return renewed;
+		}
+
+		@Override
+		public CompletionStage<Boolean> release() {
+			FakeLockBackend.this.calls.add("release " + key());
+			this.released.set(true);
+			CompletionStage<Boolean> late = FakeLockBackend.this.answer;
+			return (late != null) ? late : CompletableFuture.completedStage(FakeLockBackend.this.release.of(this));
+		}
+
+	}
+
+}

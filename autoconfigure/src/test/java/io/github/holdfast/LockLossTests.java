@@ -1,0 +1,161 @@
+package io.github.holdfast;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.ConcurrencyFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What the caller is told when a lock turns out to be lost, and when its release is not
+ * made or not waited for.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockLossTests {
+
+	private final FakeLockBackend backend = new FakeLockBackend();
+
+	private final AtomicReference<LockListener.Outcome> outcome = new AtomicReference<>();
+
+	private final LockTemplate locks = new LockTemplate(() -> this.backend, () -> List.of(new LockListener() {
+
+		@Override
+		public void released(HeldLock lock, Outcome outcome) {
+			LockLossTests.this.outcome.set(outcome);
+		}
+
+	}));
+
+	@AfterEach
+	void close() {
+		this.locks.close();
+	}
+
+	@Test
+	void lossIsThrownWhenNoCommitWasGuarded() {
+		this.backend.release = (lease) -> false;
+		assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> this.locks.run("A", () -> {
+		}))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("A"))
+			.withMessageContaining("Lock 'A'")
+			.withMessageContaining("overlapped")
+			.isNotInstanceOf(ConcurrencyFailureException.class);
+		assertThat(this.outcome).hasValue(LockListener.Outcome.LOST);
+	}
+
+	@Test
+	void lossIsSuppressedInTheExceptionOfTheBody() {
+		this.backend.release = (lease) -> false;
+		IllegalStateException failure = new IllegalStateException("body");
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.locks.run("A", () -> {
+			throw failure;
+		}))
+			.isSameAs(failure)
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockOverlapException.class));
+	}
+
+	@Test
+	void lossOfOneOfSeveralKeysIsThrownAfterAllAreReleased() {
+		this.backend.release = (lease) -> !lease.key().equals("lock:B");
+		assertThatExceptionOfType(LockOverlapException.class)
+			.isThrownBy(() -> this.locks.execute(List.of("A", "B", "C"), () -> null))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("B"));
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void lossAfterAGuardedCommitIsOnlyLogged(CapturedOutput output) {
+		this.backend.release = (lease) -> false;
+		String result = this.locks.execute("A", () -> {
+			heldLock().guarded();
+			return "done";
+		});
+		assertThat(result).isEqualTo("done");
+		assertThat(output).contains("Lock 'A' was already lost when it was released; the commit under it was guarded");
+		assertThat(this.outcome).hasValue(LockListener.Outcome.LOST);
+	}
+
+	@Test
+	void lossThatWasReportedIsNotThrownAgain(CapturedOutput output) {
+		this.backend.release = (lease) -> false;
+		LockLostException failure = new LockLostException("A", "test", null);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.locks.run("A", () -> {
+			heldLock().lossReported();
+			throw failure;
+		})).isSameAs(failure).satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(output).doesNotContain("already lost");
+	}
+
+	@Test
+	void lockIsKeptWhenTheOutcomeOfACommitIsUnknown(CapturedOutput output) {
+		this.locks.run("A", () -> heldLock().outcomeUnknown(true));
+		assertThat(this.backend.held()).containsExactly("lock:A");
+		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
+		assertThat(output).contains("Lock 'A' is not released but left to run out");
+	}
+
+	@Test
+	void lockIsReleasedWhenAnUnknownOutcomeTurnedOutToBeARefusal() {
+		this.locks.run("A", () -> {
+			heldLock().outcomeUnknown(true);
+			heldLock().outcomeUnknown(false);
+		});
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void releaseIsNotWaitedForAfterAGuardedCommitWhereTheBackendAllowsIt() {
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		try (LockTemplate others = slowRelease(answer)) {
+			String result = others.execute("A", () -> {
+				heldLock().guarded();
+				return "done";
+			});
+			assertThat(result).isEqualTo("done");
+			assertThat(answer).isNotDone();
+		}
+	}
+
+	@Test
+	void lossThatIsAnsweredLateIsLogged(CapturedOutput output) {
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		try (LockTemplate others = slowRelease(answer)) {
+			others.run("A", () -> heldLock().guarded());
+			answer.complete(false);
+		}
+		assertThat(output).contains("Lock 'A' was already lost when it was released");
+	}
+
+	@Test
+	void failureOfTheReleaseIsToldToListeners() {
+		this.backend.release = (lease) -> {
+			throw new LockBackendException("A", "store is down", null);
+		};
+		this.locks.run("A", () -> {
+		});
+		assertThat(this.outcome).hasValue(LockListener.Outcome.FAILED);
+	}
+
+	private LockTemplate slowRelease(CompletableFuture<Boolean> answer) {
+		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		this.backend.answer = answer;
+		return new LockTemplate(() -> this.backend, List::of);
+	}
+
+	private static LockListener.HeldLock heldLock() {
+		LockListener.HeldLock held = LockListener.HeldLock.current();
+		assertThat(held).isNotNull();
+		return held;
+	}
+
+}

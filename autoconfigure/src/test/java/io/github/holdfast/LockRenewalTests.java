@@ -1,0 +1,183 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * How leases are kept alive while a body runs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockRenewalTests {
+
+	private static final Duration LEASE = Duration.ofMillis(300);
+
+	private final FakeLockBackend backend = new FakeLockBackend();
+
+	private final LockTemplate locks = new LockTemplate(() -> this.backend, List::of).withLeaseTime(LEASE);
+
+	@AfterEach
+	void close() {
+		this.locks.close();
+	}
+
+	@Test
+	void leaseIsRenewedWhileTheBodyRuns() {
+		this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(4)));
+		assertThat(this.backend.calls).containsExactly("acquire lock:A", "release lock:A");
+	}
+
+	@Test
+	void leaseIsStillValidAfterItsFirstTimeIsOver() {
+		long start = System.nanoTime();
+		this.locks.withLeaseTime(Duration.ofSeconds(1)).run("A", () -> {
+			await().until(() -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(1200));
+			assertThat(LockContext.current()).get().matches(LockContext::isValid);
+		});
+	}
+
+	@Test
+	void firstRenewalComesNoEarlierThanAThirdOfTheLease() {
+		long start = System.nanoTime();
+		this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(0)));
+		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(LEASE.toNanos() / 3);
+	}
+
+	@Test
+	void renewalStopsWithTheRelease() {
+		this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(0)));
+		int renewals = this.backend.renewals.get();
+		await().during(LEASE.multipliedBy(2)).until(() -> this.backend.renewals.get() == renewals);
+	}
+
+	@Test
+	void renewalStopsAtTheMaximumHoldTime(CapturedOutput output) {
+		this.locks.withMaxHoldTime(Duration.ofMillis(250)).run("A", () -> {
+			LockContext lock = LockContext.current().orElseThrow();
+			await().until(() -> !lock.isValid());
+			assertThat(output).contains("Lock 'lock:A' is no longer renewed");
+		});
+		assertThat(output).contains("maximum of 250 ms");
+	}
+
+	@Test
+	void renewalNeverReachesBeyondTheMaximumHoldTime() {
+		this.locks.withMaxHoldTime(Duration.ofMillis(400)).run("A", () -> {
+			await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(1));
+			assertThat(LockContext.current().orElseThrow().remaining()).isLessThan(Duration.ofMillis(201));
+		});
+	}
+
+	@Test
+	void renewalThatFailedIsTriedAgain(CapturedOutput output) {
+		this.backend.renewal = (lease) -> {
+			if (this.backend.renewals.get() < 3) {
+				throw new LockBackendException(lease.key(), "store is down", null);
+			}
+			return true;
+		};
+		this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(3)));
+		assertThat(output).contains("Lock 'lock:A' could not be renewed, trying again");
+	}
+
+	@Test
+	void leaseThatTheStoreDoesNotRenewIsReportedLostAndNoLongerRenewed(CapturedOutput output) {
+		this.backend.renewal = (lease) -> false;
+		this.backend.release = (lease) -> false;
+		assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> this.locks.run("A", () -> {
+			LockContext lock = LockContext.current().orElseThrow();
+			await().until(() -> !lock.isValid());
+			await().during(LEASE).until(() -> this.backend.renewals.get() == 1);
+		}));
+		assertThat(output).contains("Lock 'lock:A' was lost after");
+	}
+
+	@Test
+	void lockThatIsBoundToASessionIsNotRenewed() {
+		this.backend.expiring = false;
+		this.locks.run("A", () -> await().during(LEASE).until(() -> this.backend.renewals.get() == 0));
+		assertThat(this.backend.renewals).hasValue(0);
+	}
+
+	@Test
+	void everyKeyOfACallIsRenewed() {
+		List<String> renewed = new CopyOnWriteArrayList<>();
+		this.backend.renewal = (lease) -> renewed.add(lease.key());
+		this.locks.execute(List.of("A", "B"), () -> {
+			await().untilAsserted(() -> assertThat(renewed).contains("lock:A", "lock:B"));
+			return null;
+		});
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void nestedCallForTheSameKeyDoesNotRenewTwice() {
+		this.backend.grant = (request) -> true;
+		this.locks.run("A", () -> this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(0))));
+		int renewals = this.backend.renewals.get();
+		await().during(LEASE).until(() -> this.backend.renewals.get() == renewals);
+	}
+
+	@Test
+	void manyLeasesShareAFewThreads() {
+		List<String> keys = IntStream.range(0, 1000).mapToObj((i) -> "key-" + i).toList();
+		this.locks.execute(keys, () -> {
+			await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(1000));
+			assertThat(renewalThreads()).isLessThanOrEqualTo(4);
+			return null;
+		});
+	}
+
+	@Test
+	void statementThatHangsDoesNotStallOtherLeases() {
+		CountDownLatch over = new CountDownLatch(1);
+		AtomicInteger others = new AtomicInteger();
+		this.backend.renewal = (lease) -> {
+			if (lease.key().equals("lock:A")) {
+				try {
+					return over.await(10, TimeUnit.SECONDS);
+				}
+				catch (InterruptedException ex) {
+					return false;
+				}
+			}
+			others.incrementAndGet();
+			return true;
+		};
+		this.locks.execute(List.of("A", "B"), () -> {
+			await().untilAsserted(() -> assertThat(others).hasValueGreaterThan(2));
+			over.countDown();
+			return null;
+		});
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	private static long renewalThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("holdfast-renewal-"))
+			.count();
+	}
+
+}
