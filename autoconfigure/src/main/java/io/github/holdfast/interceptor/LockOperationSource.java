@@ -78,11 +78,20 @@ public final class LockOperationSource {
 	 * @throws LockConfigurationException if the annotation cannot work
 	 */
 	@Nullable LockOperation get(Method method, Class<?> targetClass) {
-		return this.operations.computeIfAbsent(new MethodClassKey(method, targetClass), (key) -> {
-			Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-			MergedAnnotation<DistributedLock> annotation = find(specific);
-			return annotation.isPresent() ? Optional.of(parse(annotation, specific, targetClass)) : Optional.empty();
-		}).orElse(null);
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<LockOperation> operation = this.operations.get(key);
+		if (operation == null) {
+			// Not in computeIfAbsent: this may create beans, whose methods are read too
+			operation = read(method, targetClass);
+			this.operations.put(key, operation);
+		}
+		return operation.orElse(null);
+	}
+
+	private Optional<LockOperation> read(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		MergedAnnotation<DistributedLock> annotation = find(specific);
+		return annotation.isPresent() ? Optional.of(parse(annotation, specific, targetClass)) : Optional.empty();
 	}
 
 	/**
