@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
@@ -26,7 +28,8 @@ import org.springframework.util.ObjectUtils;
  * <p>
  * SpEL writes a null into a concatenation as the text {@code null}. So concatenations are
  * put together here, wherever they stand as a key or as an element of a list or
- * projection, and each of their parts is checked.
+ * projection, and each of their parts is checked. Those that are arguments of a method
+ * are left to SpEL.
  */
 final class LockExpression {
 
@@ -105,10 +108,21 @@ final class LockExpression {
 			}
 			return values;
 		}
+		if (node instanceof Elvis) {
+			Object value = value(node.getChild(0), state);
+			return isMissing(value) ? value(node.getChild(1), state) : value;
+		}
 		if (node instanceof CompoundExpression && node.getChild(node.getChildCount() - 1) instanceof Projection) {
 			return projection(node, state);
 		}
+		if (node instanceof CompoundExpression && node.getChild(0) instanceof OpPlus) {
+			return source(node, node.getChildCount(), state).getValue();
+		}
 		return node.getValue(state);
+	}
+
+	private static boolean isMissing(@Nullable Object value) {
+		return value == null || "".equals(value) || (value instanceof Optional<?> optional && optional.isEmpty());
 	}
 
 	private static @Nullable Object sum(SpelNode node, ExpressionState state) {
@@ -128,11 +142,7 @@ final class LockExpression {
 	 */
 	private static Object projection(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
-		TypedValue source = node.getChild(0).getTypedValue(state);
-		for (int i = 1; i < last; i++) {
-			source = inContext(source, state, node.getChild(i));
-		}
-		Object value = source.getValue();
+		Object value = source(node, last, state).getValue();
 		if (value == null) {
 			throw new IllegalArgumentException(sourceText(node, last) + " is null");
 		}
@@ -150,6 +160,19 @@ final class LockExpression {
 			}
 		}
 		return keys;
+	}
+
+	/**
+	 * Evaluates the first children of {@code a.b.c}, each on the value of the one before.
+	 */
+	private static TypedValue source(SpelNode node, int children, ExpressionState state) {
+		SpelNode first = node.getChild(0);
+		TypedValue source = (first instanceof OpPlus) ? new TypedValue(value(first, state))
+				: first.getTypedValue(state);
+		for (int i = 1; i < children; i++) {
+			source = inContext(source, state, node.getChild(i));
+		}
+		return source;
 	}
 
 	private static TypedValue inContext(TypedValue source, ExpressionState state, SpelNode node) {

@@ -1,0 +1,244 @@
+package io.github.holdfast.interceptor;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.testsupport.LockedApplication;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Keys that would lock nothing, or merge locks that have nothing to do with each other.
+ */
+class RefusedKeyTests {
+
+	@Test
+	void nullKeyIsRefused() {
+		assertRefused((service) -> service.plain(null), "\"#value\"", "plain(Object)", "#value is null");
+	}
+
+	@Test
+	void blankKeyIsRefused() {
+		assertRefused((service) -> service.plain(" "), "\"#value\"", "#value is blank");
+	}
+
+	@Test
+	void emptyKeyIsRefused() {
+		assertRefused((service) -> service.plain(""), "#value is blank");
+	}
+
+	@Test
+	void nullElementIsRefused() {
+		assertRefused((service) -> service.plain(Arrays.asList("a", null)), "element 1 of #value is null");
+	}
+
+	@Test
+	void blankElementIsRefused() {
+		assertRefused((service) -> service.plain(new String[] { "a", " " }), "element 1 of #value is blank");
+	}
+
+	@Test
+	void emptyOptionalIsRefused() {
+		assertRefused((service) -> service.plain(Optional.empty()), "#value is null");
+	}
+
+	@Test
+	void objectWithoutTextOfItsOwnIsRefused() {
+		assertRefused((service) -> service.plain(new NoText()), "#value is a RefusedKeyTests.NoText",
+				"use one of its properties");
+	}
+
+	@Test
+	void textThatContainsTheIdentityHashIsRefused() {
+		assertRefused((service) -> service.plain(new IdentityText()), "#value is a RefusedKeyTests.IdentityText");
+	}
+
+	@Test
+	void mapIsRefused() {
+		assertRefused((service) -> service.plain(Map.of("a", 1)), "#value is a", "projection");
+	}
+
+	@Test
+	void hugeKeyIsRefused() {
+		assertRefused((service) -> service.plain("x".repeat(5000)), "5000 characters");
+	}
+
+	@Test
+	void nullPartOfAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation("inv", null), "\"#prefix + ':' + #sku\"", "#sku is null");
+	}
+
+	@Test
+	void nullFirstPartOfAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation(null, "SKU-1"), "#prefix is null");
+	}
+
+	@Test
+	void collectionInAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation("inv", List.of("a")), "#sku is a", "#lines.!['inventory:'");
+	}
+
+	@Test
+	void arrayInAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation("inv", new int[] { 1 }), "#sku is a int[]");
+	}
+
+	@Test
+	void objectWithoutTextInAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation("inv", new NoText()), "#sku is a RefusedKeyTests.NoText");
+	}
+
+	@Test
+	void emptyOptionalInAConcatenationIsRefused() {
+		assertRefused((service) -> service.concatenation("inv", Optional.empty()), "#sku is null");
+	}
+
+	@Test
+	void nullPropertyInAProjectionIsRefused() {
+		assertRefused((service) -> service.projection(List.of(new Line("A"), new Line(null))), "sku is null");
+	}
+
+	@Test
+	void nullSourceOfAProjectionIsRefused() {
+		assertRefused((service) -> service.projection(null), "#lines is null");
+	}
+
+	@Test
+	void nullElementOfAProjectionIsRefused() {
+		assertRefused((service) -> service.projection(Collections.singletonList(null)), "lines.![");
+	}
+
+	@Test
+	void nullSourceOfANullSafeProjectionIsRefused() {
+		assertRefused((service) -> service.nullSafeProjection(null), "#lines is null");
+	}
+
+	@Test
+	void nullPartInATernaryIsRefused() {
+		assertRefused((service) -> service.ternary(true, null), "#sku is null");
+		assertRefused((service) -> service.ternary(false, null), "#sku is null");
+	}
+
+	@Test
+	void nullPartInAListIsRefused() {
+		assertRefused((service) -> service.list(null), "#sku is null");
+	}
+
+	@Test
+	void nullPartInTheDefaultOfAMissingValueIsRefused() {
+		assertRefused((service) -> service.elvis(null, null), "#sku is null");
+	}
+
+	@Test
+	void nullPartOfATextThatIsThenChangedIsRefused() {
+		assertRefused((service) -> service.changed(null), "#sku is null");
+	}
+
+	@Test
+	void propertyOfNullIsRefused() {
+		assertRefused((service) -> service.property(null), "\"#line.sku\"");
+	}
+
+	@Test
+	void nothingRunsUnderARefusedKey() {
+		run((service) -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> service.plain(null));
+			assertThat(service.ran()).isFalse();
+			assertThat(LockContext.current()).isEmpty();
+		});
+	}
+
+	@Test
+	void partsWithTheSameTextWhenJoinedAreToldApartBySeparators() {
+		run((service) -> {
+			List<String> first = service.concatenation("a.b", "c");
+			assertThat(service.concatenation("a", "b.c")).isNotEqualTo(first);
+		});
+	}
+
+	private static void assertRefused(Consumer<Service> call, String... message) {
+		run((service) -> assertThatIllegalArgumentException().isThrownBy(() -> call.accept(service))
+			.withMessageContainingAll(message)
+			.withMessageContaining("@DistributedLock on RefusedKeyTests.Service."));
+	}
+
+	private static void run(Consumer<Service> test) {
+		LockedApplication.local().withBean(Service.class).run((context) -> test.accept(context.getBean(Service.class)));
+	}
+
+	record Line(@Nullable String sku) {
+
+	}
+
+	static class NoText {
+
+	}
+
+	static class IdentityText {
+
+		@Override
+		public String toString() {
+			return "text of " + super.toString();
+		}
+
+	}
+
+	static class Service {
+
+		private boolean ran;
+
+		public boolean ran() {
+			return this.ran;
+		}
+
+		@DistributedLock(key = "#value")
+		public void plain(@Nullable Object value) {
+			this.ran = true;
+		}
+
+		@DistributedLock(key = "#prefix + ':' + #sku")
+		public List<String> concatenation(@Nullable Object prefix, @Nullable Object sku) {
+			return LockContext.current().orElseThrow().keys();
+		}
+
+		@DistributedLock(key = "#lines.!['inventory:' + sku]")
+		public void projection(@Nullable List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#lines?.!['inventory:' + sku]")
+		public void nullSafeProjection(@Nullable List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#big ? 'big:' + #sku : 'small:' + #sku")
+		public void ternary(boolean big, @Nullable String sku) {
+		}
+
+		@DistributedLock(key = "{'from:' + #sku, 'to'}")
+		public void list(@Nullable String sku) {
+		}
+
+		@DistributedLock(key = "#id ?: ('inventory:' + #sku)")
+		public void elvis(@Nullable String id, @Nullable String sku) {
+		}
+
+		@DistributedLock(key = "('inventory:' + #sku).toLowerCase()")
+		public void changed(@Nullable String sku) {
+		}
+
+		@DistributedLock(key = "#line.sku")
+		public void property(@Nullable Line line) {
+		}
+
+	}
+
+}
