@@ -39,7 +39,7 @@ public final class ActiveTransactionListener implements LockListener {
 		if (running != null && !running.isSql()) {
 			return;
 		}
-		if (running != null && running.hasEnded()) {
+		if (hasEnded(running)) {
 			if (attempt.propagation() != null) {
 				throw refused(attempt,
 						"is called after the commit, where its transaction of propagation " + attempt.propagation()
@@ -68,6 +68,14 @@ public final class ActiveTransactionListener implements LockListener {
 			lock.releaseLater((release) -> TransactionSynchronizationManager
 				.registerSynchronization(new ReleaseAfterCompletion(release)));
 		}
+	}
+
+	/**
+	 * While {@code afterCompletion} callbacks run, Spring still calls the transaction
+	 * active but has taken its synchronizations away.
+	 */
+	private static boolean hasEnded(@Nullable RunningTransaction running) {
+		return (running != null) ? running.hasEnded() : !TransactionSynchronizationManager.isSynchronizationActive();
 	}
 
 	private static boolean leavesTransaction(@Nullable Propagation propagation) {
