@@ -1,0 +1,182 @@
+package io.github.holdfast;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a {@link LockBackend} has to do beyond {@link LockBackendContractTests} if its
+ * leases run out by time.
+ */
+public abstract class LeaseExpiryContractTests extends LockBackendContractTests {
+
+	private static final Duration SHORT = Duration.ofSeconds(1);
+
+	/** The store's clock and ours may be read at different resolutions. */
+	private static final Duration RESOLUTION = Duration.ofMillis(20);
+
+	@Test
+	final void expiredLeaseFreesTheLock() throws Exception {
+		String key = newKey();
+		long start = System.nanoTime();
+		acquired(backend(), request(key, NO_WAIT, SHORT));
+		LockLease successor = acquired(secondBackend(), request(key, LONG));
+		assertThat(since(start)).isBetween(SHORT.minus(RESOLUTION), SHORT.plus(SLACK));
+		assertThat(successor.isValid()).isTrue();
+		assertHeld(key);
+		assertReleased(successor);
+	}
+
+	@Test
+	final void expiredLeaseFreesTheLockForItsOwnClient() throws Exception {
+		String key = newKey();
+		acquired(backend(), request(key, NO_WAIT, SHORT));
+		assertReleased(acquired(backend(), request(key, LONG)));
+	}
+
+	@Test
+	final void expiredLeaseIsFreeWithoutWaiting() throws Exception {
+		String key = newKey();
+		LockLease lease = acquired(backend(), request(key, NO_WAIT, SHORT));
+		awaitExpiry(lease);
+		LockLease successor = await().atMost(SLACK)
+			.until(() -> acquire(secondBackend(), request(key, NO_WAIT)), (it) -> it != null);
+		assertReleased(successor);
+	}
+
+	@Test
+	final void releaseAfterExpiryDoesNotFreeSuccessor() throws Exception {
+		String key = newKey();
+		LockLease stale = acquired(backend(), request(key, NO_WAIT, SHORT));
+		LockLease successor = acquired(secondBackend(), request(key, LONG));
+		assertThat(release(stale)).isFalse();
+		assertHeld(key);
+		assertReleased(successor);
+	}
+
+	@Test
+	final void staleRenewReportsLoss() throws Exception {
+		String key = newKey();
+		LockLease stale = acquired(backend(), request(key, NO_WAIT, SHORT));
+		LockLease successor = acquired(secondBackend(), request(key, LONG));
+		assertThat(stale.renew(LONG)).isFalse();
+		assertThat(stale.isValid()).isFalse();
+		assertThat(stale.remaining()).isEqualTo(Duration.ZERO);
+		assertHeld(key);
+		assertThat(successor.renew(LONG)).isTrue();
+		assertReleased(successor);
+	}
+
+	@Test
+	final void staleRenewReportsLossAfterTheSuccessorHasLeft() throws Exception {
+		String key = newKey();
+		LockLease stale = acquired(backend(), request(key, NO_WAIT, SHORT));
+		assertReleased(acquired(secondBackend(), request(key, LONG)));
+		assertThat(stale.renew(LONG)).isFalse();
+		assertThat(release(stale)).isFalse();
+		assertFree(key);
+	}
+
+	@Test
+	final void renewOutlivesOriginalLease() throws Exception {
+		String key = newKey();
+		LockLease lease = acquired(backend(), request(key, NO_WAIT, SHORT));
+		assertThat(lease.renew(LONG)).isTrue();
+		assertThat(acquire(secondBackend(), request(key, SHORT.multipliedBy(2)))).isNull();
+		assertThat(lease.isValid()).isTrue();
+		assertThat(remaining(lease)).isBetween(SHORT, LONG);
+		assertReleased(lease);
+	}
+
+	@Test
+	final void renewalMayShortenTheLease() throws Exception {
+		String key = newKey();
+		LockLease lease = acquired(backend(), request(key, NO_WAIT, LONG));
+		assertThat(lease.renew(SHORT)).isTrue();
+		assertThat(remaining(lease)).isLessThanOrEqualTo(SHORT);
+		long start = System.nanoTime();
+		assertReleased(acquired(secondBackend(), request(key, LONG)));
+		assertThat(since(start)).isLessThan(SHORT.plus(SLACK));
+	}
+
+	@Test
+	final void leaseIsNotValidOnceExpired() throws Exception {
+		long start = System.nanoTime();
+		LockLease lease = acquired(backend(), request(newKey(), NO_WAIT, SHORT));
+		awaitExpiry(lease);
+		assertThat(since(start)).isGreaterThanOrEqualTo(SHORT.dividedBy(2));
+		assertThat(lease.remaining()).isEqualTo(Duration.ZERO);
+		assertThat(lease.isValid()).isFalse();
+	}
+
+	@Test
+	final void remainingNeverExceedsLeaseTime() throws Exception {
+		long start = System.nanoTime();
+		LockLease lease = acquired(backend(), request(newKey(), NO_WAIT, LONG));
+		assertThat(remaining(lease)).isLessThanOrEqualTo(LONG).isGreaterThan(LONG.dividedBy(2));
+		Duration remaining = remaining(lease);
+		await().atMost(SLACK).until(() -> remaining(lease).compareTo(remaining) < 0);
+		assertThat(lease.renew(LONG)).isTrue();
+		assertThat(remaining(lease)).isLessThanOrEqualTo(LONG)
+			.isGreaterThanOrEqualTo(LONG.minus(since(start)).minus(RESOLUTION));
+	}
+
+	/**
+	 * A lease counted from the reply would still look valid to its holder when the store
+	 * has granted the lock to a successor.
+	 */
+	@Test
+	final void leaseRunsFromBeforeTheRequest() throws Exception {
+		for (int i = 0; i < 3; i++) {
+			String key = newKey();
+			LockLease lease = acquired(backend(), request(key, NO_WAIT, SHORT));
+			LockLease successor = acquire(secondBackend(), request(key, LONG));
+			boolean overlap = lease.isValid();
+			assertThat(successor).isNotNull();
+			assertThat(overlap).isFalse();
+		}
+	}
+
+	@Test
+	final void leaseAfterAWaitRunsFromItsGrant() throws Exception {
+		String key = newKey();
+		acquired(backend(), request(key, NO_WAIT, SHORT.multipliedBy(2)));
+		LockLease successor = acquired(secondBackend(), request(key, LONG, SHORT.multipliedBy(4)));
+		assertThat(remaining(successor)).isGreaterThan(SHORT.multipliedBy(2).plusMillis(200));
+	}
+
+	@Test
+	final void epochRisesAfterExpiry() throws Exception {
+		String key = newKey();
+		LockLease stale = acquired(backend(), request(key, NO_WAIT, SHORT));
+		LockLease successor = acquired(secondBackend(), request(key, LONG));
+		assertThat(successor.epoch()).isGreaterThan(stale.epoch());
+		assertThat(successor.token()).isGreaterThan(stale.token());
+	}
+
+	@Test
+	final void waiterIsNotServedBeforeTheRenewedLeaseEnds() throws Exception {
+		String key = newKey();
+		LockLease lease = acquired(backend(), request(key, NO_WAIT, SHORT));
+		Waiter<@Nullable LockLease> waiter = waiter(secondBackend(), key, LONG);
+		long start = System.nanoTime();
+		assertThat(lease.renew(SHORT.multipliedBy(3))).isTrue();
+		assertThat(waiter.result()).isNotNull();
+		assertThat(since(start)).isGreaterThanOrEqualTo(SHORT.multipliedBy(3).minus(RESOLUTION));
+	}
+
+	private static void awaitExpiry(LockLease lease) {
+		await().atMost(SHORT.plus(SLACK)).until(() -> !lease.isValid());
+	}
+
+	private static Duration remaining(LockLease lease) {
+		Duration remaining = lease.remaining();
+		assertThat(remaining).isNotNull();
+		return remaining;
+	}
+
+}
