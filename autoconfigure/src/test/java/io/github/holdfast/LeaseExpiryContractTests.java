@@ -115,14 +115,13 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 
 	@Test
 	final void remainingNeverExceedsLeaseTime() throws Exception {
-		long start = System.nanoTime();
 		LockLease lease = acquired(backend(), request(newKey(), NO_WAIT, LONG));
-		assertThat(remaining(lease)).isLessThanOrEqualTo(LONG).isGreaterThan(LONG.dividedBy(2));
-		Duration remaining = remaining(lease);
-		await().atMost(SLACK).until(() -> remaining(lease).compareTo(remaining) < 0);
-		assertThat(lease.renew(LONG)).isTrue();
-		assertThat(remaining(lease)).isLessThanOrEqualTo(LONG)
-			.isGreaterThanOrEqualTo(LONG.minus(since(start)).minus(RESOLUTION));
+		// The lower bound leaves room for what a backend takes off for clock drift
+		assertThat(remaining(lease)).isBetween(LONG.dividedBy(2), LONG);
+		Duration before = remaining(lease);
+		await().atMost(SLACK).until(() -> remaining(lease).compareTo(before) < 0);
+		assertThat(lease.renew(SHORT.multipliedBy(10))).isTrue();
+		assertThat(remaining(lease)).isBetween(SHORT.multipliedBy(5), SHORT.multipliedBy(10));
 	}
 
 	/**
