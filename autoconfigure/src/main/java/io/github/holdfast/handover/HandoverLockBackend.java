@@ -15,7 +15,8 @@ import io.github.holdfast.support.KeyedPermits;
 /**
  * Puts a local queue for each key in front of a store, so that at most one thread of this
  * JVM talks to the store about a key. Threads are served in the order of their arrival;
- * the next one goes to the store as soon as the store has answered the release.
+ * the next one goes to the store as soon as the store has answered the release, or when
+ * the lease of a holder that does not end has run out.
  *
  * <p>
  * Shared requests pass by the queue.
@@ -49,7 +50,11 @@ public final class HandoverLockBackend implements LockBackend {
 		LockLease lease = null;
 		try {
 			lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
-			return (lease != null) ? new QueuedLease(lease, turn) : null;
+			if (lease == null) {
+				return null;
+			}
+			turn.expireAfter(lease::remaining);
+			return new QueuedLease(lease, turn);
 		}
 		finally {
 			if (lease == null) {
@@ -111,6 +116,7 @@ public final class HandoverLockBackend implements LockBackend {
 
 		@Override
 		public CompletionStage<Boolean> release() {
+			this.permit.expireNever();
 			try {
 				return this.lease.release().whenComplete((released, failure) -> this.permit.release());
 			}

@@ -36,6 +36,7 @@ public final class LocalLockBackend implements LockBackend {
 		if (permit == null) {
 			return null;
 		}
+		permit.expireNever();
 		long epoch = epochs.updateAndGet((last) -> Math.max(last + 1, request.minEpoch()));
 		return new Lease(request.key(), request.owner(), epoch, permit);
 	}

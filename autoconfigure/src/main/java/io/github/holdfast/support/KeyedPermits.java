@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeyedPermits {
 
-	private final ConcurrentHashMap<String, Deque<Waiter>> queues = new ConcurrentHashMap<>();
+	private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
 
 	/**
 	 * Take the permit of a key.
@@ -31,61 +32,70 @@ public final class KeyedPermits {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		if (this.queues.putIfAbsent(key, new ArrayDeque<>(1)) == null) {
-			return new Permit(key);
+		Permit permit = new Permit(key);
+		Queue queue = this.queues.putIfAbsent(key, new Queue(permit));
+		if (queue == null) {
+			return permit;
 		}
-		if (waitTime.isZero()) {
-			return null;
-		}
+		queue.holder.releaseIfExpired();
 		Waiter waiter = new Waiter(Thread.currentThread());
-		this.queues.compute(key, (k, queue) -> {
-			if (queue == null) {
-				waiter.granted = true;
-				return new ArrayDeque<>(1);
+		this.queues.compute(key, (k, current) -> {
+			if (current == null) {
+				waiter.permit = permit;
+				return new Queue(permit);
 			}
-			queue.add(waiter);
-			return queue;
+			current.waiters.add(waiter);
+			return current;
 		});
 		return await(key, waiter, Deadline.after(waitTime));
 	}
 
 	private @Nullable Permit await(String key, Waiter waiter, Deadline deadline) throws InterruptedException {
-		while (!waiter.granted) {
+		Permit granted = waiter.permit;
+		while (granted == null) {
 			if (Thread.interrupted()) {
-				if (!leave(key, waiter)) {
-					release(key);
+				granted = leave(key, waiter);
+				if (granted != null) {
+					granted.release();
 				}
 				throw new InterruptedException();
 			}
 			long remaining = deadline.remainingNanos();
-			if (remaining == 0 && leave(key, waiter)) {
-				return null;
+			if (remaining == 0) {
+				return leave(key, waiter);
 			}
-			LockSupport.parkNanos(this, remaining);
+			Queue queue = this.queues.get(key);
+			LockSupport.parkNanos(this,
+					(queue != null) ? Math.min(remaining, queue.holder.nanosToExpiry()) : remaining);
+			if (queue != null) {
+				queue.holder.releaseIfExpired();
+			}
+			granted = waiter.permit;
 		}
-		return new Permit(key);
+		return granted;
 	}
 
 	/**
 	 * Leave the queue.
-	 * @return {@code false} if the permit was granted at this very moment
+	 * @return the permit if it was granted at this very moment
 	 */
-	private boolean leave(String key, Waiter waiter) {
+	private @Nullable Permit leave(String key, Waiter waiter) {
 		this.queues.computeIfPresent(key, (k, queue) -> {
-			queue.remove(waiter);
+			queue.waiters.remove(waiter);
 			return queue;
 		});
-		return !waiter.granted;
+		return waiter.permit;
 	}
 
 	private void release(String key) {
 		Waiter[] next = new Waiter[1];
 		this.queues.computeIfPresent(key, (k, queue) -> {
-			next[0] = queue.poll();
+			next[0] = queue.waiters.poll();
 			if (next[0] == null) {
 				return null;
 			}
-			next[0].granted = true;
+			queue.holder = new Permit(key);
+			next[0].permit = queue.holder;
 			return queue;
 		});
 		if (next[0] != null) {
@@ -106,9 +116,16 @@ public final class KeyedPermits {
 	 */
 	public final class Permit {
 
+		private static final Supplier<@Nullable Duration> NEVER = () -> null;
+
+		/** Makes waiters look again soon. */
+		private static final Supplier<@Nullable Duration> NOT_KNOWN_YET = () -> Duration.ofSeconds(1);
+
 		private final String key;
 
 		private final AtomicBoolean released = new AtomicBoolean();
+
+		private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
 		private Permit(String key) {
 			this.key = key;
@@ -120,6 +137,33 @@ public final class KeyedPermits {
 		 */
 		public boolean isHeld() {
 			return !this.released.get();
+		}
+
+		/**
+		 * Let waiters take the permit over when its time has run out.
+		 * @param remaining supplies the time that is left, or {@code null} for no limit
+		 */
+		public void expireAfter(Supplier<@Nullable Duration> remaining) {
+			this.remaining = remaining;
+		}
+
+		/**
+		 * Let nobody take the permit over any more.
+		 */
+		public void expireNever() {
+			this.remaining = NEVER;
+		}
+
+		private void releaseIfExpired() {
+			Duration left = this.remaining.get();
+			if (left != null && left.isZero()) {
+				release();
+			}
+		}
+
+		private long nanosToExpiry() {
+			Duration left = this.remaining.get();
+			return (left != null) ? left.toNanos() + 1 : Long.MAX_VALUE;
 		}
 
 		/**
@@ -136,11 +180,23 @@ public final class KeyedPermits {
 
 	}
 
+	private static final class Queue {
+
+		private final Deque<Waiter> waiters = new ArrayDeque<>(1);
+
+		private volatile Permit holder;
+
+		private Queue(Permit holder) {
+			this.holder = holder;
+		}
+
+	}
+
 	private static final class Waiter {
 
 		private final Thread thread;
 
-		private volatile boolean granted;
+		private volatile @Nullable Permit permit;
 
 		private Waiter(Thread thread) {
 			this.thread = thread;
