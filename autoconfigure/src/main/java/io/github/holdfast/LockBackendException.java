@@ -27,6 +27,10 @@ public class LockBackendException extends DataAccessResourceFailureException imp
 		this.key = key;
 	}
 
+	/**
+	 * The key as the store knows it, prefix included.
+	 * @return the stored id
+	 */
 	@Override
 	public String key() {
 		return this.key;

@@ -7,6 +7,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,14 @@ final class LockEngine implements AutoCloseable {
 	private final Supplier<List<LockListener>> listeners;
 
 	private final LockRenewal renewal = new LockRenewal();
+
+	private final LockWaits waits = new LockWaits();
+
+	private final AtomicInteger held = new AtomicInteger();
+
+	private final CompletableFuture<Void> drained = new CompletableFuture<>();
+
+	private volatile boolean draining;
 
 	private volatile boolean closed;
 
@@ -56,9 +67,32 @@ final class LockEngine implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Stop waiting, and tell when the last lock has been released.
+	 */
+	CompletionStage<Void> drain() {
+		this.draining = true;
+		this.waits.cancel();
+		completeIfDrained();
+		return this.drained;
+	}
+
+	private void scopeEnded() {
+		this.held.decrementAndGet();
+		completeIfDrained();
+	}
+
+	private void completeIfDrained() {
+		if (this.draining && this.held.get() == 0) {
+			this.drained.complete(null);
+		}
+	}
+
 	@Override
 	public void close() {
 		this.closed = true;
+		drain();
+		this.drained.complete(null);
 		this.renewal.close();
 	}
 
@@ -100,8 +134,9 @@ final class LockEngine implements AutoCloseable {
 				giveBack(ex);
 				throw ex;
 			}
+			LockEngine.this.held.incrementAndGet();
 			LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
-					this.listeners);
+					this.listeners, LockEngine.this::scopeEnded);
 			scope.opened();
 			return scope;
 		}
@@ -121,21 +156,28 @@ final class LockEngine implements AutoCloseable {
 		}
 
 		private LockLease acquire(String key) {
-			refuseWhenClosed(key);
-			LockLease lease;
+			LockLease lease = null;
+			InterruptedException interrupt = null;
+			LockWaits.Wait wait = LockEngine.this.waits.begin();
+			boolean shutdown;
 			try {
-				lease = this.backend.acquire(
-						this.settings.request(storedKey(key), remainingWait(), LockOwner.next(), LockOwner.holder()));
+				if (!LockEngine.this.closed) {
+					lease = acquireStored(storedKey(key));
+				}
 			}
 			catch (InterruptedException ex) {
+				interrupt = ex;
+			}
+			finally {
+				shutdown = wait.end();
+			}
+			if (LockEngine.this.closed || (shutdown && lease == null)) {
+				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, interrupt);
+			}
+			if (interrupt != null) {
 				Thread.currentThread().interrupt();
-				throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, ex);
+				throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
 			}
-			if (lease != null) {
-				this.acquired
-					.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
-			}
-			refuseWhenClosed(key);
 			if (lease == null) {
 				throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
 			}
@@ -143,10 +185,14 @@ final class LockEngine implements AutoCloseable {
 			return lease;
 		}
 
-		private void refuseWhenClosed(String key) {
-			if (LockEngine.this.closed) {
-				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, null);
+		private @Nullable LockLease acquireStored(String storedKey) throws InterruptedException {
+			LockLease lease = this.backend
+				.acquire(this.settings.request(storedKey, remainingWait(), LockOwner.next(), LockOwner.holder()));
+			if (lease != null) {
+				this.acquired
+					.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
 			}
+			return lease;
 		}
 
 		private void giveBack(Throwable cause) {

@@ -11,7 +11,8 @@ package io.github.holdfast;
 public interface LockException {
 
 	/**
-	 * The key that the exception is about, as the caller gave it.
+	 * The key that the exception is about, as the caller gave it; that of a
+	 * {@link LockBackendException} as the store knows it.
 	 * @return the key
 	 */
 	String key();

@@ -33,6 +33,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final List<LockListener> listeners;
 
+	private final Runnable whenEnded;
+
 	private final @Nullable LockScope outer;
 
 	private final AtomicBoolean closing = new AtomicBoolean();
@@ -56,9 +58,10 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param acquired the renewals of those leases that this scope releases, in the order
 	 * of their acquisition
 	 * @param listeners who is told
+	 * @param whenEnded is run when everything has been given back
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
-			List<LockRenewal.Task> acquired, List<LockListener> listeners) {
+			List<LockRenewal.Task> acquired, List<LockListener> listeners, Runnable whenEnded) {
 		this.backend = backend;
 		this.name = settings.name();
 		this.leaseTime = settings.leaseTime();
@@ -66,6 +69,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.leases = List.copyOf(leases);
 		this.acquired = List.copyOf(acquired);
 		this.listeners = listeners;
+		this.whenEnded = whenEnded;
 		this.outer = HeldLocks.current();
 		HeldLocks.push(this);
 	}
@@ -171,6 +175,15 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.closing.set(true);
 		this.held = false;
 		HeldLocks.current();
+		try {
+			giveBack();
+		}
+		finally {
+			this.whenEnded.run();
+		}
+	}
+
+	private void giveBack() {
 		if (this.acquired.isEmpty()) {
 			return;
 		}

@@ -3,6 +3,8 @@ package io.github.holdfast;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -219,6 +221,16 @@ public final class LockTemplate implements AutoCloseable {
 		if (this.engine != null) {
 			this.engine.checkSupported(this.settings);
 		}
+	}
+
+	/**
+	 * Prepares the shutdown of this template and all of its copies: who waits for a lock,
+	 * now or later, gets a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}
+	 * at once. Locks that are free are still given, and held ones are renewed.
+	 * @return completes when the last lock has been released
+	 */
+	public CompletionStage<Void> drain() {
+		return (this.engine != null) ? this.engine.drain() : CompletableFuture.completedStage(null);
 	}
 
 	/**

@@ -15,6 +15,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -49,6 +50,11 @@ public final class LockBackendAutoConfiguration {
 				.withKeyPrefix(properties.getKeyPrefix())
 				.withWaitTime(properties.getWaitTime())
 				.withLeaseTime(properties.getLeaseTime());
+		}
+
+		@Bean
+		LockShutdown lockShutdown(ObjectProvider<LockTemplate> template, ApplicationContext context) {
+			return new LockShutdown(template::getObject, context);
 		}
 
 		@Configuration(proxyBeanMethods = false)

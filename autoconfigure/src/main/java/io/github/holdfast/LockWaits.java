@@ -1,0 +1,74 @@
+package io.github.holdfast;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The threads that wait for a lock, so that all of them can be told to stop waiting.
+ */
+final class LockWaits {
+
+	private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean cancelled;
+
+	/**
+	 * Note that the current thread begins to wait.
+	 */
+	Wait begin() {
+		Wait wait = new Wait(Thread.currentThread());
+		this.waits.add(wait);
+		if (this.cancelled) {
+			wait.cancel();
+		}
+		return wait;
+	}
+
+	/**
+	 * Interrupt all threads that wait now or later.
+	 */
+	void cancel() {
+		this.cancelled = true;
+		this.waits.forEach(Wait::cancel);
+	}
+
+	/**
+	 * One thread that waits.
+	 */
+	final class Wait {
+
+		private final Thread thread;
+
+		private boolean ended;
+
+		private boolean cancelled;
+
+		private Wait(Thread thread) {
+			this.thread = thread;
+		}
+
+		private synchronized void cancel() {
+			if (!this.ended && !this.cancelled) {
+				this.cancelled = true;
+				this.thread.interrupt();
+			}
+		}
+
+		/**
+		 * Note that the wait is over, and take back an interrupt that was ours.
+		 * @return whether the wait was cancelled
+		 */
+		synchronized boolean end() {
+			if (!this.ended) {
+				this.ended = true;
+				LockWaits.this.waits.remove(this);
+				if (this.cancelled) {
+					Thread.interrupted();
+				}
+			}
+			return this.cancelled;
+		}
+
+	}
+
+}

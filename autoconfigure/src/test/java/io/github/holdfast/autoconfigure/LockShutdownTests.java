@@ -1,0 +1,83 @@
+package io.github.holdfast.autoconfigure;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The context closes while one method holds a lock and another one waits for it.
+ */
+class LockShutdownTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void waitersFailAtOnceAndHoldersFinishBeforeTheirLocksAreReleased(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		LockedApplication.jdbc(access)
+			.withPropertyValues("holdfast.wait-time=60s", "holdfast.lease-time=1s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				CountDownLatch held = new CountDownLatch(1);
+				CountDownLatch waiterFailed = new CountDownLatch(1);
+				CompletableFuture<Boolean> holder = CompletableFuture.supplyAsync(() -> locks.execute("key", () -> {
+					held.countDown();
+					Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> waiterFailed.getCount() == 0);
+					Awaitility.await().pollDelay(Duration.ofMillis(1500)).until(() -> true);
+					return LockContext.current().orElseThrow().isValid();
+				}));
+				held.await();
+				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("key", () -> {
+				}));
+				awaitParked(waiter);
+				CompletableFuture<Void> close = CompletableFuture
+					.runAsync(context.getSourceApplicationContext()::close);
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waiter.get(30, TimeUnit.SECONDS))
+					.havingCause()
+					.isInstanceOfSatisfying(LockNotAcquiredException.class,
+							(ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
+				waiterFailed.countDown();
+				assertThat(holder.get(30, TimeUnit.SECONDS)).as("renewed beyond its lease").isTrue();
+				close.get(30, TimeUnit.SECONDS);
+			});
+		try (HikariDataSource dataSource = access.dataSource(1)) {
+			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT owner FROM holdfast_lock", String.class))
+				.as("owners of the lock after the shutdown")
+				.containsExactly((String) null);
+		}
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+				.noneMatch((name) -> name.startsWith("holdfast-")));
+	}
+
+	private static void awaitParked(CompletableFuture<Void> waiter) {
+		Awaitility.await()
+			.until(() -> Thread.getAllStackTraces()
+				.values()
+				.stream()
+				.anyMatch((stack) -> Arrays.stream(stack)
+					.anyMatch((frame) -> frame.getClassName().endsWith("KeyedPermits")
+							&& frame.getMethodName().equals("await"))));
+		assertThat(waiter).isNotDone();
+	}
+
+}
