@@ -1,0 +1,660 @@
+package io.github.holdfast.interceptor;
+
+import java.io.IOException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Mistakes that are found while the application starts: each says where it is, what is
+ * wrong and what to do.
+ */
+class LockStartFailureTests {
+
+	// Expressions
+
+	@Test
+	void unknownParameterFailsTheStart() {
+		assertFailure(UnknownParameter.class, "\"'inventory:' + #sku\"", "UnknownParameter.lock(String, int)",
+				"#sku, but the method has no such parameter", "Use one of [#stock, #quantity]");
+	}
+
+	static class UnknownParameter {
+
+		@DistributedLock(key = "'inventory:' + #sku")
+		public void lock(String stock, int quantity) {
+		}
+
+	}
+
+	@Test
+	void unknownParameterInAProjectionFailsTheStart() {
+		assertFailure(UnknownInProjection.class, "#prefx", "Use one of [#prefix, #skus]");
+	}
+
+	static class UnknownInProjection {
+
+		@DistributedLock(key = "#skus.![#prefx + #this]")
+		public void lock(String prefix, List<String> skus) {
+		}
+
+	}
+
+	@Test
+	void parameterOfAMethodWithoutParametersFailsTheStart() {
+		assertFailure(NoParameters.class, "#sku", "The method has no parameters at all.");
+	}
+
+	static class NoParameters {
+
+		@DistributedLock(key = "#sku")
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void positionThatDoesNotExistFailsTheStart() {
+		assertFailure(WrongPosition.class, "#p1", "Use one of [#sku]");
+	}
+
+	static class WrongPosition {
+
+		@DistributedLock(key = "#p1")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
+	void bareNameFailsTheStart() {
+		assertFailure(BareName.class, "uses the bare name 'sku'", "Write \"#sku\" for a parameter", "\"'sku'\"");
+	}
+
+	static class BareName {
+
+		@DistributedLock(key = "'inventory:' + sku")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
+	void expressionThatCannotBeParsedFailsTheStart() {
+		assertFailure(NoExpression.class, "\"inventory:#sku\"", "is not a SpEL expression", "single quotes");
+	}
+
+	static class NoExpression {
+
+		@DistributedLock(key = "inventory:#sku")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
+	void functionFailsTheStart() {
+		assertFailure(Function.class, "calls a function that does not exist", "@bean.method");
+	}
+
+	static class Function {
+
+		@DistributedLock(key = "#hash(#sku)")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
+	void blankKeyFailsTheStart() {
+		assertFailure(BlankKey.class, "BlankKey.lock() is blank", "Give a SpEL expression");
+	}
+
+	static class BlankKey {
+
+		@DistributedLock(key = " ")
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void placeholderInAKeyFailsTheStart() {
+		assertFailure(PlaceholderInKey.class, "contains a placeholder", "@environment.getProperty('app.tenant')");
+	}
+
+	static class PlaceholderInKey {
+
+		@DistributedLock(key = "'${app.tenant}:' + #sku")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
+	void unknownParameterInAConditionFailsTheStart() {
+		assertFailure(WrongCondition.class, "The condition \"#size > 10\"", "Use one of [#quantity]");
+	}
+
+	static class WrongCondition {
+
+		@DistributedLock(key = "'a'", condition = "#size > 10")
+		public void lock(int quantity) {
+		}
+
+	}
+
+	@Test
+	void missingParameterNamesFailTheStart() throws Exception {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile("Unnamed", """
+				public class Unnamed {
+					@io.github.holdfast.DistributedLock(key = "#sku")
+					public void lock(String sku, int quantity) {
+					}
+				}""")).as(compiler::messages).isTrue();
+		assertFailure(compiler.load("Unnamed"), "#sku, but the class was compiled without parameter names",
+				"-parameters", "[#p0, #p1]");
+	}
+
+	@Test
+	void positionsWorkWithoutParameterNames() throws Exception {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile("Positions", """
+				public class Positions {
+					@io.github.holdfast.DistributedLock(key = "#p0")
+					public void lock(String sku) {
+					}
+				}""")).as(compiler::messages).isTrue();
+		Class<?> positions = compiler.load("Positions");
+		LockedApplication.local()
+			.withClassLoader(positions.getClassLoader())
+			.withBean(positions)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	// Methods
+
+	@Test
+	void privateMethodFailsTheStart() {
+		assertFailure(PrivateMethod.class, "PrivateMethod.lock()", "is private and so cannot be called through a proxy",
+				"Make the method public");
+	}
+
+	static class PrivateMethod {
+
+		@DistributedLock(key = "'a'")
+		private void lock() {
+		}
+
+	}
+
+	@Test
+	void staticMethodFailsTheStart() {
+		assertFailure(StaticMethod.class, "is static and so cannot be called through a proxy");
+	}
+
+	static class StaticMethod {
+
+		@DistributedLock(key = "'a'")
+		public static void lock() {
+		}
+
+	}
+
+	@Test
+	void finalMethodFailsTheStart() {
+		assertFailure(FinalMethod.class, "FinalMethod.lock()", "is final", "bean 'finalMethod'", "Remove 'final'");
+	}
+
+	static class FinalMethod {
+
+		@DistributedLock(key = "'a'")
+		public final void lock() {
+		}
+
+	}
+
+	@Test
+	void methodThatIsNotOnAnInterfaceOfAJdkProxyFailsTheStart() {
+		assertFailure(LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
+				NotOnInterface.class, "bean 'notOnInterface'", "method 'lock' is not on an interface",
+				"'spring.aop.proxy-target-class' to 'true'");
+	}
+
+	static class NotOnInterface implements Runnable {
+
+		@DistributedLock(key = "'a'")
+		public void lock() {
+		}
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ReturnsFuture.class, ReturnsCompletableFuture.class, ReturnsStage.class,
+			ReturnsPublisher.class })
+	void returnBeforeTheWorkIsDoneFailsTheStart(Class<?> bean) {
+		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method");
+	}
+
+	static class ReturnsFuture {
+
+		@DistributedLock(key = "'a'")
+		public Future<String> lock() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class ReturnsCompletableFuture {
+
+		@DistributedLock(key = "'a'")
+		public CompletableFuture<String> lock() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class ReturnsStage {
+
+		@DistributedLock(key = "'a'")
+		public CompletionStage<String> lock() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class ReturnsPublisher {
+
+		@DistributedLock(key = "'a'")
+		public Flow.Publisher<String> lock() {
+			return (subscriber) -> {
+			};
+		}
+
+	}
+
+	@Test
+	void reactiveReturnFailsTheStart() throws Exception {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile("Reactive", """
+				public class Reactive {
+					@io.github.holdfast.DistributedLock(key = "'a'")
+					public io.reactivex.rxjava3.core.Completable lock() {
+						return null;
+					}
+				}
+				""", "-sourcepath", completableSource())).as(compiler::messages).isTrue();
+		assertFailure(compiler.load("Reactive"), "returns a Completable before its work is done");
+	}
+
+	private static String completableSource() throws IOException {
+		Path root = Files.createTempDirectory("rx");
+		Path source = root.resolve("io/reactivex/rxjava3/core/Completable.java");
+		Files.createDirectories(source.getParent());
+		Files.writeString(source, "package io.reactivex.rxjava3.core; public class Completable { }");
+		return root.toString();
+	}
+
+	@Test
+	void twoAnnotationsOnOneMethodFailTheStart() {
+		assertFailure(TwoAnnotations.class, "present 2 times on", "TwoAnnotations.lock()", "let its key be a list");
+	}
+
+	static class TwoAnnotations {
+
+		@First
+		@Second
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void composedAnnotationBesidesTheAnnotationFailsTheStart() {
+		assertFailure(ComposedAndDirect.class, "present 2 times on");
+	}
+
+	static class ComposedAndDirect {
+
+		@First
+		@DistributedLock(key = "'b'")
+		public void lock() {
+		}
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(key = "'first'")
+	@interface First {
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(key = "'second'")
+	@interface Second {
+
+	}
+
+	// Busy
+
+	@Test
+	void skipOfAPrimitiveFailsTheStart() {
+		assertFailure(SkipPrimitive.class, "no value of type int to return", "Return Integer (null when skipped)");
+	}
+
+	static class SkipPrimitive {
+
+		@DistributedLock(key = "'a'", onBusy = DistributedLock.OnBusy.SKIP)
+		public int lock() {
+			return 1;
+		}
+
+	}
+
+	@Test
+	void skipWithFallbackFailsTheStart() {
+		assertFailure(SkipAndFallback.class, "with onBusy = SKIP and a fallback", "Remove one of the two.");
+	}
+
+	static class SkipAndFallback {
+
+		@DistributedLock(key = "'a'", onBusy = DistributedLock.OnBusy.SKIP, fallback = "later")
+		public void lock() {
+		}
+
+		public void later() {
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MissingFallback.class, FallbackOfOtherParameters.class, FallbackOfOtherReturn.class,
+			PrivateFallback.class, FallbackWithOtherException.class })
+	void fallbackThatDoesNotFitFailsTheStart(Class<?> bean) {
+		assertFailure(bean, "The fallback 'later' of @DistributedLock on", bean.getSimpleName() + ".lock(String)",
+				"is not there", "same parameters", bean.getSimpleName());
+	}
+
+	static class MissingFallback {
+
+		@DistributedLock(key = "'a'", fallback = "later")
+		public String lock(String sku) {
+			return sku;
+		}
+
+	}
+
+	static class FallbackOfOtherParameters extends MissingFallback {
+
+		public String later(int sku) {
+			return "";
+		}
+
+	}
+
+	static class FallbackOfOtherReturn extends MissingFallback {
+
+		public int later(String sku) {
+			return 1;
+		}
+
+	}
+
+	static class PrivateFallback {
+
+		@DistributedLock(key = "'a'", fallback = "later")
+		public String lock(String sku) {
+			return later(sku);
+		}
+
+		private String later(String sku) {
+			return sku;
+		}
+
+	}
+
+	static class FallbackWithOtherException extends MissingFallback {
+
+		public String later(String sku, IllegalStateException ex) {
+			return "";
+		}
+
+	}
+
+	@Test
+	void ambiguousFallbackFailsTheStart() {
+		assertFailure(AmbiguousFallback.class, "is there 2 times", "Declare exactly one method of this name");
+	}
+
+	static class AmbiguousFallback extends MissingFallback {
+
+		public String later(String sku) {
+			return "";
+		}
+
+		public String later(String sku, LockNotAcquiredException ex) {
+			return "";
+		}
+
+	}
+
+	// Settings
+
+	@ParameterizedTest
+	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, UnknownPlaceholder.class })
+	void durationThatIsNotUsableFailsTheStart(Class<?> bean) {
+		assertFailure(bean, "Time \"", bean.getSimpleName() + ".lock() is not usable",
+				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".");
+	}
+
+	static class BadWaitTime {
+
+		@DistributedLock(key = "'a'", waitTime = "soon")
+		public void lock() {
+		}
+
+	}
+
+	static class BadLeaseTime {
+
+		@DistributedLock(key = "'a'", leaseTime = "0s")
+		public void lock() {
+		}
+
+	}
+
+	static class BadMaxHoldTime {
+
+		@DistributedLock(key = "'a'", maxHoldTime = "-1s")
+		public void lock() {
+		}
+
+	}
+
+	static class UnknownPlaceholder {
+
+		@DistributedLock(key = "'a'", waitTime = "${app.no-such-property}")
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void modeThatTheBackendDoesNotHaveFailsTheStart() {
+		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
+				"'holdfast.backend'");
+	}
+
+	static class SharedMode {
+
+		@DistributedLock(key = "'a'", mode = LockRequest.Mode.SHARED)
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
+		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
+				"backend 'jdbc'");
+	}
+
+	@Test
+	void fairOrderThatTheBackendHasIsAccepted() {
+		LockedApplication.local().withBean(FairOrder.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static class FairOrder {
+
+		@DistributedLock(key = "'a'", fair = true)
+		public void lock() {
+		}
+
+	}
+
+	// Order and scope
+
+	@Test
+	void lockInsideOfTheTransactionFailsTheStart() {
+		assertFailure(
+				LockedApplication.jdbc(TestDatabase.H2.newDatabase()).withUserConfiguration(OuterTransaction.class),
+				Both.class, "bean 'both'", "Both.lock()", "inside of the method's transaction", "'holdfast.order'",
+				"@EnableTransactionManagement");
+	}
+
+	@Test
+	void orderOfThePropertyPutsTheLockOutside() {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withUserConfiguration(OuterTransaction.class)
+			.withPropertyValues("holdfast.order=-1")
+			.withBean(Both.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void lockWithoutTransactionIsAcceptedWhateverTheOrder() {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withUserConfiguration(OuterTransaction.class)
+			.withBean(FairlyPlain.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@EnableTransactionManagement(order = 0)
+	static class OuterTransaction {
+
+	}
+
+	static class Both {
+
+		@DistributedLock(key = "'a'")
+		@Transactional
+		public void lock() {
+		}
+
+	}
+
+	static class FairlyPlain {
+
+		@DistributedLock(key = "'a'")
+		public void lock() {
+		}
+
+		@Transactional
+		public void other() {
+		}
+
+	}
+
+	@Test
+	void lazyBeanIsCheckedWhenItIsCreated() {
+		LockedApplication.local()
+			.withBean(SharedMode.class, SharedMode::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
+				.isThrownBy(() -> context.getBean(SharedMode.class))
+				.withRootCauseInstanceOf(UnsupportedOperationException.class));
+	}
+
+	@Test
+	void prototypeBeanIsCheckedWhenItIsCreated() {
+		LockedApplication.local()
+			.withBean(BareName.class, BareName::new,
+					(definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
+			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
+				.isThrownBy(() -> context.getBean(BareName.class))
+				.havingRootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.withMessageContaining("bare name 'sku'"));
+	}
+
+	// Class level
+
+	@Test
+	void annotationOnAClassDoesNotCompile() throws Exception {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile("OnClass", """
+				@io.github.holdfast.DistributedLock(key = "'a'")
+				public class OnClass {
+				}""")).isFalse();
+		assertThat(compiler.messages()).contains("OnClass.java:1");
+	}
+
+	private static void assertFailure(Class<?> bean, String... text) {
+		assertFailure(LockedApplication.local(), bean, text);
+	}
+
+	private static void assertFailure(ApplicationContextRunner application, Class<?> bean, String... text) {
+		String name = Character.toLowerCase(bean.getSimpleName().charAt(0)) + bean.getSimpleName().substring(1);
+		application.withClassLoader(bean.getClassLoader()).withBean(name, bean).run((context) -> {
+			assertThat(context).hasFailed();
+			LockConfigurationException failure = configurationFailure(context.getStartupFailure());
+			assertThat(failure.description() + " " + failure.action()).contains(text);
+			assertThat(failure.description()).endsWith(".");
+			assertThat(failure.action()).endsWith(".");
+		});
+	}
+
+	private static LockConfigurationException configurationFailure(Throwable failure) {
+		Throwable cause = failure;
+		while (!(cause instanceof LockConfigurationException) && cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOf(LockConfigurationException.class);
+		return (LockConfigurationException) cause;
+	}
+
+}
