@@ -34,6 +34,11 @@ public final class Fence {
 
 	private static final String ASSERT = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND epoch = ? AND owner = ?";
 
+	/**
+	 * Unless the transaction has a time-out of its own, which is checked here as well.
+	 */
+	private static final int TIMEOUT_SECONDS = 10;
+
 	private final Supplier<DataSource> dataSource;
 
 	private volatile @Nullable SqlDialect dialect;
@@ -75,7 +80,7 @@ public final class Fence {
 				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
 						+ "so that the fence cannot be checked inside the transaction");
 			}
-			return holds(connection, lease, readOnly);
+			return holds(managed, connection, lease, readOnly);
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(lease.key(),
@@ -86,10 +91,12 @@ public final class Fence {
 		}
 	}
 
-	private boolean holds(Connection connection, LockLease lease, boolean readOnly) throws SQLException {
+	private boolean holds(DataSource managed, Connection connection, LockLease lease, boolean readOnly)
+			throws SQLException {
 		SqlDialect dialect = dialect(connection);
 		String sql = readOnly ? ASSERT : ASSERT + dialect.shareLock();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
 			dialect.setKey(statement, 1, LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES));
 			statement.setLong(2, lease.epoch());
 			statement.setString(3, lease.owner());

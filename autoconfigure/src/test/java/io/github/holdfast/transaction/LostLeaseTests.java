@@ -5,14 +5,17 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
@@ -103,6 +106,24 @@ class LostLeaseTests {
 			})).isEqualTo(100);
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> stock.read("A", () -> workOfAnother(context)));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void timedOutTransactionCannotCommit(TestDatabase database) {
+		run(database, "fence", (context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			transaction.setTimeout(1);
+			long start = System.nanoTime();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> context.getBean(LockTemplate.class)
+				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+					stock.write("A", 1);
+					Awaitility.await().until(() -> System.nanoTime() - start > 1_500_000_000L);
+				}))).withCauseInstanceOf(TransactionTimedOutException.class);
+			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
 
