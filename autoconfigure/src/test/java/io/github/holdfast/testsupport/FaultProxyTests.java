@@ -103,7 +103,7 @@ class FaultProxyTests {
 			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> {
 				echo(client, 2);
 				echo(client, 3);
-			}).withMessageContaining("reset");
+			});
 		}
 		try (Socket client = connect()) {
 			assertThat(echo(client, 4)).isEqualTo(4);
