@@ -1,6 +1,5 @@
 package io.github.holdfast.interceptor;
 
-import java.io.IOException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -14,7 +13,9 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanCreationException;
@@ -306,26 +307,23 @@ class LockStartFailureTests {
 
 	}
 
-	@Test
-	void reactiveReturnFailsTheStart() throws Exception {
+	@ParameterizedTest
+	@CsvSource({ "io.reactivex.rxjava3.core, class Completable", "org.reactivestreams, interface Publisher" })
+	void reactiveReturnFailsTheStart(String packageName, String declaration, @TempDir Path sources) throws Exception {
+		String type = declaration.substring(declaration.indexOf(' ') + 1);
+		Path source = sources.resolve(packageName.replace('.', '/')).resolve(type + ".java");
+		Files.createDirectories(source.getParent());
+		Files.writeString(source, "package %s; public %s { }".formatted(packageName, declaration));
 		TestCompiler compiler = new TestCompiler();
 		assertThat(compiler.compile("Reactive", """
 				public class Reactive {
 					@io.github.holdfast.DistributedLock(key = "'a'")
-					public io.reactivex.rxjava3.core.Completable lock() {
+					public %s.%s lock() {
 						return null;
 					}
 				}
-				""", "-sourcepath", completableSource())).as(compiler::messages).isTrue();
-		assertFailure(compiler.load("Reactive"), "returns a Completable before its work is done");
-	}
-
-	private static String completableSource() throws IOException {
-		Path root = Files.createTempDirectory("rx");
-		Path source = root.resolve("io/reactivex/rxjava3/core/Completable.java");
-		Files.createDirectories(source.getParent());
-		Files.writeString(source, "package io.reactivex.rxjava3.core; public class Completable { }");
-		return root.toString();
+				""".formatted(packageName, type), "-sourcepath", sources.toString())).as(compiler::messages).isTrue();
+		assertFailure(compiler.load("Reactive"), "returns a " + type + " before its work is done");
 	}
 
 	@Test
