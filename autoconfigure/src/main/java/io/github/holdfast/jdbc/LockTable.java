@@ -32,7 +32,7 @@ final class LockTable {
 
 	private static final String INSERT = """
 			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
-			VALUES (?, ?, ?, {now}, {now} + ?, 0, ?)""";
+			VALUES (?, ?, ?, {now}, {now} + ?, 0, ?){ignore}""";
 
 	private static final String TAKE = """
 			UPDATE holdfast_lock SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
@@ -64,7 +64,8 @@ final class LockTable {
 	LockTable(SqlDialect dialect) {
 		this.dialect = dialect;
 		this.resolved = Stream.of(FIND, INSERT, TAKE, TAKE_FREE, LOCK_EXPIRED, RENEW, RELEASE)
-			.collect(Collectors.toUnmodifiableMap(Function.identity(), (sql) -> sql.replace("{now}", dialect.now())));
+			.collect(Collectors.toUnmodifiableMap(Function.identity(),
+					(sql) -> sql.replace("{now}", dialect.now()).replace("{ignore}", dialect.ignoreDuplicate())));
 	}
 
 	SqlDialect dialect() {

@@ -23,6 +23,14 @@ public enum SqlDialect {
 			statement.setString(index, id);
 		}
 
+		/**
+		 * A duplicate key would abort the transaction.
+		 */
+		@Override
+		public String ignoreDuplicate() {
+			return " ON CONFLICT DO NOTHING";
+		}
+
 		@Override
 		String code(SQLException ex) {
 			return String.valueOf(ex.getSQLState());
@@ -97,6 +105,15 @@ public enum SqlDialect {
 	 */
 	public String shareLock() {
 		return this.shareLock;
+	}
+
+	/**
+	 * What to append to an INSERT so that it inserts nothing when the row exists.
+	 * @return the clause with a leading blank, or an empty text where a duplicate key is
+	 * reported instead
+	 */
+	public String ignoreDuplicate() {
+		return "";
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -147,6 +148,38 @@ class JdbcLockRowTests {
 		assertThat(counter[0]).isEqualTo(threads * rounds);
 	}
 
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
+			boolean autoCommit) throws Exception {
+		int threads = 8;
+		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			ExecutorService executor = Executors.newFixedThreadPool(threads);
+			try {
+				for (int round = 0; round < 20; round++) {
+					String key = "new-" + round;
+					CyclicBarrier start = new CyclicBarrier(threads);
+					List<Future<LockLease>> contenders = new ArrayList<>();
+					for (int i = 0; i < threads; i++) {
+						contenders.add(executor.submit(() -> {
+							start.await();
+							return backend.acquire(request(key, Duration.ZERO));
+						}));
+					}
+					int granted = 0;
+					for (Future<LockLease> contender : contenders) {
+						granted += (contender.get(60, TimeUnit.SECONDS) != null) ? 1 : 0;
+					}
+					assertThat(granted).isOne();
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+	}
+
 	static Stream<Arguments> pools() {
 		return Stream.of(TestDatabase.values())
 			.flatMap((database) -> Stream
@@ -171,8 +204,12 @@ class JdbcLockRowTests {
 	}
 
 	private static @Nullable LockLease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
-		return backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false, waitTime,
-				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+		return backend.acquire(request("key", waitTime));
+	}
+
+	private static LockRequest request(String key, Duration waitTime) {
+		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
+				UUID.randomUUID().toString(), "test", 0);
 	}
 
 	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend) {
