@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.MetaDataAccessException;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
@@ -62,7 +63,12 @@ class JdbcLockConfiguration {
 		@Conditional(OnLockSchemaCondition.class)
 		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(ObjectProvider<DataSource> dataSource,
 				JdbcLockProperties properties) {
-			return new JdbcLockSchemaInitializer(unique(dataSource), properties);
+			try {
+				return new JdbcLockSchemaInitializer(unique(dataSource), properties);
+			}
+			catch (IllegalStateException ex) {
+				throw (ex.getCause() instanceof MetaDataAccessException) ? JdbcLockTableCheck.unreachable(ex) : ex;
+			}
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.Locale;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ClassPathResource;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
@@ -30,10 +31,15 @@ class JdbcLockTableCheck implements SmartInitializingSingleton {
 			checkTable("io/github/holdfast/jdbc/schema-" + platform + ".sql");
 		}
 		catch (SQLException ex) {
-			throw new LockConfigurationException(
-					"The database of the lock backend 'jdbc' could not be reached: " + ex.getMessage() + ".",
-					"Check 'spring.datasource.url' and the credentials, and that the database is running.", ex);
+			throw unreachable(ex);
 		}
+	}
+
+	static LockConfigurationException unreachable(Exception ex) {
+		return new LockConfigurationException(
+				"The database of the lock backend 'jdbc' could not be reached: "
+						+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage() + ".",
+				"Check 'spring.datasource.url' and the credentials, and that the database is running.", ex);
 	}
 
 	private void checkTable(String script) {

@@ -7,6 +7,8 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -206,10 +208,11 @@ class LockBackendAutoConfigurationTests {
 			});
 	}
 
-	@Test
-	void databaseThatCannotBeReachedFailsTheStart() {
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "embedded" })
+	void databaseThatCannotBeReachedFailsTheStart(String initializeSchema) {
 		assertFailure(
-				this.withDatabase.withPropertyValues("holdfast.jdbc.initialize-schema=never",
+				this.withDatabase.withPropertyValues("holdfast.jdbc.initialize-schema=" + initializeSchema,
 						"spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/none",
 						"spring.datasource.hikari.connection-timeout=250"),
 				"The database of the lock backend 'jdbc' could not be reached", "'spring.datasource.url'");
