@@ -98,7 +98,9 @@ public abstract class LockBackendContractTests {
 	final void acquireWithZeroWaitTriesOnce() throws Exception {
 		String key = newKey();
 		LockLease lease = acquired(backend(), request(key, NO_WAIT));
+		long start = System.nanoTime();
 		assertHeld(key);
+		assertThat(since(start)).isLessThan(SLACK);
 		assertReleased(lease);
 		acquired(backend(), request(key, NO_WAIT));
 	}
