@@ -24,21 +24,28 @@ public interface LockException {
 	 * @return the quoted key
 	 */
 	static String quote(String key) {
-		StringBuilder quoted = new StringBuilder(key.length() + 2).append('\'');
-		key.codePoints().limit(200).forEach((c) -> {
+		return "'" + escape(key) + "'";
+	}
+
+	/**
+	 * Returns a text for a message or a log line, cut at 200 characters and without
+	 * characters that could forge a line.
+	 * @param text the text
+	 * @return the escaped text
+	 */
+	static String escape(String text) {
+		StringBuilder escaped = new StringBuilder(text.length());
+		text.codePoints().limit(200).forEach((c) -> {
 			if (Character.isISOControl(c) || Character.getType(c) == Character.FORMAT
 					|| Character.getType(c) == Character.LINE_SEPARATOR
 					|| Character.getType(c) == Character.PARAGRAPH_SEPARATOR) {
-				quoted.append(String.format("\\u%04x", c));
+				escaped.append(String.format("\\u%04x", c));
 			}
 			else {
-				quoted.appendCodePoint(c);
+				escaped.appendCodePoint(c);
 			}
 		});
-		if (key.codePointCount(0, key.length()) > 200) {
-			quoted.append("…");
-		}
-		return quoted.append('\'').toString();
+		return (text.codePointCount(0, text.length()) > 200) ? escaped.append("…").toString() : escaped.toString();
 	}
 
 }

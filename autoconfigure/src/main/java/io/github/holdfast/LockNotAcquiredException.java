@@ -34,7 +34,7 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 	public LockNotAcquiredException(String key, Reason reason, Duration waitTime, @Nullable String holder,
 			@Nullable Throwable cause) {
 		super("Lock " + LockException.quote(key) + " was not acquired " + reason.text(waitTime)
-				+ ((holder != null) ? ": " + holder : ""), cause);
+				+ ((holder != null) ? ": " + LockException.escape(holder) : ""), cause);
 		this.key = key;
 		this.reason = reason;
 		this.waitTime = waitTime;

@@ -28,8 +28,8 @@ import org.springframework.util.ObjectUtils;
  * <p>
  * SpEL writes a null into a concatenation as the text {@code null}. So concatenations are
  * put together here, wherever they stand as a key or as an element of a list or
- * projection, and each of their parts is checked. Those that are arguments of a method
- * are left to SpEL.
+ * projection, and each of their parts is checked. Those in arguments of a call, which
+ * SpEL evaluates, are refused at the start.
  */
 final class LockExpression {
 

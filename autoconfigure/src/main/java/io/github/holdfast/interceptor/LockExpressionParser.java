@@ -16,9 +16,11 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -66,6 +68,7 @@ final class LockExpressionParser {
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
 			check(root, false, method, where);
+			refuseTextInArguments(root, false, where);
 			return new LockExpression(text, root);
 		}
 		catch (ParseException ex) {
@@ -97,6 +100,22 @@ final class LockExpressionParser {
 			boolean element = node instanceof Projection || node instanceof Selection;
 			boolean tail = node instanceof CompoundExpression && i > 0;
 			check(node.getChild(i), scoped || element || tail, method, where);
+		}
+	}
+
+	/**
+	 * SpEL itself evaluates arguments, and writes a null into a concatenation as a text.
+	 */
+	private static void refuseTextInArguments(SpelNode node, boolean argument, String where) {
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			if (argument && node instanceof OpPlus && child instanceof StringLiteral) {
+				throw new LockConfigurationException(
+						where + " joins text in an argument of a call, where a null would become part of the key: "
+								+ node.toStringAST() + ".",
+						"Pass the parts as separate arguments, or join the text outside of the call.");
+			}
+			refuseTextInArguments(child, argument || node instanceof MethodReference, where);
 		}
 	}
 

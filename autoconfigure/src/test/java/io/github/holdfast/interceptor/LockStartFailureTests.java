@@ -109,6 +109,19 @@ class LockStartFailureTests {
 	}
 
 	@Test
+	void textJoinedInAnArgumentFailsTheStart() {
+		assertFailure(TextInArgument.class, "joins text in an argument of a call", "separate arguments");
+	}
+
+	static class TextInArgument {
+
+		@DistributedLock(key = "@keys.of('inventory:' + #sku)")
+		public void lock(String sku) {
+		}
+
+	}
+
+	@Test
 	void expressionThatCannotBeParsedFailsTheStart() {
 		assertFailure(NoExpression.class, "\"inventory:#sku\"", "is not a SpEL expression", "single quotes");
 	}

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -90,15 +91,17 @@ public final class FaultProxy implements AutoCloseable {
 	 * Breaks all open connections with a TCP reset on both sides.
 	 */
 	public void reset() {
-		this.sockets.forEach((socket) -> {
+		List<Socket> open = List.copyOf(this.sockets);
+		// All before the first is closed: its peer is closed as soon as that is seen
+		open.forEach((socket) -> {
 			try {
 				socket.setSoLinger(true, 0);
 			}
 			catch (IOException ex) {
 				// Closed by its owner in the meantime
 			}
-			close(socket);
 		});
+		open.forEach(FaultProxy::close);
 	}
 
 	@Override

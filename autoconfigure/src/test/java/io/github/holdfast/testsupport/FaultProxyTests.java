@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -95,7 +96,7 @@ class FaultProxyTests {
 		}
 	}
 
-	@Test
+	@RepeatedTest(20)
 	void resetBreaksOpenConnectionsOnly() throws IOException {
 		try (Socket client = connect()) {
 			echo(client, 1);
