@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.util.Locale;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
@@ -37,9 +37,21 @@ class JdbcLockTableCheck implements SmartInitializingSingleton {
 
 	static LockConfigurationException unreachable(Exception ex) {
 		return new LockConfigurationException(
-				"The database of the lock backend 'jdbc' could not be reached: "
-						+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage() + ".",
+				"The database of the lock backend 'jdbc' could not be reached: " + reason(ex) + ".",
 				"Check 'spring.datasource.url' and the credentials, and that the database is running.", ex);
+	}
+
+	/**
+	 * What the driver says: pools tell less, and sockets do not name the server.
+	 */
+	private static String reason(Exception ex) {
+		String reason = String.valueOf(ex.getMessage());
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException) {
+				reason = String.valueOf(cause.getMessage());
+			}
+		}
+		return StringUtils.trimTrailingCharacter(reason, '.');
 	}
 
 	private void checkTable(String script) {

@@ -215,7 +215,8 @@ class LockBackendAutoConfigurationTests {
 				this.withDatabase.withPropertyValues("holdfast.jdbc.initialize-schema=" + initializeSchema,
 						"spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/none",
 						"spring.datasource.hikari.connection-timeout=250"),
-				"The database of the lock backend 'jdbc' could not be reached", "'spring.datasource.url'");
+				"The database of the lock backend 'jdbc' could not be reached", "127.0.0.1:1",
+				"'spring.datasource.url'");
 	}
 
 	// Disabled
