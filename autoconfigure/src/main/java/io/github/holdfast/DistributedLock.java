@@ -63,14 +63,15 @@ public @interface DistributedLock {
 	String key();
 
 	/**
-	 * The name of this lock for logs, meters and {@code holdfast.locks.<name>.*}. It is
-	 * not part of the key. Default: {@code Class.method}. Accepts <code>${...}</code>.
+	 * The name of this lock for logs and messages. It is not part of the key. Default:
+	 * {@code Class.method}. Accepts <code>${...}</code>.
 	 */
 	String name() default "";
 
 	/**
-	 * How long to wait for all keys together, including the time in local queues and
-	 * connection pools. Zero means exactly one attempt. Default:
+	 * How long to wait for all keys together, including the time in local queues. Zero
+	 * means exactly one attempt. A store that does not answer, or a connection pool that
+	 * is exhausted, is given up after its own time-out, which may be longer. Default:
 	 * {@code holdfast.wait-time}. Accepts {@code "500ms"}, {@code "2s"}, ISO-8601
 	 * ({@code "PT2S"}) and <code>${...}</code>.
 	 */
@@ -85,8 +86,9 @@ public @interface DistributedLock {
 
 	/**
 	 * How long the lease is renewed at most; after that it runs out, and a transaction
-	 * that is still open cannot rely on the lock any more. Default: as long as the method
-	 * runs. Accepts the same forms as {@link #waitTime()}.
+	 * that is still open cannot rely on the lock any more. Without effect on locks that
+	 * have no lease, such as those of the backend {@code local}. Default: as long as the
+	 * method runs. Accepts the same forms as {@link #waitTime()}.
 	 */
 	String maxHoldTime() default "";
 

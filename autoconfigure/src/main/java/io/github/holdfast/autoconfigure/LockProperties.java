@@ -34,8 +34,7 @@ public class LockProperties {
 	private String keyPrefix = "lock:";
 
 	/**
-	 * Time to wait for a lock, including local queues and connection pools. Zero means
-	 * one attempt.
+	 * Time to wait for a lock, including local queues. Zero means one attempt.
 	 */
 	private Duration waitTime = Duration.ofSeconds(5);
 
