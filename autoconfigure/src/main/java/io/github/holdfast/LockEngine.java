@@ -122,11 +122,7 @@ final class LockEngine implements AutoCloseable {
 
 		private LockScope run() {
 			List<String> missing = missing();
-			if (!missing.isEmpty()) {
-				LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), missing,
-						this.settings.propagation());
-				this.listeners.forEach((listener) -> listener.beforeAcquire(attempt));
-			}
+			announce(missing);
 			try {
 				acquireAll(missing);
 			}
@@ -139,6 +135,20 @@ final class LockEngine implements AutoCloseable {
 					this.listeners, LockEngine.this::scopeEnded);
 			scope.opened();
 			return scope;
+		}
+
+		private void announce(List<String> missing) {
+			boolean reentry = missing.isEmpty();
+			LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), reentry ? this.keys : missing,
+					this.settings.propagation());
+			for (LockListener listener : this.listeners) {
+				if (reentry) {
+					listener.beforeReentry(attempt);
+				}
+				else {
+					listener.beforeAcquire(attempt);
+				}
+			}
 		}
 
 		private List<String> missing() {

@@ -12,8 +12,8 @@ import org.springframework.transaction.annotation.Propagation;
  * Is told what {@link LockTemplate} does, and may refuse an acquisition.
  *
  * <p>
- * Called on the thread of the caller. A re-entrant call that needs no new key is not
- * reported. Implementations are safe for use by many threads.
+ * Called on the thread of the caller. Of a re-entrant call that needs no new key only the
+ * beginning is told. Implementations are safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -25,6 +25,14 @@ public interface LockListener {
 	 * @param attempt what is about to be acquired
 	 */
 	default void beforeAcquire(Attempt attempt) {
+	}
+
+	/**
+	 * Called instead of {@link #beforeAcquire} when the call chain holds all keys
+	 * already. An exception refuses the call and reaches the caller.
+	 * @param attempt what is asked for
+	 */
+	default void beforeReentry(Attempt attempt) {
 	}
 
 	/**

@@ -40,15 +40,9 @@ public final class ActiveTransactionListener implements LockListener {
 			return;
 		}
 		if (hasEnded(running)) {
-			if (attempt.propagation() != null) {
-				throw refused(attempt,
-						"is called after the commit, where its transaction of propagation " + attempt.propagation()
-								+ " would join the one that has ended and never commit. "
-								+ "Declare the method @Transactional(propagation = REQUIRES_NEW)");
-			}
-			return;
+			refuseToJoinEnded(attempt);
 		}
-		if (this.policy == OnActiveTransaction.REJECT) {
+		else if (this.policy == OnActiveTransaction.REJECT) {
 			throw refused(attempt, "is called inside a running transaction"
 					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
 					+ ", which would commit after the lock is released and may have read old data already. "
@@ -57,6 +51,27 @@ public final class ActiveTransactionListener implements LockListener {
 					+ "'holdfast.on-active-transaction' to 'release-after-completion' to keep the lock until the "
 					+ "outer transaction has ended. In a test, remove @Transactional from the test, as it runs "
 					+ "around the whole method");
+		}
+	}
+
+	/**
+	 * Joining a running transaction under the lock is what re-entrancy is for, but one
+	 * that has ended would write past the guard.
+	 */
+	@Override
+	public void beforeReentry(Attempt attempt) {
+		if (TransactionSynchronizationManager.isActualTransactionActive() && !leavesTransaction(attempt.propagation())
+				&& hasEnded(RunningTransaction.current())) {
+			refuseToJoinEnded(attempt);
+		}
+	}
+
+	private static void refuseToJoinEnded(Attempt attempt) {
+		if (attempt.propagation() != null) {
+			throw refused(attempt,
+					"is called after the commit, where its transaction of propagation " + attempt.propagation()
+							+ " would join the one that has ended and never be checked. "
+							+ "Declare the method @Transactional(propagation = REQUIRES_NEW)");
 		}
 	}
 

@@ -171,6 +171,22 @@ class ActiveTransactionTests {
 	}
 
 	@Test
+	void reentrantCallThatWouldJoinTheOneThatHasEndedIsRefusedAfterTheCommit() {
+		run(this.application, (service, context) -> assertThat(
+				reentrantAfterCommit(service, () -> service.required("A")))
+			.isInstanceOfSatisfying(IllegalStateException.class,
+					(ex) -> assertThat(ex).hasMessageContainingAll("Lock 'A'", "after the commit", "REQUIRES_NEW")));
+	}
+
+	@Test
+	void reentrantCallWithANewTransactionIsAllowedAfterTheCommit() {
+		run(this.application, (service, context) -> {
+			assertThat(reentrantAfterCommit(service, () -> service.requiresNewInsert("A"))).isEqualTo(List.of("A"));
+			assertThat(service.rows()).isOne();
+		});
+	}
+
+	@Test
 	void callWithoutTransactionIsAllowedAfterTheCompletion() {
 		run(this.application, (service, context) -> assertThat(afterCompletion(context, () -> service.plain("A")))
 			.isEqualTo(List.of("A")));
@@ -306,6 +322,23 @@ class ActiveTransactionTests {
 			}
 
 		});
+	}
+
+	/**
+	 * While the lock of the method whose transaction has ended is still held.
+	 */
+	private static @Nullable Object reentrantAfterCommit(Service service, Call call) {
+		AtomicReference<Object> outcome = new AtomicReference<>();
+		service.requiredAnd("A",
+				() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						outcome.set(outcomeOf(call));
+					}
+
+				}));
+		return outcome.get();
 	}
 
 	private static @Nullable Object afterCompletion(ApplicationContext context, Call call) {
