@@ -1,0 +1,124 @@
+package io.github.holdfast.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * JPA sends its statements late; the guard comes after them all the same.
+ */
+class JpaCommitGuardTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void changesAreFlushedBeforeTheCheck(TestDatabase database) {
+		run(database, CommitGuardLevel.LEASE, (dataSource, entities, transaction) -> {
+			JdbcTemplate sameConnection = new JdbcTemplate(dataSource);
+			List<Integer> seenByTheCheck = new ArrayList<>();
+			FaultyBackend backend = new FaultyBackend(
+					() -> seenByTheCheck.addAll(sameConnection.queryForList("SELECT id FROM item", Integer.class)));
+			try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+				locks.run("key", () -> transaction
+					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
+			}
+			assertThat(seenByTheCheck).containsExactly(1);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void supersededHolderCannotCommitAtFence(TestDatabase database) {
+		run(database, CommitGuardLevel.FENCE, (dataSource, entities, transaction) -> {
+			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+				locks.run("key", () -> transaction
+					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> locks.run("key", () -> transaction.executeWithoutResult((status) -> {
+						transactional(entities).persist(new Item(2));
+						new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch + 1");
+					})));
+			}
+			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class))
+				.containsExactly(1);
+		});
+	}
+
+	private static EntityManager transactional(EntityManagerFactory entities) {
+		EntityManager manager = EntityManagerFactoryUtils.getTransactionalEntityManager(entities);
+		assertThat(manager).isNotNull();
+		return manager;
+	}
+
+	private static void run(TestDatabase database, CommitGuardLevel level, Scenario scenario) {
+		try (HikariDataSource dataSource = database.newDatabase().dataSource(4)) {
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			new JdbcTemplate(dataSource).execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
+			LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
+			factory.setDataSource(dataSource);
+			factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
+			factory.setPersistenceUnitName("test");
+			factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+			factory.afterPropertiesSet();
+			EntityManagerFactory entities = factory.getObject();
+			assertThat(entities).isNotNull();
+			try {
+				JpaTransactionManager manager = new JpaTransactionManager(entities);
+				new CommitGuardPostProcessor(() -> level, () -> new Fence(() -> dataSource))
+					.postProcessAfterInitialization(manager, "transactionManager");
+				scenario.run(dataSource, entities, new TransactionTemplate(manager));
+			}
+			finally {
+				factory.destroy();
+			}
+		}
+	}
+
+	@FunctionalInterface
+	private interface Scenario {
+
+		void run(DataSource dataSource, EntityManagerFactory entities, TransactionTemplate transaction);
+
+	}
+
+	@Entity(name = "item")
+	static class Item {
+
+		@Id
+		private int id;
+
+		Item() {
+		}
+
+		Item(int id) {
+			this.id = id;
+		}
+
+	}
+
+}
