@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -181,7 +180,7 @@ final class LockEngine implements AutoCloseable {
 			finally {
 				shutdown = wait.end();
 			}
-			if (LockEngine.this.closed || (shutdown && lease == null)) {
+			if (LockEngine.this.closed || (lease == null && (shutdown || LockEngine.this.draining))) {
 				throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, interrupt);
 			}
 			if (interrupt != null) {
@@ -216,7 +215,13 @@ final class LockEngine implements AutoCloseable {
 			}
 		}
 
+		/**
+		 * Asked after the wait has been noted, so that no waiter misses the shutdown.
+		 */
 		private Duration remainingWait() {
+			if (LockEngine.this.draining) {
+				return Duration.ZERO;
+			}
 			Duration remaining = this.settings.waitTime().minusNanos(System.nanoTime() - this.start);
 			return remaining.isNegative() ? Duration.ZERO : remaining;
 		}

@@ -90,14 +90,21 @@ public interface LockListener {
 		void lossReported();
 
 		/**
+		 * How the transaction of the body relates to a running one.
+		 * @return the propagation, or {@code null} if the body declares none
+		 */
+		@Nullable Propagation propagation();
+
+		/**
 		 * The time by which a renewal extends the leases.
 		 * @return the lease time
 		 */
 		Duration leaseTime();
 
 		/**
-		 * Notes whether a commit under this lock has an unknown outcome: then the lock is
-		 * neither renewed nor released but runs out.
+		 * Notes that a commit under this lock has an unknown outcome, or that the outcome
+		 * of one that was noted has become known. While one is unknown, the lock is
+		 * neither renewed nor released but runs out, or is released after its lease time.
 		 * @param unknown whether the outcome is unknown
 		 */
 		void outcomeUnknown(boolean unknown);

@@ -111,6 +111,19 @@ final class LockRenewal implements AutoCloseable {
 			}
 		}
 
+		/**
+		 * Stop the renewal without giving the lease back. One that does not run out by
+		 * itself is given back after the lease time.
+		 */
+		void releaseWhenRunOut() {
+			stop();
+			if (this.lease.remaining() == null) {
+				LockRenewal.this.executor.schedule(() -> {
+					this.lease.release();
+				}, this.leaseTime.toNanos(), TimeUnit.NANOSECONDS);
+			}
+		}
+
 		private synchronized boolean isStopped() {
 			return this.stopped;
 		}

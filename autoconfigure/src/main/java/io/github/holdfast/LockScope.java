@@ -5,11 +5,14 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.annotation.Propagation;
 
 /**
  * The locks of one call, from the moment all of them are held until they are given back.
@@ -24,6 +27,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private final String name;
 
 	private final Duration leaseTime;
+
+	private final @Nullable Propagation propagation;
 
 	private final List<String> keys;
 
@@ -45,7 +50,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean lossReported;
 
-	private volatile boolean outcomeUnknown;
+	private final AtomicInteger unknownOutcomes = new AtomicInteger();
 
 	private volatile @Nullable Consumer<Runnable> registrar;
 
@@ -65,6 +70,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.backend = backend;
 		this.name = settings.name();
 		this.leaseTime = settings.leaseTime();
+		this.propagation = settings.propagation();
 		this.keys = List.copyOf(keys);
 		this.leases = List.copyOf(leases);
 		this.acquired = List.copyOf(acquired);
@@ -120,9 +126,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Nullable LockLease lease(LockBackend backend, String key) {
 		if (this.backend == backend) {
-			for (LockLease lease : this.leases) {
-				if (lease.key().equals(key)) {
-					return lease;
+			for (LockRenewal.Task renewal : this.acquired) {
+				if (renewal.lease().key().equals(key)) {
+					return renewal.lease();
 				}
 			}
 		}
@@ -140,13 +146,18 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
+	public @Nullable Propagation propagation() {
+		return this.propagation;
+	}
+
+	@Override
 	public Duration leaseTime() {
 		return this.leaseTime;
 	}
 
 	@Override
 	public void outcomeUnknown(boolean unknown) {
-		this.outcomeUnknown = unknown;
+		this.unknownOutcomes.updateAndGet((count) -> Math.max(0, unknown ? count + 1 : count - 1));
 	}
 
 	@Override
@@ -160,11 +171,16 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 			return;
 		}
 		Consumer<Runnable> registrar = this.registrar;
-		if (registrar != null) {
+		if (registrar == null) {
+			end();
+			return;
+		}
+		try {
 			registrar.accept(this::end);
 		}
-		else {
+		catch (RuntimeException ex) {
 			end();
+			throw ex;
 		}
 	}
 
@@ -191,7 +207,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		LockListener.Outcome outcome = LockListener.Outcome.RELEASED;
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
 			LockRenewal.Task renewal = this.acquired.get(i);
-			LockListener.Outcome each = this.outcomeUnknown ? keep(renewal) : release(renewal);
+			LockListener.Outcome each = (this.unknownOutcomes.get() > 0) ? keep(renewal) : release(renewal);
 			if (each == LockListener.Outcome.LOST) {
 				lost = keyOf(renewal.lease());
 			}
@@ -204,8 +220,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private LockListener.Outcome keep(LockRenewal.Task renewal) {
-		renewal.stop();
-		logger.warn("Lock {} is not released but left to run out, as the outcome of a commit under it is unknown",
+		renewal.releaseWhenRunOut();
+		logger.warn(
+				"Lock {} is not released but kept for its lease time, as the outcome of a commit under it is unknown",
 				LockException.quote(keyOf(renewal.lease())));
 		return LockListener.Outcome.KEPT;
 	}

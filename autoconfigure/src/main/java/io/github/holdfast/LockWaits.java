@@ -10,25 +10,19 @@ final class LockWaits {
 
 	private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
-	private volatile boolean cancelled;
-
 	/**
 	 * Note that the current thread begins to wait.
 	 */
 	Wait begin() {
 		Wait wait = new Wait(Thread.currentThread());
 		this.waits.add(wait);
-		if (this.cancelled) {
-			wait.cancel();
-		}
 		return wait;
 	}
 
 	/**
-	 * Interrupt all threads that wait now or later.
+	 * Interrupt all threads that wait now.
 	 */
 	void cancel() {
-		this.cancelled = true;
 		this.waits.forEach(Wait::cancel);
 	}
 

@@ -101,7 +101,7 @@ class LockLossTests {
 		this.locks.run("A", () -> heldLock().outcomeUnknown(true));
 		assertThat(this.backend.held()).containsExactly("lock:A");
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
-		assertThat(output).contains("Lock 'A' is not released but left to run out");
+		assertThat(output).contains("Lock 'A' is not released but kept for its lease time");
 	}
 
 	@Test

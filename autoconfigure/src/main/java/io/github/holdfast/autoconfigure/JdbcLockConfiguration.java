@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
@@ -40,6 +41,7 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
+	@DependsOnDatabaseInitialization
 	JdbcLockTableCheck jdbcLockTableCheck(ObjectProvider<DataSource> dataSource) {
 		return new JdbcLockTableCheck(new JdbcLockBackend(() -> unique(dataSource)));
 	}

@@ -1,8 +1,10 @@
 package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,9 @@ import org.springframework.util.ReflectionUtils;
 final class KeyText {
 
 	private static final int MAX_LENGTH = 4096;
+
+	/** As in {@code java.lang.Object@1b6d3586}, also inside of a record's text. */
+	private static final Pattern IDENTITY_HASH = Pattern.compile("([\\w$]+\\.)+[\\w$]+@[0-9a-f]{1,8}(?![\\w.-])");
 
 	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
 
@@ -49,7 +54,8 @@ final class KeyText {
 		if (value instanceof Optional<?> optional) {
 			return of(optional.orElse(null), expression);
 		}
-		if (value instanceof Iterable<?> || value instanceof Map<?, ?> || value.getClass().isArray()) {
+		if ((value instanceof Iterable<?> && !(value instanceof Path)) || value instanceof Map<?, ?>
+				|| value.getClass().isArray()) {
 			throw new IllegalArgumentException(expression + " is a " + ClassUtils.getShortName(value.getClass())
 					+ ", which cannot be a part of one key; for one lock per element use a projection such as "
 					+ "#lines.!['inventory:' + sku]");
@@ -61,7 +67,8 @@ final class KeyText {
 			throw refusedObject(value, expression);
 		}
 		String text = value.toString();
-		if (text == null || text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))) {
+		if (text == null || text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))
+				|| IDENTITY_HASH.matcher(text).find()) {
 			throw refusedObject(value, expression);
 		}
 		return checked(text, expression);

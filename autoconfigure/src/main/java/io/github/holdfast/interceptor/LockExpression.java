@@ -2,6 +2,7 @@ package io.github.holdfast.interceptor;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -75,7 +76,7 @@ final class LockExpression {
 	}
 
 	private static void addKeys(@Nullable Object value, String expression, List<String> keys) {
-		if (value instanceof Iterable<?> || (value != null && value.getClass().isArray())) {
+		if (value instanceof Collection<?> || (value != null && value.getClass().isArray())) {
 			int index = 0;
 			for (Object element : elements(value)) {
 				addKeys(element, "element " + index++ + " of " + expression, keys);

@@ -131,7 +131,8 @@ public final class JdbcLockBackend implements LockBackend {
 	public @Nullable String holder(String key) {
 		try {
 			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
-			LockTable.Row row = this.connections.call((connection, table) -> table.find(connection, id, SHORT));
+			LockTable.Row row = this.connections
+				.call((connection, table) -> table.find(connection, id, Duration.ofSeconds(1)));
 			if (row.owner() == null) {
 				return null;
 			}
@@ -171,14 +172,15 @@ public final class JdbcLockBackend implements LockBackend {
 				return retry(() -> tryAcquire(deadline.remaining()));
 			}
 			catch (SQLException ex) {
+				boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
+						|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
 				if (this.written) {
 					abandon(ex);
 				}
 				if (Thread.interrupted()) {
 					throw (InterruptedException) new InterruptedException().initCause(ex);
 				}
-				if (JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
-						|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure)) {
+				if (contended) {
 					return null;
 				}
 				throw new LockBackendException(this.request.key(), "could not be acquired, the lock table failed", ex);

@@ -79,9 +79,17 @@ public final class ActiveTransactionListener implements LockListener {
 	public void acquired(HeldLock lock) {
 		RunningTransaction running = RunningTransaction.current();
 		if (this.policy == OnActiveTransaction.RELEASE_AFTER_COMPLETION && running != null && running.isSql()
-				&& !running.hasEnded()) {
-			lock.releaseLater((release) -> TransactionSynchronizationManager
-				.registerSynchronization(new ReleaseAfterCompletion(release)));
+				&& !running.hasEnded() && !leavesTransaction(lock.propagation())) {
+			lock.releaseLater((release) -> releaseAfter(running, release));
+		}
+	}
+
+	private static void releaseAfter(RunningTransaction running, Runnable release) {
+		if (RunningTransaction.current() == running && !running.hasEnded()) {
+			TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(release));
+		}
+		else {
+			release.run();
 		}
 	}
 

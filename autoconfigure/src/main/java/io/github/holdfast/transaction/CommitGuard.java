@@ -47,7 +47,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new RunningTransaction(this.manager.isSql()));
+			TransactionSynchronizationManager.registerSynchronization(new RunningTransaction(this.manager));
 		}
 	}
 
@@ -100,7 +100,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (running != null) {
 			running.committing();
 		}
-		if (this.manager.isSql()) {
+		if (this.manager.isSql() && !transaction.isReadOnly()) {
 			outermostFirst.forEach(LockListener.HeldLock::guarded);
 		}
 	}

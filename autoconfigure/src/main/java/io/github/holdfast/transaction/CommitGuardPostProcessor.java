@@ -8,11 +8,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
 /**
  * Gives every transaction manager its own guard, whoever defined it, and checks when all
@@ -20,7 +25,7 @@ import org.springframework.transaction.TransactionExecutionListener;
  *
  * @since 0.1.0
  */
-public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartInitializingSingleton {
+public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
 
 	private final Supplier<CommitGuardLevel> level;
 
@@ -29,6 +34,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartI
 	private final List<GuardedManager> guarded = new CopyOnWriteArrayList<>();
 
 	private final List<GuardedManager> unguarded = new CopyOnWriteArrayList<>();
+
+	private @Nullable ListableBeanFactory beanFactory;
 
 	private volatile boolean complete;
 
@@ -43,6 +50,11 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartI
 	}
 
 	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beanFactory = (ListableBeanFactory) beanFactory;
+	}
+
+	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof PlatformTransactionManager && !isGuarded(bean)) {
 			guard(bean, beanName);
@@ -54,7 +66,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartI
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		PlatformTransactionManager manager = (PlatformTransactionManager) ((target != null) ? target : bean);
 		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence);
-		if (manager instanceof ConfigurableTransactionManager configurable) {
+		if (manager instanceof ConfigurableTransactionManager configurable && hasSynchronizations(manager)) {
 			List<TransactionExecutionListener> listeners = new ArrayList<>(
 					configurable.getTransactionExecutionListeners());
 			listeners.add(new CommitGuard(managed));
@@ -69,6 +81,11 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartI
 		}
 	}
 
+	private static boolean hasSynchronizations(PlatformTransactionManager manager) {
+		return !(manager instanceof AbstractPlatformTransactionManager platform)
+				|| platform.getTransactionSynchronization() != AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER;
+	}
+
 	private static boolean isGuarded(Object bean) {
 		return bean instanceof ConfigurableTransactionManager configurable
 				&& configurable.getTransactionExecutionListeners()
@@ -76,8 +93,23 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, SmartI
 					.anyMatch((listener) -> listener instanceof CommitGuard);
 	}
 
+	/**
+	 * Managers that another post-processor needed, or that live in a parent context, have
+	 * not come by.
+	 */
+	private void guardEarlyManagers() {
+		if (this.beanFactory != null) {
+			BeanFactoryUtils
+				.beansOfTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class, false, false)
+				.forEach((name, manager) -> postProcessAfterInitialization(manager, name));
+		}
+	}
+
 	@Override
 	public void afterSingletonsInstantiated() {
+		if (!this.complete) {
+			guardEarlyManagers();
+		}
 		this.complete = true;
 		this.guarded.forEach(GuardedManager::guarding);
 		this.unguarded.forEach(GuardedManager::refuseUnguarded);

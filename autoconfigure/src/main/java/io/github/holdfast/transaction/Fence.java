@@ -9,12 +9,15 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockLostException;
 import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.SqlDialect;
 
@@ -31,6 +34,8 @@ import io.github.holdfast.support.SqlDialect;
  * @since 0.1.0
  */
 public final class Fence {
+
+	private static final Logger logger = LoggerFactory.getLogger(Fence.class);
 
 	private static final String ASSERT = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND epoch = ? AND owner = ?";
 
@@ -106,9 +111,26 @@ public final class Fence {
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
-				return false;
+				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
+						+ "another holder has taken it or, at REPEATABLE READ and above, its lease was renewed; "
+						+ "use READ COMMITTED for transactions that last longer than a third of the lease time", ex);
 			}
 			throw ex;
+		}
+	}
+
+	static void rollBack(DataSource managed) {
+		Connection connection = DataSourceUtils.getConnection(managed);
+		try {
+			if (!connection.getAutoCommit()) {
+				connection.rollback();
+			}
+		}
+		catch (SQLException ex) {
+			logger.debug("A broken connection is rolled back by its database", ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, managed);
 		}
 	}
 

@@ -9,6 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.support.LockConfigurationException;
@@ -106,16 +108,35 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Whether the status "rolled back" after a failed commit means that the database has
+	 * answered a rollback. JPA and JTA say so although nothing was sent.
+	 */
+	boolean reportsRollbackOfItsConnection() {
+		return this.manager instanceof ResourceTransactionManager resources
+				&& resources.getResourceFactory() instanceof DataSource;
+	}
+
+	/**
+	 * Roll back what a transaction has done so far, before its connection is cleaned up.
+	 */
+	void rollBackBoundConnection() {
+		if (reportsRollbackOfItsConnection() && TransactionSynchronizationManager.hasResource(dataSource())) {
+			Fence.rollBack(dataSource());
+		}
+	}
+
+	/**
 	 * A manager that takes no listener cannot be guarded.
 	 */
 	void refuseUnguarded() {
 		if (this.wanted.get() != CommitGuardLevel.LEASE) {
-			throw new LockConfigurationException(
-					"The transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
-							+ ") takes no TransactionExecutionListener, so that its commits cannot be guarded.",
-					"Let it implement ConfigurableTransactionManager, or set 'holdfast.commit-guard' to 'lease'.");
+			throw new LockConfigurationException("The transaction manager '" + this.beanName + "' ("
+					+ this.manager.getClass().getName()
+					+ ") takes no TransactionExecutionListener or no synchronizations, so that its commits cannot be guarded.",
+					"Let it implement ConfigurableTransactionManager with synchronizations, or set 'holdfast.commit-guard' to 'lease'.");
 		}
-		logger.warn("Transaction manager '{}' takes no listener: its commits are not guarded", this.beanName);
+		logger.warn("Transaction manager '{}' takes no listener or no synchronizations: its commits are not guarded",
+				this.beanName);
 	}
 
 }

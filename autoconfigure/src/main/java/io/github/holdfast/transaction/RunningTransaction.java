@@ -14,14 +14,14 @@ import io.github.holdfast.LockListener;
  */
 final class RunningTransaction implements TransactionSynchronization {
 
-	private final boolean sql;
+	private final GuardedManager manager;
 
 	private boolean committing;
 
 	private boolean ended;
 
-	RunningTransaction(boolean sql) {
-		this.sql = sql;
+	RunningTransaction(GuardedManager manager) {
+		this.manager = manager;
 	}
 
 	static @Nullable RunningTransaction current() {
@@ -36,7 +36,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	boolean isSql() {
-		return this.sql;
+		return this.manager.isSql();
 	}
 
 	boolean hasEnded() {
@@ -61,13 +61,22 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * A commit whose answer is missing may still take place on the server.
+	 * A commit whose answer is missing may still take place on the server. One that was
+	 * not even checked, as an exception of another callback came first, would be made up
+	 * for by the connection's clean-up.
 	 */
 	@Override
 	public void afterCompletion(int status) {
 		this.ended = true;
-		if (this.committing && status == STATUS_UNKNOWN) {
-			for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
+		LockListener.HeldLock innermost = LockListener.HeldLock.current();
+		if (innermost == null || status == STATUS_COMMITTED) {
+			return;
+		}
+		if (!this.committing) {
+			this.manager.rollBackBoundConnection();
+		}
+		else if (status == STATUS_UNKNOWN || !this.manager.reportsRollbackOfItsConnection()) {
+			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
 				lock.outcomeUnknown(true);
 			}
 		}

@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -33,6 +35,7 @@ class LockShutdownTests {
 	@EnumSource(TestDatabase.class)
 	void waitersFailAtOnceAndHoldersFinishBeforeTheirLocksAreReleased(TestDatabase database) {
 		DatabaseAccess access = database.newDatabase();
+		ExecutorService threads = Executors.newCachedThreadPool();
 		LockedApplication.jdbc(access)
 			.withPropertyValues("holdfast.wait-time=60s", "holdfast.lease-time=1s")
 			.run((context) -> {
@@ -44,13 +47,13 @@ class LockShutdownTests {
 					Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> waiterFailed.getCount() == 0);
 					Awaitility.await().pollDelay(Duration.ofMillis(1500)).until(() -> true);
 					return LockContext.current().orElseThrow().isValid();
-				}));
+				}), threads);
 				held.await();
 				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("key", () -> {
-				}));
+				}), threads);
 				awaitParked(waiter);
-				CompletableFuture<Void> close = CompletableFuture
-					.runAsync(context.getSourceApplicationContext()::close);
+				CompletableFuture<Void> close = CompletableFuture.runAsync(context.getSourceApplicationContext()::close,
+						threads);
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> waiter.get(30, TimeUnit.SECONDS))
 					.havingCause()
 					.isInstanceOfSatisfying(LockNotAcquiredException.class,
@@ -58,6 +61,7 @@ class LockShutdownTests {
 				waiterFailed.countDown();
 				assertThat(holder.get(30, TimeUnit.SECONDS)).as("renewed beyond its lease").isTrue();
 				close.get(30, TimeUnit.SECONDS);
+				threads.shutdown();
 			});
 		try (HikariDataSource dataSource = access.dataSource(1)) {
 			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT owner FROM holdfast_lock", String.class))

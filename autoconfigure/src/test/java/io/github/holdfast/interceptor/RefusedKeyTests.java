@@ -2,6 +2,7 @@ package io.github.holdfast.interceptor;
 
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,21 @@ class RefusedKeyTests {
 	@Test
 	void emptyOptionalIsRefused() {
 		assertRefused((service) -> service.plain(Optional.empty()), "#value is null");
+	}
+
+	@Test
+	void iterableThatIsNoCollectionIsRefusedEvenWithoutElements() {
+		Iterable<String> nothing = Collections::emptyIterator;
+		assertRefused((service) -> service.plain(nothing), "#value is a");
+	}
+
+	@Test
+	void identityHashInsideOfATextIsRefused() {
+		assertRefused((service) -> service.plain(new Pair("a", new Object())), "#value is a RefusedKeyTests.Pair");
+	}
+
+	record Pair(String name, Object value) {
+
 	}
 
 	@Test

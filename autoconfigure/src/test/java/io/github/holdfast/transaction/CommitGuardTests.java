@@ -31,6 +31,7 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -74,6 +75,32 @@ class CommitGuardTests {
 		}
 		assertThat(thrown).as("the caller must not be told of a success").isNotNull();
 		assertThat(backend.checks()).isPositive();
+		assertThat(count(dataSource)).as("committed rows").isZero();
+	}
+
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("managers")
+	void nothingIsCommittedWhenAnotherCallbackKeepsTheGuardFromBeingCalled(TestDatabase database, Manager kind,
+			boolean autoCommit) {
+		HikariDataSource dataSource = pool(database, autoCommit);
+		TransactionTemplate transaction = new TransactionTemplate(guarded(kind.create(dataSource)));
+		FaultyBackend backend = new FaultyBackend(() -> {
+		});
+		Throwable thrown;
+		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+			thrown = catchThrowable(() -> locks.run("key", () -> transaction.executeWithoutResult((running) -> {
+				new JdbcTemplate(dataSource).update("INSERT INTO written VALUES (1)");
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCommit(boolean readOnly) {
+						throw new UnexpectedRollbackException("of an inner transaction");
+					}
+
+				});
+			})));
+		}
+		assertThat(thrown).isInstanceOf(UnexpectedRollbackException.class);
 		assertThat(count(dataSource)).as("committed rows").isZero();
 	}
 

@@ -10,17 +10,21 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import jakarta.persistence.PersistenceException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.JpaSystemException;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.jdbc.JdbcLockBackend;
@@ -66,6 +70,43 @@ class JpaCommitGuardTests {
 			}
 			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class))
 				.containsExactly(1);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockIsKeptWhenTheAnswerToTheCommitIsLost(TestDatabase database) {
+		run(database, CommitGuardLevel.LEASE, (dataSource, entities, transaction) -> {
+			List<LockListener.Outcome> outcomes = new ArrayList<>();
+			LockListener listener = new LockListener() {
+
+				@Override
+				public void released(HeldLock lock, Outcome outcome) {
+					outcomes.add(outcome);
+				}
+
+			};
+			FaultyBackend backend = new FaultyBackend(() -> {
+			});
+			JpaTransactionManager manager = new JpaTransactionManager(entities) {
+
+				private static final long serialVersionUID = 1L;
+
+				@Override
+				protected void doCommit(DefaultTransactionStatus status) {
+					super.doCommit(status);
+					throw new JpaSystemException(new PersistenceException("connection reset"));
+				}
+
+			};
+			new CommitGuardPostProcessor(() -> CommitGuardLevel.LEASE, () -> null)
+				.postProcessAfterInitialization(manager, "transactionManager");
+			try (LockTemplate locks = new LockTemplate(() -> backend, () -> List.of(listener))) {
+				assertThatExceptionOfType(JpaSystemException.class)
+					.isThrownBy(() -> locks.run("key", () -> new TransactionTemplate(manager)
+						.executeWithoutResult((status) -> transactional(entities).persist(new Item(1)))));
+			}
+			assertThat(outcomes).containsExactly(LockListener.Outcome.KEPT);
 		});
 	}
 

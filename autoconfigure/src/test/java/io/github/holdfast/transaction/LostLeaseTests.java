@@ -167,6 +167,20 @@ class LostLeaseTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void readOnlyTransactionDoesNotHideThatOtherWorkMayHaveOverlapped(TestDatabase database) {
+		run(database, "fence", (context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			readOnly.setReadOnly(true);
+			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
+				readOnly.executeWithoutResult((status) -> stock.quantity("A"));
+				workOfAnother(context);
+			}));
+		});
+	}
+
 	private static void run(TestDatabase database, String level, Consumer<ApplicationContext> test) {
 		LockedApplication.jdbc(database.newDatabase())
 			.withBean(StockService.class)

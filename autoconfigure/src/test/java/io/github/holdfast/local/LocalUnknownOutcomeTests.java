@@ -1,0 +1,55 @@
+package io.github.holdfast.local;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock that does not run out by itself, after a commit with unknown outcome and during
+ * shutdown.
+ */
+class LocalUnknownOutcomeTests {
+
+	@Test
+	void lockIsReleasedAfterItsLeaseTime() {
+		AtomicBoolean entered = new AtomicBoolean();
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)
+			.withLeaseTime(Duration.ofMillis(500))) {
+			locks.run("local-unknown", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> locks.withWaitTime(Duration.ZERO).run("local-unknown", () -> {
+				}));
+			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown", () -> entered.set(true));
+		}
+		assertThat(entered).isTrue();
+	}
+
+	@Test
+	void freeLockIsStillGivenWhileDraining() {
+		AtomicBoolean entered = new AtomicBoolean();
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+			locks.run("outer", () -> {
+				assertThat(locks.drain().toCompletableFuture()).isNotDone();
+				locks.run("drain-free", () -> entered.set(true));
+				CompletableFuture.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> locks.run("outer", () -> {
+					}))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)))
+					.join();
+			});
+			assertThat(locks.drain().toCompletableFuture()).isDone();
+		}
+		assertThat(entered).isTrue();
+	}
+
+}
