@@ -118,9 +118,7 @@ final class LockRenewal implements AutoCloseable {
 		void releaseWhenRunOut() {
 			stop();
 			if (this.lease.remaining() == null) {
-				LockRenewal.this.executor.schedule(() -> {
-					this.lease.release();
-				}, this.leaseTime.toNanos(), TimeUnit.NANOSECONDS);
+				submit(this.lease::release, this.leaseTime.toNanos());
 			}
 		}
 
@@ -129,14 +127,18 @@ final class LockRenewal implements AutoCloseable {
 		}
 
 		private synchronized void schedule(long delay) {
-			if (this.stopped) {
-				return;
+			if (!this.stopped) {
+				this.next = submit(this, delay);
 			}
+		}
+
+		private @Nullable Future<?> submit(Runnable task, long delay) {
 			try {
-				this.next = LockRenewal.this.executor.schedule(this, delay, TimeUnit.NANOSECONDS);
+				return LockRenewal.this.executor.schedule(task, delay, TimeUnit.NANOSECONDS);
 			}
 			catch (RejectedExecutionException ex) {
-				logger.warn("Lock {} is no longer renewed, as the application is shutting down", key());
+				logger.warn("Lock {} is no longer looked after, as the application is shutting down", key());
+				return null;
 			}
 		}
 
