@@ -2,8 +2,6 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -205,9 +203,10 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 		String lost = null;
 		LockListener.Outcome outcome = LockListener.Outcome.RELEASED;
+		LockRelease release = release();
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
 			LockRenewal.Task renewal = this.acquired.get(i);
-			LockListener.Outcome each = (this.unknownOutcomes.get() > 0) ? keep(renewal) : release(renewal);
+			LockListener.Outcome each = release.run(renewal, keyOf(renewal.lease()));
 			if (each == LockListener.Outcome.LOST) {
 				lost = keyOf(renewal.lease());
 			}
@@ -219,43 +218,10 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 	}
 
-	private LockListener.Outcome keep(LockRenewal.Task renewal) {
-		renewal.releaseWhenRunOut();
-		logger.warn(
-				"Lock {} is not released but kept for its lease time, as the outcome of a commit under it is unknown",
-				LockException.quote(keyOf(renewal.lease())));
-		return LockListener.Outcome.KEPT;
-	}
-
-	private LockListener.Outcome release(LockRenewal.Task renewal) {
-		String key = LockException.quote(keyOf(renewal.lease()));
-		try {
-			CompletionStage<Boolean> release = renewal.release();
-			if (this.guarded && this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED)) {
-				release.whenComplete((released, ex) -> released(key, Boolean.TRUE.equals(released), ex));
-				return LockListener.Outcome.RELEASED;
-			}
-			return released(key, release.toCompletableFuture().join(), null);
-		}
-		catch (RuntimeException ex) {
-			return released(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
-		}
-	}
-
-	private LockListener.Outcome released(String key, boolean released, @Nullable Throwable failure) {
-		if (failure != null) {
-			logger.warn("Lock {} could not be released, it runs out by itself", key, failure);
-			return LockListener.Outcome.FAILED;
-		}
-		if (!released) {
-			if (!this.lossReported) {
-				logger.warn("Lock {} was already lost when it was released{}", key,
-						this.guarded ? "; the commit under it was guarded" : "");
-			}
-			return LockListener.Outcome.LOST;
-		}
-		logger.debug("Lock {} released", key);
-		return LockListener.Outcome.RELEASED;
+	private LockRelease release() {
+		boolean await = !this.guarded
+				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		return new LockRelease(this.unknownOutcomes.get() > 0, await, this.guarded, this.lossReported);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

@@ -1,0 +1,65 @@
+package io.github.holdfast;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How the leases of one call are given back.
+ *
+ * @param keep whether they are kept, as the outcome of a commit is unknown
+ * @param await whether the answer of the store is waited for
+ * @param guarded whether a commit under them was checked
+ * @param lossReported whether the caller knows of a loss already
+ */
+record LockRelease(boolean keep, boolean await, boolean guarded, boolean lossReported) {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
+
+	/**
+	 * Give one lease back. A failure of the store is logged, as the lease runs out.
+	 * @param renewal the lease with its renewal
+	 * @param key the key as the caller gave it
+	 * @return how it ended
+	 */
+	LockListener.Outcome run(LockRenewal.Task renewal, String key) {
+		String quoted = LockException.quote(key);
+		if (this.keep) {
+			renewal.releaseWhenRunOut();
+			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
+					+ "is unknown", quoted);
+			return LockListener.Outcome.KEPT;
+		}
+		try {
+			CompletionStage<Boolean> release = renewal.release();
+			if (this.await) {
+				return ended(quoted, release.toCompletableFuture().join(), null);
+			}
+			release.whenComplete((released, ex) -> ended(quoted, Boolean.TRUE.equals(released), ex));
+			return LockListener.Outcome.RELEASED;
+		}
+		catch (RuntimeException ex) {
+			return ended(quoted, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+		}
+	}
+
+	private LockListener.Outcome ended(String key, boolean released, @Nullable Throwable failure) {
+		if (failure != null) {
+			logger.warn("Lock {} could not be released, it runs out by itself", key, failure);
+			return LockListener.Outcome.FAILED;
+		}
+		if (released) {
+			logger.debug("Lock {} released", key);
+			return LockListener.Outcome.RELEASED;
+		}
+		if (!this.lossReported) {
+			logger.warn("Lock {} was already lost when it was released{}", key,
+					this.guarded ? "; the commit under it was guarded" : "");
+		}
+		return LockListener.Outcome.LOST;
+	}
+
+}
