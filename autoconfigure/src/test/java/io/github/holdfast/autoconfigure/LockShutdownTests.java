@@ -37,7 +37,7 @@ class LockShutdownTests {
 		DatabaseAccess access = database.newDatabase();
 		ExecutorService threads = Executors.newCachedThreadPool();
 		LockedApplication.jdbc(access)
-			.withPropertyValues("holdfast.wait-time=60s", "holdfast.lease-time=1s")
+			.withPropertyValues("holdfast.wait-time=60s", "holdfast.lease-time=3s")
 			.run((context) -> {
 				LockTemplate locks = context.getBean(LockTemplate.class);
 				CountDownLatch held = new CountDownLatch(1);
@@ -45,7 +45,7 @@ class LockShutdownTests {
 				CompletableFuture<Boolean> holder = CompletableFuture.supplyAsync(() -> locks.execute("key", () -> {
 					held.countDown();
 					Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> waiterFailed.getCount() == 0);
-					Awaitility.await().pollDelay(Duration.ofMillis(1500)).until(() -> true);
+					Awaitility.await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
 					return LockContext.current().orElseThrow().isValid();
 				}), threads);
 				held.await();
