@@ -16,6 +16,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockConnections;
 import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.Polling;
 import io.github.holdfast.support.SqlDialect;
@@ -47,19 +48,16 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
-	/** A deadlock victim tries again at once, but not for ever. */
-	private static final int ATTEMPTS = 5;
-
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
-	private final LockConnections connections;
+	private final LockConnections<LockTable> connections;
 
 	/**
 	 * Create a backend.
 	 * @param dataSource supplies the database, at the first use
 	 */
 	public JdbcLockBackend(Supplier<DataSource> dataSource) {
-		this.connections = new LockConnections(dataSource);
+		this.connections = new LockConnections<>(dataSource, LockTable::new);
 	}
 
 	/**
@@ -91,8 +89,8 @@ public final class JdbcLockBackend implements LockBackend {
 
 	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
 		try {
-			return retry(() -> this.connections.call((connection, table) -> table.renew(connection, id, epoch,
-					request.owner(), leaseTime, leaseTime.dividedBy(3))));
+			return this.connections.retry(() -> this.connections.call((connection, table) -> table.renew(connection, id,
+					epoch, request.owner(), leaseTime, leaseTime.dividedBy(3))));
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);
@@ -110,21 +108,8 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	private boolean doRelease(LockRequest request, String id) throws SQLException {
-		return retry(() -> this.connections
+		return this.connections.retry(() -> this.connections
 			.call((connection, table) -> table.release(connection, id, request.owner(), SHORT)));
-	}
-
-	private <T> T retry(SqlCall<T> call) throws SQLException {
-		for (int attempt = 1;; attempt++) {
-			try {
-				return call.run();
-			}
-			catch (SQLException ex) {
-				if (attempt == ATTEMPTS || !this.connections.is(ex, SqlDialect::isConcurrencyFailure)) {
-					throw ex;
-				}
-			}
-		}
 	}
 
 	@Override
@@ -169,7 +154,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 		private @Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
 			try {
-				return retry(() -> tryAcquire(deadline.remaining()));
+				return JdbcLockBackend.this.connections.retry(() -> tryAcquire(deadline.remaining()));
 			}
 			catch (SQLException ex) {
 				boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
@@ -244,13 +229,6 @@ public final class JdbcLockBackend implements LockBackend {
 				}
 			}
 		}
-
-	}
-
-	@FunctionalInterface
-	private interface SqlCall<T> {
-
-		T run() throws SQLException;
 
 	}
 

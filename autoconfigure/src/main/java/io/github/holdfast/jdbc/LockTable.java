@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.support.LockConnections;
 import io.github.holdfast.support.SqlDialect;
 
 /**
@@ -66,10 +67,6 @@ final class LockTable {
 		this.resolved = Stream.of(FIND, INSERT, TAKE, TAKE_FREE, LOCK_EXPIRED, RENEW, RELEASE)
 			.collect(Collectors.toUnmodifiableMap(Function.identity(),
 					(sql) -> sql.replace("{now}", dialect.now()).replace("{ignore}", dialect.ignoreDuplicate())));
-	}
-
-	SqlDialect dialect() {
-		return this.dialect;
 	}
 
 	/**
@@ -158,9 +155,7 @@ final class LockTable {
 	}
 
 	private PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
-		PreparedStatement statement = connection.prepareStatement(this.resolved.get(sql));
-		statement.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), 3600)));
-		return statement;
+		return LockConnections.prepare(connection, this.resolved.get(sql), timeout);
 	}
 
 	private static long micros(Duration duration) {

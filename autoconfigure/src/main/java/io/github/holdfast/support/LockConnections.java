@@ -1,0 +1,228 @@
+package io.github.holdfast.support;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Runs lock statements on connections of their own, outside of any transaction that
+ * Spring manages, and commits them whatever auto-commit mode the pool has.
+ *
+ * <p>
+ * A statement in auto-commit mode is a transaction by itself: under a stricter isolation
+ * level than READ COMMITTED it may fail, and is tried again, but it never sees old data.
+ *
+ * @param <S> the statements on a table, as a dialect writes them
+ * @since 0.1.0
+ */
+public final class LockConnections<S> {
+
+	/** A deadlock victim tries again at once, but not for ever. */
+	private static final int ATTEMPTS = 5;
+
+	private static final long MAX_TIMEOUT_SECONDS = 3600;
+
+	private final Supplier<DataSource> dataSource;
+
+	private final Function<SqlDialect, S> statements;
+
+	private volatile @Nullable Database<S> database;
+
+	/**
+	 * Create connections to a database.
+	 * @param dataSource supplies the database, at the first use
+	 * @param statements creates the statements, when the dialect is known
+	 */
+	public LockConnections(Supplier<DataSource> dataSource, Function<SqlDialect, S> statements) {
+		this.dataSource = SingletonSupplier.of(() -> unwrap(dataSource.get()));
+		this.statements = statements;
+	}
+
+	private static DataSource unwrap(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? unwrap(proxy.getTargetDataSource()) : dataSource;
+	}
+
+	/**
+	 * Run single statements.
+	 * @param <T> the type of the result
+	 * @param work the statements
+	 * @return their result
+	 * @throws SQLException if a statement fails
+	 */
+	public <T> T call(Work<S, T> work) throws SQLException {
+		try (Connection connection = this.dataSource.get().getConnection()) {
+			return connection.getAutoCommit() ? work.run(connection, statements(connection)) : commit(connection, work);
+		}
+	}
+
+	/**
+	 * Run statements that belong together in a transaction of their own, at READ
+	 * COMMITTED.
+	 * @param <T> the type of the result
+	 * @param work the statements
+	 * @return their result
+	 * @throws SQLException if a statement or the commit fails
+	 */
+	public <T> T inTransaction(Work<S, T> work) throws SQLException {
+		try (Connection connection = this.dataSource.get().getConnection()) {
+			boolean autoCommit = connection.getAutoCommit();
+			int isolation = connection.getTransactionIsolation();
+			if (autoCommit) {
+				connection.setAutoCommit(false);
+			}
+			try {
+				if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
+					connection.rollback();
+					connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+				}
+				return commit(connection, work);
+			}
+			finally {
+				if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
+					connection.setTransactionIsolation(isolation);
+				}
+				if (autoCommit) {
+					connection.setAutoCommit(true);
+				}
+			}
+		}
+	}
+
+	private <T> T commit(Connection connection, Work<S, T> work) throws SQLException {
+		try {
+			T result = work.run(connection, statements(connection));
+			connection.commit();
+			return result;
+		}
+		catch (SQLException | RuntimeException ex) {
+			try {
+				connection.rollback();
+			}
+			catch (SQLException suppressed) {
+				ex.addSuppressed(suppressed);
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Try again at once what failed only because of others that ran at the same time.
+	 * @param <T> the type of the result
+	 * @param call what to do
+	 * @return its result
+	 * @throws SQLException if it failed for another reason, or too often
+	 */
+	public <T> T retry(SqlCall<T> call) throws SQLException {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return call.run();
+			}
+			catch (SQLException ex) {
+				if (attempt == ATTEMPTS || !is(ex, SqlDialect::isConcurrencyFailure)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * The dialect of the database.
+	 * @return the dialect
+	 * @throws SQLException if the database is unreachable
+	 */
+	public SqlDialect dialect() throws SQLException {
+		Database<S> database = this.database;
+		return (database != null) ? database.dialect() : call((connection, statements) -> SqlDialect.of(connection));
+	}
+
+	/**
+	 * Whether a failure says what the dialect knows about; never before the first
+	 * connection.
+	 * @param ex the failure
+	 * @param kind what it could say
+	 * @return {@code true} if it does
+	 */
+	public boolean is(SQLException ex, BiPredicate<SqlDialect, SQLException> kind) {
+		Database<S> database = this.database;
+		return database != null && kind.test(database.dialect(), ex);
+	}
+
+	private S statements(Connection connection) throws SQLException {
+		Database<S> database = this.database;
+		if (database == null) {
+			SqlDialect dialect = SqlDialect.of(connection);
+			database = new Database<>(dialect, this.statements.apply(dialect));
+			this.database = database;
+		}
+		return database.statements();
+	}
+
+	/**
+	 * Prepare a statement with a time-out.
+	 * @param connection the connection
+	 * @param sql the statement
+	 * @param timeout how long it may take, rounded up to seconds
+	 * @return the statement
+	 * @throws SQLException if the driver fails
+	 */
+	public static PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
+		PreparedStatement statement = connection.prepareStatement(sql);
+		statement
+			.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));
+		return statement;
+	}
+
+	private record Database<S>(SqlDialect dialect, S statements) {
+
+	}
+
+	/**
+	 * Statements on a connection.
+	 *
+	 * @param <S> the statements on a table
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	public interface Work<S, T> {
+
+		/**
+		 * Run the statements.
+		 * @param connection the connection
+		 * @param statements the statements
+		 * @return the result
+		 * @throws SQLException if a statement fails
+		 */
+		T run(Connection connection, S statements) throws SQLException;
+
+	}
+
+	/**
+	 * A use of the database.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	public interface SqlCall<T> {
+
+		/**
+		 * Use the database.
+		 * @return the result
+		 * @throws SQLException if it fails
+		 */
+		T run() throws SQLException;
+
+	}
+
+}
