@@ -56,6 +56,16 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	}
 
 	/**
+	 * Returns this request with another smallest epoch.
+	 * @param minEpoch the smallest epoch that may be granted
+	 * @return a copy
+	 */
+	public LockRequest withMinEpoch(long minEpoch) {
+		return new LockRequest(this.key, this.name, this.mode, this.fair, this.waitTime, this.leaseTime, this.owner,
+				this.holder, minEpoch);
+	}
+
+	/**
 	 * How a lock is shared between holders.
 	 */
 	public enum Mode {

@@ -118,7 +118,8 @@ public final class LockConnections<S> {
 	}
 
 	/**
-	 * Try again at once what failed only because of others that ran at the same time.
+	 * Try again at once what failed only because of others that ran at the same time,
+	 * such as those that inserted the same row.
 	 * @param <T> the type of the result
 	 * @param call what to do
 	 * @return its result
@@ -130,7 +131,8 @@ public final class LockConnections<S> {
 				return call.run();
 			}
 			catch (SQLException ex) {
-				if (attempt == ATTEMPTS || !is(ex, SqlDialect::isConcurrencyFailure)) {
+				if (attempt == ATTEMPTS
+						|| !is(ex, SqlDialect::isConcurrencyFailure) && !is(ex, SqlDialect::isDuplicateKey)) {
 					throw ex;
 				}
 			}

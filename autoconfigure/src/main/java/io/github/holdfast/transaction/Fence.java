@@ -18,7 +18,6 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.SqlDialect;
 
 /**
@@ -37,7 +36,7 @@ public final class Fence {
 
 	private static final Logger logger = LoggerFactory.getLogger(Fence.class);
 
-	private static final String ASSERT = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND epoch = ? AND owner = ?";
+	private static final FenceRows LOCK_TABLE = new FenceRows("holdfast_lock", null);
 
 	/**
 	 * Unless the transaction has a time-out of its own, which is checked here as well.
@@ -46,6 +45,10 @@ public final class Fence {
 
 	private final Supplier<DataSource> dataSource;
 
+	private final FenceRows rows;
+
+	private final String select;
+
 	private volatile @Nullable SqlDialect dialect;
 
 	/**
@@ -53,7 +56,13 @@ public final class Fence {
 	 * @param dataSource supplies the database of the lock table
 	 */
 	public Fence(Supplier<DataSource> dataSource) {
+		this(dataSource, LOCK_TABLE);
+	}
+
+	Fence(Supplier<DataSource> dataSource, FenceRows rows) {
 		this.dataSource = dataSource;
+		this.rows = rows;
+		this.select = "SELECT 1 FROM " + rows.table() + " WHERE epoch = ? AND owner = ? AND " + rows.condition();
 	}
 
 	/**
@@ -99,21 +108,20 @@ public final class Fence {
 	private boolean holds(DataSource managed, Connection connection, LockLease lease, boolean readOnly)
 			throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = readOnly ? ASSERT : ASSERT + dialect.shareLock();
+		String sql = readOnly ? this.select : this.select + dialect.shareLock();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
-			dialect.setKey(statement, 1, LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES));
-			statement.setLong(2, lease.epoch());
-			statement.setString(3, lease.owner());
+			statement.setLong(1, lease.epoch());
+			statement.setString(2, lease.owner());
+			this.rows.setCondition(dialect, statement, 3, lease.key());
 			try (ResultSet rs = statement.executeQuery()) {
 				return rs.next();
 			}
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
-				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
-						+ "another holder has taken it or, at REPEATABLE READ and above, its lease was renewed; "
-						+ "use READ COMMITTED for transactions that last longer than a third of the lease time", ex);
+				throw new LockLostException(lease.key(),
+						"its row has changed since the transaction's snapshot: " + this.rows.changes(), ex);
 			}
 			throw ex;
 		}

@@ -1,0 +1,46 @@
+package io.github.holdfast.transaction;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.support.LockKeys;
+import io.github.holdfast.support.SqlDialect;
+
+/**
+ * Where a database keeps the epochs by which commits are checked.
+ *
+ * @param table the name of the table
+ * @param source the store whose locks the rows are about, or {@code null} if the table is
+ * the store
+ */
+record FenceRows(String table, @Nullable String source) {
+
+	/**
+	 * The condition that selects the row of a lock.
+	 */
+	String condition() {
+		return (this.source != null) ? "lock_key = ? AND source = ?" : "lock_key = ?";
+	}
+
+	/**
+	 * Set the parameters of the condition.
+	 */
+	void setCondition(SqlDialect dialect, PreparedStatement statement, int index, String key) throws SQLException {
+		dialect.setKey(statement, index, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
+		if (this.source != null) {
+			dialect.setKey(statement, index + 1, this.source);
+		}
+	}
+
+	/**
+	 * What changes a row, as its reader should know.
+	 */
+	String changes() {
+		return (this.source != null) ? "another holder has taken the lock"
+				: "another holder has taken it or, at REPEATABLE READ and above, its lease was renewed; "
+						+ "use READ COMMITTED for transactions that last longer than a third of the lease time";
+	}
+
+}
