@@ -12,7 +12,6 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -45,13 +44,8 @@ public final class LockConnections<S> {
 	 * @param statements creates the statements, when the dialect is known
 	 */
 	public LockConnections(Supplier<DataSource> dataSource, Function<SqlDialect, S> statements) {
-		this.dataSource = SingletonSupplier.of(() -> unwrap(dataSource.get()));
+		this.dataSource = SingletonSupplier.of(dataSource);
 		this.statements = statements;
-	}
-
-	private static DataSource unwrap(DataSource dataSource) {
-		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
-				? unwrap(proxy.getTargetDataSource()) : dataSource;
 	}
 
 	/**
@@ -62,7 +56,7 @@ public final class LockConnections<S> {
 	 * @throws SQLException if a statement fails
 	 */
 	public <T> T call(Work<S, T> work) throws SQLException {
-		try (Connection connection = this.dataSource.get().getConnection()) {
+		try (Connection connection = OwnConnections.open(this.dataSource.get())) {
 			return connection.getAutoCommit() ? work.run(connection, statements(connection)) : commit(connection, work);
 		}
 	}
@@ -76,7 +70,7 @@ public final class LockConnections<S> {
 	 * @throws SQLException if a statement or the commit fails
 	 */
 	public <T> T inTransaction(Work<S, T> work) throws SQLException {
-		try (Connection connection = this.dataSource.get().getConnection()) {
+		try (Connection connection = OwnConnections.open(this.dataSource.get())) {
 			boolean autoCommit = connection.getAutoCommit();
 			int isolation = connection.getTransactionIsolation();
 			if (autoCommit) {

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -13,6 +14,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -23,7 +26,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -95,14 +101,14 @@ class JdbcLockRowTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database) {
+	@ParameterizedTest(name = "{0}, {1}")
+	@MethodSource("transactionAwareDataSources")
+	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database, TransactionAware kind) {
 		try (HikariDataSource pool = lockTable(database, null, true)) {
-			TransactionAwareDataSourceProxy dataSource = new TransactionAwareDataSourceProxy(pool);
+			DataSource dataSource = kind.around(new TransactionAwareDataSourceProxy(pool));
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			JdbcLockBackend other = new JdbcLockBackend(() -> pool);
-			new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
+			new TransactionTemplate(new JdbcTransactionManager(pool)).executeWithoutResult((status) -> {
 				new JdbcTemplate(dataSource).queryForList("SELECT 1");
 				assertThat(acquireUnchecked(backend)).isNotNull();
 				assertThat(acquireUnchecked(other)).as("the lock was committed at once").isNull();
@@ -110,6 +116,11 @@ class JdbcLockRowTests {
 			});
 			assertThat(acquireUnchecked(other)).as("the lock survived the rollback").isNull();
 		}
+	}
+
+	static Stream<Arguments> transactionAwareDataSources() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream.of(TransactionAware.values()).map((kind) -> Arguments.of(database, kind)));
 	}
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
@@ -234,6 +245,61 @@ class JdbcLockRowTests {
 			assertThat(statement.executeQuery().next()).isTrue();
 		}
 		return connection;
+	}
+
+	enum TransactionAware {
+
+		BARE {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return transactionAware;
+			}
+
+		},
+
+		DELEGATING {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new DelegatingDataSource(transactionAware);
+			}
+
+		},
+
+		LAZY {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new LazyConnectionDataSourceProxy(transactionAware);
+			}
+
+		},
+
+		TWICE {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new TransactionAwareDataSourceProxy(new DelegatingDataSource(transactionAware));
+			}
+
+		},
+
+		ROUTING {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				IsolationLevelDataSourceRouter router = new IsolationLevelDataSourceRouter();
+				router.setTargetDataSources(Map.of());
+				router.setDefaultTargetDataSource(transactionAware);
+				router.afterPropertiesSet();
+				return router;
+			}
+
+		};
+
+		abstract DataSource around(DataSource transactionAware);
+
 	}
 
 }

@@ -1,0 +1,48 @@
+package io.github.holdfast.support;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+
+/**
+ * Connections that never belong to a transaction of the application.
+ *
+ * @since 0.1.0
+ */
+public final class OwnConnections {
+
+	private OwnConnections() {
+	}
+
+	/**
+	 * Open a connection that takes no part in a transaction of the calling thread,
+	 * whatever is wrapped around a {@link TransactionAwareDataSourceProxy}.
+	 * @param dataSource the pool, possibly behind proxies
+	 * @return a connection, to be closed by the caller
+	 * @throws SQLException if there is none
+	 */
+	public static Connection open(DataSource dataSource) throws SQLException {
+		return outsideOfTransactions(dataSource).getConnection();
+	}
+
+	private static DataSource outsideOfTransactions(DataSource dataSource) {
+		DataSource target = behindTransactionAwareProxy(dataSource);
+		return (target != null) ? outsideOfTransactions(target) : dataSource;
+	}
+
+	private static @Nullable DataSource behindTransactionAwareProxy(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(TransactionAwareDataSourceProxy.class)
+					? dataSource.unwrap(TransactionAwareDataSourceProxy.class).getTargetDataSource() : null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+}
