@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -17,7 +18,6 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.Fence;
 
 /**
@@ -30,29 +30,26 @@ import io.github.holdfast.transaction.Fence;
 class JdbcLockConfiguration {
 
 	@Bean
-	LockBackendCandidate jdbcLockBackend(ObjectProvider<DataSource> dataSource) {
-		return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(() -> unique(dataSource)));
+	LockDataSource lockDataSource(@HoldfastDataSource ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all,
+			ListableBeanFactory beanFactory) {
+		return new LockDataSource(marked, all, beanFactory);
+	}
+
+	@Bean
+	LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
+		return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(dataSource));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	Fence lockFence(ObjectProvider<DataSource> dataSource) {
-		return new Fence(() -> unique(dataSource));
+	Fence lockFence(LockDataSource dataSource) {
+		return new Fence(dataSource);
 	}
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcLockTableCheck jdbcLockTableCheck(ObjectProvider<DataSource> dataSource) {
-		return new JdbcLockTableCheck(new JdbcLockBackend(() -> unique(dataSource)));
-	}
-
-	private static DataSource unique(ObjectProvider<DataSource> dataSource) {
-		DataSource unique = dataSource.getIfUnique();
-		if (unique == null) {
-			throw new LockConfigurationException("The lock backend 'jdbc' found several DataSource beans.",
-					"Mark the one with the business data and the lock table as @Primary.");
-		}
-		return unique;
+	JdbcLockTableCheck jdbcLockTableCheck(LockDataSource dataSource) {
+		return new JdbcLockTableCheck(new JdbcLockBackend(dataSource));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -63,10 +60,9 @@ class JdbcLockConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		@Conditional(OnLockSchemaCondition.class)
-		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(ObjectProvider<DataSource> dataSource,
-				JdbcLockProperties properties) {
+		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, JdbcLockProperties properties) {
 			try {
-				return new JdbcLockSchemaInitializer(unique(dataSource), properties);
+				return new JdbcLockSchemaInitializer(dataSource.get(), properties);
 			}
 			catch (IllegalStateException ex) {
 				throw (ex.getCause() instanceof MetaDataAccessException) ? JdbcLockTableCheck.unreachable(ex) : ex;

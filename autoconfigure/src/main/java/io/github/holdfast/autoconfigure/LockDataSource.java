@@ -1,0 +1,55 @@
+package io.github.holdfast.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * The DataSource of the lock table: the one that is marked for it, or the only or primary
+ * one.
+ */
+final class LockDataSource implements Supplier<DataSource> {
+
+	private final ObjectProvider<DataSource> marked;
+
+	private final ObjectProvider<DataSource> all;
+
+	private final ListableBeanFactory beanFactory;
+
+	LockDataSource(ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all, ListableBeanFactory beanFactory) {
+		this.marked = marked;
+		this.all = all;
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Find the DataSource.
+	 * @return the DataSource
+	 * @throws LockConfigurationException if it is not clear which one
+	 */
+	@Override
+	public DataSource get() {
+		List<DataSource> marked = this.marked.stream().toList();
+		if (marked.size() > 1) {
+			throw new LockConfigurationException("Several DataSource beans are marked with @HoldfastDataSource.",
+					"Mark only the one with the business data and the lock table.");
+		}
+		DataSource dataSource = marked.isEmpty() ? this.all.getIfUnique() : marked.get(0);
+		if (dataSource == null) {
+			throw new LockConfigurationException(
+					"The lock backend 'jdbc' found several DataSource beans: " + List.of(BeanFactoryUtils
+						.beanNamesForTypeIncludingAncestors(this.beanFactory, DataSource.class, true, false)) + ".",
+					"Mark the one with the business data and the lock table with @HoldfastDataSource, or as @Primary.");
+		}
+		return dataSource;
+	}
+
+}
