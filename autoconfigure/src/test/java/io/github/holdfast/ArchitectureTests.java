@@ -53,6 +53,15 @@ class ArchitectureTests {
 		.resideInAPackage("org.springframework.boot..");
 
 	@ArchTest
+	static final ArchRule jpaIsKnownInOnePlaceAndItsConfiguration = noClasses().that()
+		.doNotHaveSimpleName("PersistenceContext")
+		.and()
+		.doNotHaveSimpleName("JpaLockConfiguration")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
+
+	@ArchTest
 	static void siblingsKnowOnlyRootAndSupport(JavaClasses classes) {
 		for (String sibling : SIBLINGS) {
 			String own = ROOT + "." + sibling + "..";

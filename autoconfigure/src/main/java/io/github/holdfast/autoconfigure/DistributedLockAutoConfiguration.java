@@ -12,6 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -40,7 +41,7 @@ import io.github.holdfast.transaction.Fence;
 @AutoConfiguration(after = LockBackendAutoConfiguration.class,
 		afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
 @ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
-@Import(DistributedLockAutoConfiguration.AutoProxyRegistrar.class)
+@Import({ DistributedLockAutoConfiguration.AutoProxyRegistrar.class, JpaLockConfiguration.class })
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public final class DistributedLockAutoConfiguration {
 
@@ -78,8 +79,12 @@ public final class DistributedLockAutoConfiguration {
 		}, fence::getIfAvailable);
 	}
 
+	/**
+	 * First of the listeners, as a running transaction explains what others would find.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@Order(0)
 	ActiveTransactionListener activeTransactionListener(LockProperties properties) {
 		return new ActiveTransactionListener(properties.getOnActiveTransaction());
 	}

@@ -1,0 +1,28 @@
+package io.github.holdfast.autoconfigure;
+
+import jakarta.persistence.EntityManager;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.orm.jpa.EntityManagerHolder;
+
+import io.github.holdfast.transaction.StaleContextListener;
+
+/**
+ * Locks around methods that use JPA.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ EntityManager.class, EntityManagerHolder.class })
+@EnableConfigurationProperties(JpaLockProperties.class)
+class JpaLockConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	StaleContextListener staleContextListener(JpaLockProperties properties) {
+		return new StaleContextListener(properties.getStaleContext());
+	}
+
+}

@@ -1,0 +1,24 @@
+package io.github.holdfast.transaction;
+
+/**
+ * What to do with a JPA persistence context that holds entities when a lock is about to
+ * be taken. It does not read them again, so the body would compute from the state before
+ * the lock and write that back.
+ *
+ * @since 0.1.0
+ */
+public enum StaleContext {
+
+	/** Refuse the call before anything is acquired. */
+	REJECT,
+
+	/**
+	 * Clear the context when the lock is held, which detaches its entities. With changes
+	 * that are not flushed, refuse the call instead.
+	 */
+	CLEAR,
+
+	/** Go on with the entities as they are. */
+	ALLOW
+
+}

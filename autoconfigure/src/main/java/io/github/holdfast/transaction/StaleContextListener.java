@@ -1,0 +1,73 @@
+package io.github.holdfast.transaction;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockListener;
+
+/**
+ * Decides on locked calls whose body would use a JPA persistence context that holds
+ * entities already: of open-in-view, or of a running transaction. Calls for keys that are
+ * held already are not looked at, as what they find was read under the lock.
+ *
+ * <p>
+ * Not seen are extended persistence contexts, which Spring does not bind to the thread.
+ *
+ * @since 0.1.0
+ */
+public final class StaleContextListener implements LockListener {
+
+	private final StaleContext policy;
+
+	/**
+	 * Create a listener.
+	 * @param policy what to do
+	 */
+	public StaleContextListener(StaleContext policy) {
+		this.policy = policy;
+	}
+
+	@Override
+	public void beforeAcquire(Attempt attempt) {
+		if (this.policy != StaleContext.ALLOW) {
+			PersistenceContext.usedBy(attempt.propagation()).forEach((context) -> check(attempt, context));
+		}
+	}
+
+	private void check(Attempt attempt, PersistenceContext context) {
+		if (!context.isKnown()) {
+			throw refused(attempt, "finds an open persistence context (" + context.type()
+					+ ") that does not tell whether it holds entities from before the lock, as it is not Hibernate's. "
+					+ "Set 'spring.jpa.open-in-view' to 'false', or take the lock before the transaction begins; "
+					+ "or set 'holdfast.jpa.stale-context' to 'allow' if entities are read under the lock only");
+		}
+		if (context.entityCount() == 0) {
+			return;
+		}
+		if (this.policy == StaleContext.REJECT) {
+			throw refused(attempt,
+					"finds a persistence context with entities from before the lock (" + context.entityCount()
+							+ "), which it would use as they were then, and overwrite what others have changed since. "
+							+ "Read them under the lock only: set 'spring.jpa.open-in-view' to 'false', "
+							+ "or take the lock before the transaction begins; "
+							+ "or set 'holdfast.jpa.stale-context' to 'clear' to detach them when the lock is held");
+		}
+		if (context.hasUnflushedChanges()) {
+			throw refused(attempt,
+					"finds a persistence context with changes that are not flushed, "
+							+ "which 'clear' of 'holdfast.jpa.stale-context' would lose. "
+							+ "Change entities under the lock only, or flush them in a transaction before");
+		}
+	}
+
+	@Override
+	public void acquired(HeldLock lock) {
+		if (this.policy == StaleContext.CLEAR) {
+			PersistenceContext.usedBy(lock.propagation()).forEach(PersistenceContext::clear);
+		}
+	}
+
+	private static IllegalStateException refused(Attempt attempt, String reason) {
+		return new IllegalStateException(
+				"Lock " + LockException.quote(attempt.keys().get(0)) + " (" + attempt.name() + ") " + reason + ".");
+	}
+
+}
