@@ -1,0 +1,207 @@
+package io.github.holdfast.transaction;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.client.SimpleClientHttpRequestFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.support.OpenEntityManagerInViewFilter;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.RestClient;
+
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A web application as Spring Boot sets it up, called over HTTP: one request reads the
+ * stock before it takes the lock, and meanwhile another one takes a piece.
+ */
+class OpenInViewTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void updateIsLostWhenAllowed(TestDatabase database) {
+		try (Shop shop = new Shop(database, WebApplication.class, "holdfast.jpa.stale-context=allow")) {
+			assertThat(shop.lookAndTake()).isEqualTo(99);
+			assertThat(shop.quantity()).as("two pieces were taken").isEqualTo(99);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void requestIsRefusedByDefault(TestDatabase database) {
+		try (Shop shop = new Shop(database, WebApplication.class)) {
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(shop::lookAndTake)
+				.havingCause()
+				.withMessageContaining("entities from before the lock");
+			assertThat(shop.quantity()).isEqualTo(99);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void noUpdateIsLostWhenCleared(TestDatabase database) {
+		try (Shop shop = new Shop(database, WebApplication.class, "holdfast.jpa.stale-context=clear")) {
+			assertThat(shop.lookAndTake()).isEqualTo(98);
+			assertThat(shop.quantity()).isEqualTo(98);
+		}
+	}
+
+	@Test
+	void noUpdateIsLostWithoutOpenInView() {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class, "spring.jpa.open-in-view=false")) {
+			assertThat(shop.lookAndTake()).isEqualTo(98);
+			assertThat(shop.quantity()).isEqualTo(98);
+		}
+	}
+
+	@Test
+	void requestIsRefusedWhenAFilterHasOpenedTheView() {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplicationWithFilter.class, "spring.jpa.open-in-view=false")) {
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(shop::lookAndTake)
+				.havingCause()
+				.withMessageContaining("entities from before the lock");
+		}
+	}
+
+	/**
+	 * The running application and its database.
+	 */
+	private static final class Shop implements AutoCloseable {
+
+		private final ConfigurableApplicationContext context;
+
+		private final RestClient client;
+
+		Shop(TestDatabase database, Class<?> application, String... properties) {
+			DatabaseAccess access = database.newDatabase();
+			this.context = new SpringApplicationBuilder(application).properties(properties)
+				.properties("spring.datasource.url=" + access.url(), "spring.datasource.username=" + access.user(),
+						"spring.datasource.password=" + access.password(), "spring.flyway.enabled=false",
+						"spring.jpa.hibernate.ddl-auto=update", "holdfast.jdbc.initialize-schema=always",
+						"server.port=0")
+				.run();
+			this.client = RestClient.builder()
+				.baseUrl("http://localhost:" + this.context.getEnvironment().getRequiredProperty("local.server.port"))
+				.requestFactory(new SimpleClientHttpRequestFactory())
+				.build();
+			this.context.getBean(JpaStockService.class).add("A", 100);
+		}
+
+		int lookAndTake() {
+			ShopController controller = this.context.getBean(ShopController.class);
+			CompletableFuture<Integer> slow = CompletableFuture.supplyAsync(() -> post("/look-and-take"));
+			try {
+				await(controller.looked);
+				assertThat(post("/take")).isEqualTo(99);
+			}
+			finally {
+				controller.goOn.countDown();
+			}
+			return slow.join();
+		}
+
+		private int post(String path) {
+			Integer quantity = this.client.post().uri(path + "?sku=A").retrieve().body(Integer.class);
+			return (quantity != null) ? quantity : -1;
+		}
+
+		int quantity() {
+			Integer quantity = this.context.getBean(JdbcTemplate.class)
+				.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
+			return (quantity != null) ? quantity : -1;
+		}
+
+		@Override
+		public void close() {
+			this.context.close();
+		}
+
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ JpaStockService.class, ShopController.class })
+	static class WebApplication {
+
+		@Bean
+		static PersistenceManagedTypes persistenceManagedTypes() {
+			return PersistenceManagedTypes.of(JpaStockService.Stock.class.getName());
+		}
+
+	}
+
+	static class WebApplicationWithFilter extends WebApplication {
+
+		@Bean
+		OpenEntityManagerInViewFilter openEntityManagerInViewFilter() {
+			return new OpenEntityManagerInViewFilter();
+		}
+
+	}
+
+	@RestController
+	static class ShopController {
+
+		private final CountDownLatch looked = new CountDownLatch(1);
+
+		private final CountDownLatch goOn = new CountDownLatch(1);
+
+		private final JpaStockService stock;
+
+		ShopController(JpaStockService stock) {
+			this.stock = stock;
+		}
+
+		@PostMapping("/take")
+		int take(@RequestParam String sku) {
+			return this.stock.take(sku);
+		}
+
+		@PostMapping("/look-and-take")
+		int lookAndTake(@RequestParam String sku) {
+			this.stock.look(sku);
+			this.looked.countDown();
+			await(this.goOn);
+			return this.stock.take(sku);
+		}
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.INTERNAL_SERVER_ERROR)
+		String refused(IllegalStateException ex) {
+			return ex.getMessage();
+		}
+
+	}
+
+}
