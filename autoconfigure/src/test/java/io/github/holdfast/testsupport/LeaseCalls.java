@@ -1,0 +1,94 @@
+package io.github.holdfast.testsupport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import org.aopalliance.intercept.MethodInterceptor;
+
+import org.springframework.aop.MethodBeforeAdvice;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+
+/**
+ * Notes what is asked of the leases of an application, before the lease does it. The
+ * leases are the real ones.
+ */
+public final class LeaseCalls implements BeanPostProcessor {
+
+	private final List<String> calls = new CopyOnWriteArrayList<>();
+
+	private final List<String> owners = new CopyOnWriteArrayList<>();
+
+	private final Consumer<String> beforeCall;
+
+	/**
+	 * Only note the calls.
+	 */
+	public LeaseCalls() {
+		this((call) -> {
+		});
+	}
+
+	/**
+	 * Note the calls and do something before each.
+	 * @param beforeCall is given the name of the method of {@link LockLease}
+	 */
+	public LeaseCalls(Consumer<String> beforeCall) {
+		this.beforeCall = beforeCall;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		return (bean instanceof LockBackend backend) ? observed(backend) : bean;
+	}
+
+	private LockBackend observed(LockBackend backend) {
+		ProxyFactory proxy = new ProxyFactory(backend);
+		proxy.addAdvice((MethodInterceptor) (invocation) -> {
+			Object result = invocation.proceed();
+			return (result instanceof LockLease lease) ? observed(lease) : result;
+		});
+		return (LockBackend) proxy.getProxy(LeaseCalls.class.getClassLoader());
+	}
+
+	private LockLease observed(LockLease lease) {
+		this.owners.add(lease.owner());
+		ProxyFactory proxy = new ProxyFactory(lease);
+		proxy.addAdvice((MethodBeforeAdvice) (method, args, target) -> {
+			this.calls.add(method.getName());
+			this.beforeCall.accept(method.getName());
+		});
+		return (LockLease) proxy.getProxy(LeaseCalls.class.getClassLoader());
+	}
+
+	/**
+	 * How often a method of {@link LockLease} was called.
+	 * @param method the name of the method
+	 * @return the number of calls on all leases
+	 */
+	public long count(String method) {
+		return this.calls.stream().filter(method::equals).count();
+	}
+
+	/**
+	 * The owners of the leases that were granted.
+	 * @return the owners in the order of the grants
+	 */
+	public List<String> owners() {
+		return new ArrayList<>(this.owners);
+	}
+
+	/**
+	 * Forget what was noted.
+	 */
+	public void clear() {
+		this.calls.clear();
+		this.owners.clear();
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.github.holdfast.testsupport;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/**
+ * The lock stores that a fault is tried on, each beside a database for the business data.
+ */
+public enum TestBackend {
+
+	/** Locks in this JVM; the data are in H2. */
+	LOCAL("local", TestDatabase.H2) {
+
+		@Override
+		public ApplicationContextRunner application(DatabaseAccess access) {
+			return super.application(access).withPropertyValues("holdfast.backend=local");
+		}
+
+	},
+
+	/** A lock table in H2. */
+	H2("H2", TestDatabase.H2),
+
+	/** A lock table in MariaDB. */
+	MARIADB("MariaDB", TestDatabase.MARIADB),
+
+	/** A lock table in PostgreSQL. */
+	POSTGRESQL("PostgreSQL", TestDatabase.POSTGRESQL);
+
+	private final String title;
+
+	private final TestDatabase database;
+
+	TestBackend(String title, TestDatabase database) {
+		this.title = title;
+		this.database = database;
+	}
+
+	/**
+	 * The name in the documentation.
+	 * @return for example {@code MariaDB}
+	 */
+	public String title() {
+		return this.title;
+	}
+
+	/**
+	 * The database of the business data and, except for {@link #LOCAL}, of the locks.
+	 * @return the database
+	 */
+	public TestDatabase database() {
+		return this.database;
+	}
+
+	/**
+	 * Whether the locks are in a table of the database.
+	 * @return {@code false} if the database knows nothing of them
+	 */
+	public boolean hasLockTable() {
+		return this != LOCAL;
+	}
+
+	/**
+	 * An application on an empty database.
+	 * @return the application
+	 */
+	public ApplicationContextRunner application() {
+		return application(this.database.newDatabase());
+	}
+
+	/**
+	 * An application on a database.
+	 * @param access a database of the kind of {@link #database()}
+	 * @return the application
+	 */
+	public ApplicationContextRunner application(DatabaseAccess access) {
+		return LockedApplication.jdbc(access);
+	}
+
+}

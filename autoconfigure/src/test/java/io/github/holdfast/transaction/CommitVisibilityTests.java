@@ -1,0 +1,70 @@
+package io.github.holdfast.transaction;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LeaseCalls;
+import io.github.holdfast.testsupport.TestBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The changes of a locked method are there for everybody before its lock is free.
+ */
+class CommitVisibilityTests {
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	@Tag("F01")
+	void changesAreVisibleToAnotherConnectionWhenTheLockIsReleased(TestBackend backend) {
+		DatabaseAccess access = backend.database().newDatabase();
+		try (HikariDataSource observer = access.dataSource(1)) {
+			List<Integer> seen = new CopyOnWriteArrayList<>();
+			LeaseCalls calls = new LeaseCalls((call) -> {
+				if (call.equals("release")) {
+					seen.add(new JdbcTemplate(observer).queryForObject("SELECT quantity FROM stock WHERE sku = 'A'",
+							Integer.class));
+				}
+			});
+			backend.application(access)
+				.withBean(LeaseCalls.class, () -> calls)
+				.withBean(StockService.class)
+				.run((context) -> context.getBean(StockService.class).take("A", () -> {
+				}));
+			assertThat(seen).containsExactly(99);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	@Tag("F01")
+	void nextHolderReadsTheChangesOfTheLastOne(TestBackend backend) {
+		backend.application()
+			.withBean(StockService.class)
+			.withPropertyValues("holdfast.wait-time=60s")
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				CompletableFuture<?>[] takers = new CompletableFuture<?>[4];
+				for (int i = 0; i < takers.length; i++) {
+					takers[i] = CompletableFuture.runAsync(() -> {
+						for (int round = 0; round < 10; round++) {
+							stock.take("A", Thread::yield);
+						}
+					}, (task) -> new Thread(task).start());
+				}
+				CompletableFuture.allOf(takers).get(120, TimeUnit.SECONDS);
+				assertThat(stock.quantity("A")).isEqualTo(60);
+			});
+	}
+
+}

@@ -1,0 +1,173 @@
+package io.github.holdfast.transaction;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LeaseCalls;
+import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * A locked method ends in an exception: the lock is released once, and the caller gets
+ * what the method threw.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+@Tag("F03")
+class ThrowingBodyTests {
+
+	@ParameterizedTest(name = "{0}, {1}")
+	@MethodSource("failures")
+	void lockIsReleasedOnceAndTheFailureReachesTheCaller(TestBackend backend, Failure failure) {
+		backend.application().withBean(LeaseCalls.class).withBean(Service.class).run((context) -> {
+			Service service = context.getBean(Service.class);
+			Throwable thrown = failure.source.get();
+			Body body = () -> {
+				throw thrown;
+			};
+			assertThat(catchThrowable(() -> service.byDefaultRules(body))).isSameAs(thrown);
+			assertOnlyOneRelease(context);
+			assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
+			assertThat(catchThrowable(() -> service.rollingBack(body))).isSameAs(thrown);
+			assertOnlyOneRelease(context);
+			assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
+			assertThat(catchThrowable(() -> service.withoutTransaction(body))).isSameAs(thrown);
+			assertOnlyOneRelease(context);
+		});
+	}
+
+	static Stream<Arguments> failures() {
+		return Stream.of(TestBackend.values())
+			.flatMap((backend) -> Stream.of(Failure.values()).map((failure) -> Arguments.of(backend, failure)));
+	}
+
+	/**
+	 * The store is gone when the lock is to be released.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void failureOfTheMethodReachesTheCallerWhenTheReleaseFailsToo(TestDatabase database, CapturedOutput output) {
+		TestBackend.valueOf(database.name()).application().withBean(Service.class).run((context) -> {
+			Service service = context.getBean(Service.class);
+			IllegalStateException thrown = new IllegalStateException("body");
+			assertThat(catchThrowable(() -> service.byDefaultRules(() -> {
+				CompletableFuture
+					.runAsync(() -> context.getBean(JdbcTemplate.class).execute("DROP TABLE holdfast_lock"))
+					.join();
+				throw thrown;
+			}))).isSameAs(thrown);
+			assertThat(service.rows()).isZero();
+			assertThat(LockContext.current()).isEmpty();
+		});
+		assertThat(output).contains("Lock 'throwing' could not be released, it runs out by itself");
+	}
+
+	private static void assertOnlyOneRelease(ApplicationContext context) {
+		LeaseCalls calls = context.getBean(LeaseCalls.class);
+		assertThat(calls.count("release")).isEqualTo(1);
+		assertThat(LockContext.current()).isEmpty();
+		LockTemplate locks = context.getBean(LockTemplate.class);
+		CompletableFuture.runAsync(() -> locks.acquire("throwing").close()).orTimeout(30, TimeUnit.SECONDS).join();
+		calls.clear();
+	}
+
+	enum Failure {
+
+		RUNTIME_EXCEPTION(() -> new IllegalStateException("body")),
+
+		CHECKED_EXCEPTION(() -> new IOException("body")),
+
+		ERROR(() -> new AssertionError("body")),
+
+		OUT_OF_MEMORY(() -> new OutOfMemoryError("body")),
+
+		STACK_OVERFLOW(Failure::overflow);
+
+		private final Supplier<Throwable> source;
+
+		Failure(Supplier<Throwable> source) {
+			this.source = source;
+		}
+
+		private static Throwable overflow() {
+			try {
+				return new IllegalStateException("Depth " + depth(0));
+			}
+			catch (StackOverflowError ex) {
+				return ex;
+			}
+		}
+
+		private static int depth(int depth) {
+			return depth(depth + 1) + 1;
+		}
+
+	}
+
+	static class Service {
+
+		private final JdbcTemplate jdbc;
+
+		Service(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+			jdbc.execute("CREATE TABLE work (id integer)");
+		}
+
+		int rows() {
+			Integer rows = this.jdbc.queryForObject("SELECT count(*) FROM work", Integer.class);
+			return (rows != null) ? rows : -1;
+		}
+
+		@DistributedLock(key = "'throwing'")
+		@Transactional
+		public void byDefaultRules(Body body) throws Throwable {
+			insertAndCall(body);
+		}
+
+		@DistributedLock(key = "'throwing'")
+		@Transactional(rollbackFor = Throwable.class)
+		public void rollingBack(Body body) throws Throwable {
+			insertAndCall(body);
+		}
+
+		@DistributedLock(key = "'throwing'")
+		public void withoutTransaction(Body body) throws Throwable {
+			insertAndCall(body);
+		}
+
+		private void insertAndCall(Body body) throws Throwable {
+			this.jdbc.update("INSERT INTO work VALUES (1)");
+			body.call();
+		}
+
+	}
+
+	@FunctionalInterface
+	interface Body {
+
+		void call() throws Throwable;
+
+	}
+
+}
