@@ -1,0 +1,65 @@
+package io.github.holdfast.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+
+/**
+ * The results of one benchmark in all rounds, as a line of a Markdown table.
+ */
+final class ResultRow {
+
+	static final String HEADER = """
+
+			| benchmark | median of the rounds | smallest to largest | bytes per call |
+			| --- | ---: | ---: | ---: |""";
+
+	private static final String ALLOCATION = "gc.alloc.rate.norm";
+
+	private final String label;
+
+	private final List<Double> scores = new ArrayList<>();
+
+	private final List<Double> bytes = new ArrayList<>();
+
+	private String unit = "";
+
+	ResultRow(String label) {
+		this.label = label;
+	}
+
+	static String label(BenchmarkParams params) {
+		String name = params.getBenchmark();
+		int method = name.lastIndexOf('.');
+		StringBuilder label = new StringBuilder(name.substring(name.lastIndexOf('.', method - 1) + 1));
+		for (String key : params.getParamsKeys()) {
+			label.append(' ').append(params.getParam(key));
+		}
+		return label.toString();
+	}
+
+	void add(RunResult result) {
+		Result<?> primary = result.getPrimaryResult();
+		this.unit = primary.getScoreUnit();
+		this.scores.add(primary.getScore());
+		this.bytes.add(result.getSecondaryResults().get(ALLOCATION).getScore());
+	}
+
+	private static double median(List<Double> values) {
+		List<Double> sorted = values.stream().sorted().toList();
+		int middle = sorted.size() / 2;
+		return (sorted.size() % 2 == 1) ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+	}
+
+	@Override
+	public String toString() {
+		List<Double> sorted = this.scores.stream().sorted().toList();
+		return String.format(Locale.ROOT, "| %s | %.1f %s | %.1f to %.1f | %.0f |", this.label, median(this.scores),
+				this.unit, sorted.get(0), sorted.get(sorted.size() - 1), median(this.bytes));
+	}
+
+}

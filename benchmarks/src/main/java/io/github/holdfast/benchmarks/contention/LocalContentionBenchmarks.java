@@ -1,0 +1,133 @@
+package io.github.holdfast.benchmarks.contention;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.ThreadParams;
+
+import org.springframework.util.Assert;
+
+/**
+ * Threads that count under a lock, all with one key or each with a key of its own. The
+ * counters are plain fields: an increment that is lost fails the run.
+ */
+@State(Scope.Benchmark)
+@Threads(16)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class LocalContentionBenchmarks {
+
+	/**
+	 * The kind of lock.
+	 */
+	@Param
+	public KeyedLock lock = KeyedLock.HOLDFAST_LOCAL;
+
+	/**
+	 * Who shares a key with whom.
+	 */
+	@Param
+	public KeySpread keys = KeySpread.ONE_KEY;
+
+	private final Counter shared = new Counter();
+
+	private final List<Caller> ended = new ArrayList<>();
+
+	/**
+	 * One call.
+	 * @param caller the thread that calls
+	 */
+	@Benchmark
+	public void count(Caller caller) {
+		this.lock.run(caller.key, caller.counter::increment);
+		caller.calls++;
+	}
+
+	private synchronized void end(Caller caller, int callers) {
+		this.ended.add(caller);
+		if (this.ended.size() == callers) {
+			long calls = this.ended.stream().mapToLong((each) -> each.calls).sum();
+			long counted = this.ended.stream()
+				.map((each) -> each.counter)
+				.distinct()
+				.mapToLong((each) -> each.value)
+				.sum();
+			Assert.state(calls == counted, () -> calls + " calls, but " + counted + " counted");
+		}
+	}
+
+	/**
+	 * Who shares a key with whom.
+	 */
+	public enum KeySpread {
+
+		/** All threads want the same lock. */
+		ONE_KEY,
+
+		/** Each thread wants a lock of its own. */
+		KEY_PER_THREAD
+
+	}
+
+	/**
+	 * One thread.
+	 */
+	@State(Scope.Thread)
+	public static class Caller {
+
+		private String key = "";
+
+		private Counter counter = new Counter();
+
+		private long calls;
+
+		/**
+		 * Chooses the key.
+		 * @param benchmark knows who shares a key
+		 * @param thread the thread
+		 */
+		@Setup
+		public void chooseKey(LocalContentionBenchmarks benchmark, ThreadParams thread) {
+			boolean shared = benchmark.keys == KeySpread.ONE_KEY;
+			this.key = shared ? "inventory:SKU" : "inventory:SKU-" + thread.getThreadIndex();
+			this.counter = shared ? benchmark.shared : new Counter();
+		}
+
+		/**
+		 * Checks that no increment was lost, when all threads have ended.
+		 * @param benchmark knows the threads
+		 * @param thread the thread
+		 */
+		@TearDown
+		public void check(LocalContentionBenchmarks benchmark, ThreadParams thread) {
+			benchmark.end(this, thread.getThreadCount());
+		}
+
+	}
+
+	private static final class Counter {
+
+		private long value;
+
+		private void increment() {
+			this.value++;
+		}
+
+	}
+
+}

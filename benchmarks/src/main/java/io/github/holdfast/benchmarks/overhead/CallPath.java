@@ -1,0 +1,121 @@
+package io.github.holdfast.benchmarks.overhead;
+
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.interceptor.LockOperationSource;
+
+/**
+ * What stands between the caller and the method.
+ */
+public enum CallPath {
+
+	/** Nothing. */
+	PLAIN {
+
+		@Override
+		Stock stock() {
+			return new Stock();
+		}
+
+	},
+
+	/** A proxy with an interceptor that does nothing. */
+	PROXY {
+
+		@Override
+		Stock stock() {
+			Advice nothing = (MethodInterceptor) MethodInvocation::proceed;
+			return proxy(new Stock(), new DefaultPointcutAdvisor(nothing));
+		}
+
+	},
+
+	/** A proxy with the interceptor of the annotation, which evaluates the key. */
+	KEY {
+
+		@Override
+		Stock stock() {
+			LockOperationSource source = new LockOperationSource(LockTemplate::unlocked, () -> null,
+					new DefaultListableBeanFactory());
+			return proxy(new Stock.Locked(), new DistributedLockAdvisor(source, DistributedLockAdvisor.DEFAULT_ORDER));
+		}
+
+	},
+
+	/** The annotation as it is in an application, on the backend {@code local}. */
+	LOCK {
+
+		@Override
+		Stock stock() {
+			return bean(Stock.Locked.class, true);
+		}
+
+	},
+
+	/** Only a transaction, in an application without Holdfast. */
+	TRANSACTION {
+
+		@Override
+		Stock stock() {
+			return bean(Stock.InTransaction.class, false);
+		}
+
+	},
+
+	/** The lock, the transaction and the guard at level {@code lease}. */
+	LOCK_GUARD_TRANSACTION {
+
+		@Override
+		Stock stock() {
+			return bean(Stock.LockedInTransaction.class, true);
+		}
+
+	};
+
+	abstract Stock stock();
+
+	private static Stock proxy(Stock target, Advisor advisor) {
+		ProxyFactory factory = new ProxyFactory(target);
+		factory.setProxyTargetClass(true);
+		factory.addAdvisor(advisor);
+		return (Stock) factory.getProxy();
+	}
+
+	private static Stock bean(Class<? extends Stock> type, boolean locks) {
+		return new SpringApplicationBuilder(Application.class, type).web(WebApplicationType.NONE)
+			.properties("spring.main.banner-mode=off", "holdfast.backend=local", "holdfast.commit-guard=lease",
+					"spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST))
+			.run()
+			.getBean(Stock.class);
+	}
+
+	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration";
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableTransactionManagement(proxyTargetClass = true)
+	static class Application {
+
+		@Bean
+		StorelessTransactionManager transactionManager() {
+			return new StorelessTransactionManager();
+		}
+
+	}
+
+}
