@@ -1,0 +1,338 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.embedded.core.ExecutableProvider;
+
+import org.springframework.util.FileSystemUtils;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A Redis server in a process of its own, on a free local port. It has gone, with all its
+ * files, when it is closed or this JVM exits.
+ */
+public final class RedisServer implements AutoCloseable {
+
+	private static final Duration START_TIME = Duration.ofSeconds(30);
+
+	/** Above are the ports of the cluster bus, which are higher by 10000. */
+	private static final int MAX_PORT = 55_000;
+
+	private static final int ATTEMPTS = 10;
+
+	private final Path directory;
+
+	private final Path binary;
+
+	private final List<String> settings;
+
+	private final Thread hook;
+
+	private int port;
+
+	private Process process;
+
+	private RedisServer(Path binary, List<String> settings) {
+		this.binary = binary;
+		this.settings = settings;
+		try {
+			this.directory = Files.createTempDirectory("holdfast-redis-");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.hook = new Thread(this::end, "Redis stop");
+		Runtime.getRuntime().addShutdownHook(this.hook);
+		try {
+			this.process = startOnFreePort();
+		}
+		catch (RuntimeException ex) {
+			close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
+	 * exits.
+	 * @return the server
+	 */
+	public static RedisServer shared() {
+		return Shared.INSTANCE;
+	}
+
+	/**
+	 * Starts a server that keeps nothing on disk, unless a setting says otherwise.
+	 * @param settings settings as on the command line, for example {@code --appendonly},
+	 * {@code yes}
+	 * @return the server
+	 */
+	public static RedisServer start(String... settings) {
+		return new RedisServer(Embedded.BINARY, List.of(settings));
+	}
+
+	/**
+	 * Starts a server that is still the same after {@link #restart()}, even if it was
+	 * killed.
+	 * @param settings more settings
+	 * @return the server
+	 */
+	public static RedisServer startPersistent(String... settings) {
+		return start(Stream.concat(Stream.of("--appendonly", "yes", "--appendfsync", "always"), Arrays.stream(settings))
+			.toArray(String[]::new));
+	}
+
+	/**
+	 * Starts the server that is installed on this machine.
+	 * @param minMajorVersion the oldest version that will do
+	 * @return the server, or nothing if none is installed or it is older
+	 */
+	public static Optional<RedisServer> startInstalled(int minMajorVersion) {
+		return Stream.of(System.getenv("PATH").split(":"))
+			.map((directory) -> Path.of(directory, "redis-server"))
+			.filter(Files::isExecutable)
+			.findFirst()
+			.filter((binary) -> majorVersion(binary) >= minMajorVersion)
+			.map((binary) -> new RedisServer(binary, List.of()));
+	}
+
+	private static int majorVersion(Path binary) {
+		try {
+			Process process = new ProcessBuilder(binary.toString(), "--version").start();
+			Matcher version = Pattern.compile("v=(\\d+)")
+				.matcher(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+			return version.find() ? Integer.parseInt(version.group(1)) : 0;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The local port, the same after each restart.
+	 * @return the port
+	 */
+	public int port() {
+		return this.port;
+	}
+
+	/**
+	 * The process id.
+	 * @return the id
+	 */
+	public long pid() {
+		return this.process.pid();
+	}
+
+	/**
+	 * Runs a command as the user who may do everything, on a connection of its own.
+	 * @param command the command and its arguments
+	 * @return the answer; texts are UTF-8
+	 */
+	public Object command(String... command) {
+		try (Jedis jedis = new Jedis("127.0.0.1", this.port)) {
+			return text(jedis.sendCommand(() -> command[0].getBytes(StandardCharsets.UTF_8),
+					Arrays.copyOfRange(command, 1, command.length)));
+		}
+	}
+
+	private static Object text(Object answer) {
+		if (answer instanceof byte[] bytes) {
+			return new String(bytes, StandardCharsets.UTF_8);
+		}
+		if (answer instanceof List<?> list) {
+			List<Object> texts = new ArrayList<>();
+			list.forEach((element) -> texts.add((element != null) ? text(element) : "(nil)"));
+			return texts;
+		}
+		return (answer != null) ? answer : "(nil)";
+	}
+
+	/**
+	 * One value of {@code INFO}.
+	 * @param name its name
+	 * @return the value
+	 */
+	public String info(String name) {
+		return command("INFO", "ALL").toString()
+			.lines()
+			.filter((line) -> line.startsWith(name + ":"))
+			.findFirst()
+			.orElseThrow()
+			.substring(name.length() + 1)
+			.strip();
+	}
+
+	/**
+	 * Ends the server as a power loss would, and waits until it has ended.
+	 */
+	public void kill() {
+		this.process.destroyForcibly().onExit().join();
+	}
+
+	/**
+	 * Starts the server again, on the same port and with what it has on disk. Kills it
+	 * first if it runs.
+	 */
+	public void restart() {
+		kill();
+		this.process = startProcess();
+	}
+
+	@Override
+	public void close() {
+		end();
+		Runtime.getRuntime().removeShutdownHook(this.hook);
+	}
+
+	private void end() {
+		if (this.process != null) {
+			kill();
+		}
+		try {
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private Process startOnFreePort() {
+		for (int attempt = 1;; attempt++) {
+			this.port = freePort();
+			try {
+				return startProcess();
+			}
+			catch (IllegalStateException ex) {
+				// Somebody else may have taken the port in the meantime
+				if (attempt == ATTEMPTS || !ex.getMessage().contains("Address already in use")) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private static int freePort() {
+		int port;
+		do {
+			port = ThreadLocalRandom.current().nextInt(20_000, MAX_PORT);
+		}
+		while (!isFree(port) || !isFree(port + 10_000));
+		return port;
+	}
+
+	private static boolean isFree(int port) {
+		try {
+			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	private Process startProcess() {
+		Path log = this.directory.resolve("log");
+		Process process = launch(log);
+		boolean answers = false;
+		try {
+			await().atMost(START_TIME).until(() -> !process.isAlive() || answers());
+			answers = process.isAlive();
+		}
+		finally {
+			if (!answers) {
+				process.destroyForcibly().onExit().join();
+			}
+		}
+		if (!answers) {
+			throw new IllegalStateException("Redis did not start: " + read(log));
+		}
+		return process;
+	}
+
+	private Process launch(Path log) {
+		List<String> command = new ArrayList<>(List.of(this.binary.toString()));
+		try {
+			if (this.settings.contains("--sentinel")) {
+				Path configuration = this.directory.resolve("sentinel.conf");
+				Files.write(configuration, List.of());
+				command.add(configuration.toString());
+			}
+			else {
+				command.addAll(List.of("--save", ""));
+			}
+			command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1", "--dir",
+					this.directory.toString()));
+			command.addAll(this.settings);
+			return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * A server that is still loading its data answers with an error.
+	 */
+	private boolean answers() {
+		try (Jedis jedis = new Jedis("127.0.0.1", this.port)) {
+			jedis.sendCommand(Protocol.Command.PING);
+			return true;
+		}
+		catch (JedisException ex) {
+			return false;
+		}
+	}
+
+	private static String read(Path log) {
+		try {
+			return Files.readString(log);
+		}
+		catch (IOException ex) {
+			return ex.toString();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "Redis on port " + this.port;
+	}
+
+	/**
+	 * The binary that comes with embedded-redis, unpacked once.
+	 */
+	private static final class Embedded {
+
+		static final Path BINARY = TestServers.start("Redis binary",
+				(directory) -> ExecutableProvider.newJarResourceProvider(directory.toFile()).get().toPath(),
+				(binary) -> {
+				});
+
+	}
+
+	private static final class Shared {
+
+		static final RedisServer INSTANCE = start();
+
+	}
+
+}
