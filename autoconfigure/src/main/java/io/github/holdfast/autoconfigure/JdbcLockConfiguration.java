@@ -2,8 +2,6 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -14,8 +12,8 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.support.MetaDataAccessException;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.transaction.Fence;
@@ -27,13 +25,8 @@ import io.github.holdfast.transaction.Fence;
 @ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
+@Import(LockDataSource.class)
 class JdbcLockConfiguration {
-
-	@Bean
-	LockDataSource lockDataSource(@HoldfastDataSource ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all,
-			ListableBeanFactory beanFactory) {
-		return new LockDataSource(marked, all, beanFactory);
-	}
 
 	@Bean
 	LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
@@ -61,12 +54,8 @@ class JdbcLockConfiguration {
 		@ConditionalOnMissingBean
 		@Conditional(OnLockSchemaCondition.class)
 		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, JdbcLockProperties properties) {
-			try {
-				return new JdbcLockSchemaInitializer(dataSource.get(), properties);
-			}
-			catch (IllegalStateException ex) {
-				throw (ex.getCause() instanceof MetaDataAccessException) ? JdbcLockTableCheck.unreachable(ex) : ex;
-			}
+			return JdbcLockTableCheck.TABLE
+				.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), properties));
 		}
 
 	}

@@ -11,9 +11,11 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 @ConfigurationProperties("holdfast.jdbc")
 public class JdbcLockProperties extends DatabaseInitializationProperties {
 
+	static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+
 	@Override
 	public String getDefaultSchemaLocation() {
-		return "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+		return SCRIPT;
 	}
 
 }

@@ -1,11 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import java.util.Arrays;
-import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
-
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +19,10 @@ import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.transaction.CommitGuardLevel;
+import io.github.holdfast.transaction.Fence;
+import io.github.holdfast.transaction.FenceTable;
+import io.github.holdfast.transaction.FencedLockBackend;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
@@ -59,16 +57,33 @@ public final class LockBackendAutoConfiguration {
 
 		@Configuration(proxyBeanMethods = false)
 		@ConditionalOnMissingBean(LockBackend.class)
-		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class })
+		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, FenceConfiguration.class })
 		static class ChosenBackendConfiguration {
 
 			@Bean
-			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties) {
-				LockBackendCandidate chosen = onlyOne(candidates.orderedStream().toList(), properties.getBackend());
+			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
+					ObjectProvider<FenceTable> fenceTable, ObjectProvider<Fence> fence) {
+				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
+						properties.getBackend());
 				logger.info("Locks are kept by the backend '{}'", chosen.type().propertyValue());
-				LockBackend backend = chosen.backend().get();
+				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
+					throw noFence();
+				}
+				LockBackend backend = fenced(chosen.backend().get(), fenceTable.getIfAvailable());
 				return backend.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? backend
 						: new HandoverLockBackend(backend);
+			}
+
+			private static LockBackend fenced(LockBackend store, @Nullable FenceTable table) {
+				return (table != null) ? new FencedLockBackend(store, table) : store;
+			}
+
+			private static LockConfigurationException noFence() {
+				return new LockConfigurationException(
+						"The level 'fence' of 'holdfast.commit-guard' needs a table in the business database, "
+								+ "but there is no support for databases on the class path.",
+						"Add 'spring-boot-starter-jdbc' or another starter with a DataSource, "
+								+ "or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
 			}
 
 		}
@@ -86,30 +101,6 @@ public final class LockBackendAutoConfiguration {
 			return LockTemplate.unlocked();
 		}
 
-	}
-
-	private static LockBackendCandidate onlyOne(List<LockBackendCandidate> candidates,
-			@Nullable LockBackendType wanted) {
-		if (candidates.size() == 1) {
-			return candidates.get(0);
-		}
-		Set<String> names = candidates.stream()
-			.map((candidate) -> candidate.type().propertyValue())
-			.collect(Collectors.toCollection(TreeSet::new));
-		if (candidates.size() > 1) {
-			throw new LockConfigurationException("Several lock backends are available: " + names + ".",
-					"Set 'holdfast.backend' to one of them.");
-		}
-		if (wanted != null) {
-			throw new LockConfigurationException(
-					"The lock backend '" + wanted.propertyValue() + "' is asked for but not available.",
-					"It needs " + wanted.requirement() + ".");
-		}
-		throw new LockConfigurationException("No lock backend is available.",
-				"Add the client of a store, or set 'holdfast.backend' to 'local' if one JVM is all there is. "
-						+ Arrays.stream(LockBackendType.values())
-							.map((type) -> "'" + type.propertyValue() + "' needs " + type.requirement())
-							.collect(Collectors.joining("; ", "", ".")));
 	}
 
 }

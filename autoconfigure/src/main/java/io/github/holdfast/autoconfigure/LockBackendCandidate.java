@@ -1,12 +1,50 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * A store that could keep the locks of this application.
  */
 record LockBackendCandidate(LockBackendType type, Supplier<LockBackend> backend) {
+
+	/**
+	 * The store that is used.
+	 * @param candidates the stores that are available
+	 * @param wanted the store that is asked for, if any
+	 * @return the only candidate
+	 * @throws LockConfigurationException if there are none or several
+	 */
+	static LockBackendCandidate onlyOne(List<LockBackendCandidate> candidates, @Nullable LockBackendType wanted) {
+		if (candidates.size() == 1) {
+			return candidates.get(0);
+		}
+		Set<String> names = candidates.stream()
+			.map((candidate) -> candidate.type().propertyValue())
+			.collect(Collectors.toCollection(TreeSet::new));
+		if (candidates.size() > 1) {
+			throw new LockConfigurationException("Several lock backends are available: " + names + ".",
+					"Set 'holdfast.backend' to one of them.");
+		}
+		if (wanted != null) {
+			throw new LockConfigurationException(
+					"The lock backend '" + wanted.propertyValue() + "' is asked for but not available.",
+					"It needs " + wanted.requirement() + ".");
+		}
+		throw new LockConfigurationException("No lock backend is available.",
+				"Add the client of a store, or set 'holdfast.backend' to 'local' if one JVM is all there is. "
+						+ Arrays.stream(LockBackendType.values())
+							.map((type) -> "'" + type.propertyValue() + "' needs " + type.requirement())
+							.collect(Collectors.joining("; ", "", ".")));
+	}
 
 }

@@ -13,8 +13,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
- * The DataSource of the lock table: the one that is marked for it, or the only or primary
- * one.
+ * The DataSource of the lock table or the fence table: the one that is marked for it, or
+ * the only or primary one.
  */
 final class LockDataSource implements Supplier<DataSource> {
 
@@ -44,10 +44,13 @@ final class LockDataSource implements Supplier<DataSource> {
 		}
 		DataSource dataSource = marked.isEmpty() ? this.all.getIfUnique() : marked.get(0);
 		if (dataSource == null) {
+			List<String> names = List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+					DataSource.class, true, false));
 			throw new LockConfigurationException(
-					"The lock backend 'jdbc' found several DataSource beans: " + List.of(BeanFactoryUtils
-						.beanNamesForTypeIncludingAncestors(this.beanFactory, DataSource.class, true, false)) + ".",
-					"Mark the one with the business data and the lock table with @HoldfastDataSource, or as @Primary.");
+					names.isEmpty() ? "There is no DataSource bean for the tables of Holdfast."
+							: "Several DataSource beans could have the tables of Holdfast: " + names + ".",
+					names.isEmpty() ? "Declare one, or set 'holdfast.commit-guard' to 'lease' or 'verify'."
+							: "Mark the one with the business data with @HoldfastDataSource, or as @Primary.");
 		}
 		return dataSource;
 	}

@@ -85,9 +85,9 @@ final class GuardedManager {
 		}
 		if (fence == null) {
 			throw new LockConfigurationException(
-					"The level 'fence' of 'holdfast.commit-guard' needs a lock table in the business database, "
-							+ "which the configured lock backend does not have.",
-					"Set 'holdfast.backend' to 'jdbc', or 'holdfast.commit-guard' to 'lease' or 'verify'.");
+					"The level 'fence' of 'holdfast.commit-guard' needs a Fence bean beside your own LockBackend bean.",
+					"Put your backend into a FencedLockBackend with a FenceTable, and declare 'FenceTable.fence()' "
+							+ "as a bean, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
 		}
 		throw new LockConfigurationException(
 				"The transactions of '" + this.beanName + "' run on another DataSource than the lock table, "

@@ -113,10 +113,10 @@ class CommitGuardConfigurationTests {
 	}
 
 	@Test
-	void fenceWithoutALockTableFailsTheStart() {
+	void fenceWithABackendOfTheUserAndNoFenceFailsTheStart() {
 		LockBackendAutoConfigurationTests.assertFailure(
-				this.application.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"),
-				"needs a lock table in the business database", "Set 'holdfast.backend' to 'jdbc'");
+				this.application.withBean(LocalLockBackend.class).withPropertyValues("holdfast.commit-guard=fence"),
+				"needs a Fence bean beside your own LockBackend bean", "FencedLockBackend");
 	}
 
 	@Test

@@ -148,7 +148,7 @@ class LockBackendAutoConfigurationTests {
 	@Test
 	void severalDataSourcesFailTheStart() {
 		assertFailure(this.withDatabase.withUserConfiguration(TwoDataSources.class),
-				"The lock backend 'jdbc' found several DataSource beans: [one, two].",
+				"Several DataSource beans could have the tables of Holdfast: [one, two].",
 				"Mark the one with the business data and the lock table with @HoldfastDataSource, or as @Primary.");
 	}
 

@@ -1,0 +1,23 @@
+package io.github.holdfast.autoconfigure;
+
+import javax.sql.DataSource;
+
+import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+
+/**
+ * Creates the fence table if {@code holdfast.fence.initialize-schema} says so.
+ *
+ * @since 0.1.0
+ */
+public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<FenceProperties> {
+
+	/**
+	 * Create an initializer.
+	 * @param dataSource the database
+	 * @param properties when to create the table, and by which script
+	 */
+	public FenceSchemaInitializer(DataSource dataSource, FenceProperties properties) {
+		super(dataSource, properties);
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.github.holdfast.autoconfigure;
+
+import java.sql.SQLException;
+
+import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.transaction.FenceTable;
+
+/**
+ * Fails the start when the fence table is not there after all migrations have run.
+ */
+class FenceTableCheck extends TableCheck {
+
+	static final Table TABLE = new Table("holdfast_fence", "fence", FenceProperties.SCRIPT, "holdfast.fence");
+
+	private final FenceTable fenceTable;
+
+	FenceTableCheck(FenceTable fenceTable) {
+		super(TABLE);
+		this.fenceTable = fenceTable;
+	}
+
+	@Override
+	SqlDialect dialect() throws SQLException {
+		return this.fenceTable.dialect();
+	}
+
+	@Override
+	void checkTable() throws SQLException {
+		this.fenceTable.checkTable();
+	}
+
+}
