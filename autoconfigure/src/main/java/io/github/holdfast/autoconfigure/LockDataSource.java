@@ -24,7 +24,8 @@ final class LockDataSource implements Supplier<DataSource> {
 
 	private final ListableBeanFactory beanFactory;
 
-	LockDataSource(ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all, ListableBeanFactory beanFactory) {
+	LockDataSource(@HoldfastDataSource ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all,
+			ListableBeanFactory beanFactory) {
 		this.marked = marked;
 		this.all = all;
 		this.beanFactory = beanFactory;

@@ -149,7 +149,7 @@ class LockBackendAutoConfigurationTests {
 	void severalDataSourcesFailTheStart() {
 		assertFailure(this.withDatabase.withUserConfiguration(TwoDataSources.class),
 				"Several DataSource beans could have the tables of Holdfast: [one, two].",
-				"Mark the one with the business data and the lock table with @HoldfastDataSource, or as @Primary.");
+				"Mark the one with the business data with @HoldfastDataSource, or as @Primary.");
 	}
 
 	@Test
