@@ -18,6 +18,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperationSource;
@@ -69,14 +70,17 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardPostProcessor commitGuardPostProcessor(ObjectProvider<LockProperties> properties,
-			ObjectProvider<Fence> fence) {
-		return new CommitGuardPostProcessor(() -> {
+			ObjectProvider<Fence> fence, ObjectProvider<LockBackend> backend) {
+		CommitGuardPostProcessor processor = new CommitGuardPostProcessor(() -> {
 			CommitGuardLevel level = properties.getObject().getCommitGuard();
 			if (level != null) {
 				return level;
 			}
 			return (fence.getIfAvailable() != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE;
 		}, fence::getIfAvailable);
+		processor.setBackend(backend::getIfAvailable);
+		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
+		return processor;
 	}
 
 	/**

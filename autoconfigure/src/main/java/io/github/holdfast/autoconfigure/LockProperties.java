@@ -1,6 +1,8 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +51,12 @@ public class LockProperties {
 	 * backend 'jdbc' and 'lease' for the others.
 	 */
 	private @Nullable CommitGuardLevel commitGuard;
+
+	/**
+	 * Names of the transaction managers whose commits get the check of the level 'lease'
+	 * at most. Nothing that locks protect may be changed through them.
+	 */
+	private Set<String> unguardedTransactionManagers = new LinkedHashSet<>();
 
 	/**
 	 * Reaction to a locked call inside a running transaction.
@@ -107,6 +115,14 @@ public class LockProperties {
 
 	public void setCommitGuard(@Nullable CommitGuardLevel commitGuard) {
 		this.commitGuard = commitGuard;
+	}
+
+	public Set<String> getUnguardedTransactionManagers() {
+		return this.unguardedTransactionManagers;
+	}
+
+	public void setUnguardedTransactionManagers(Set<String> unguardedTransactionManagers) {
+		this.unguardedTransactionManagers = unguardedTransactionManagers;
 	}
 
 	public OnActiveTransaction getOnActiveTransaction() {

@@ -1,7 +1,11 @@
 package io.github.holdfast.transaction;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
@@ -17,7 +21,11 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Gives every transaction manager its own guard, whoever defined it, and checks when all
@@ -31,9 +39,11 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private final Supplier<@Nullable Fence> fence;
 
-	private final List<GuardedManager> guarded = new CopyOnWriteArrayList<>();
+	private final List<GuardedManager> managers = new CopyOnWriteArrayList<>();
 
-	private final List<GuardedManager> unguarded = new CopyOnWriteArrayList<>();
+	private Supplier<@Nullable LockBackend> backend = () -> null;
+
+	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
 	private @Nullable ListableBeanFactory beanFactory;
 
@@ -47,6 +57,25 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	public CommitGuardPostProcessor(Supplier<CommitGuardLevel> level, Supplier<@Nullable Fence> fence) {
 		this.level = level;
 		this.fence = fence;
+	}
+
+	/**
+	 * Let a lock be taken at the start to prove that transaction managers on other
+	 * connection pools work on the database of the fence. By default, this is not tried,
+	 * and only those on the pool of the fence itself can be fenced.
+	 * @param backend supplies the backend whose leases the fence knows
+	 */
+	public void setBackend(Supplier<@Nullable LockBackend> backend) {
+		this.backend = backend;
+	}
+
+	/**
+	 * Leave transaction managers out of the guard: their commits get the lease check
+	 * only, or none if they take no listener. By default, none is left out.
+	 * @param leftOut supplies the names of their beans, when all beans are there
+	 */
+	public void setUnguarded(Supplier<? extends Collection<String>> leftOut) {
+		this.leftOut = leftOut;
 	}
 
 	@Override
@@ -65,25 +94,37 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	private void guard(Object bean, String beanName) {
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		PlatformTransactionManager manager = (PlatformTransactionManager) ((target != null) ? target : bean);
-		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence);
-		if (manager instanceof ConfigurableTransactionManager configurable && hasSynchronizations(manager)) {
+		if (this.managers.stream().anyMatch((known) -> known.manager() == manager)) {
+			return;
+		}
+		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence,
+				new DatabaseProof(() -> this.backend.get()), (name) -> this.leftOut.get().contains(name));
+		if (takesGuard(manager)) {
+			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
 			List<TransactionExecutionListener> listeners = new ArrayList<>(
 					configurable.getTransactionExecutionListeners());
 			listeners.add(new CommitGuard(managed));
 			configurable.setTransactionExecutionListeners(listeners);
-			this.guarded.add(managed);
 		}
-		else {
-			this.unguarded.add(managed);
-		}
+		this.managers.add(managed);
 		if (this.complete) {
-			afterSingletonsInstantiated();
+			check(managed);
 		}
 	}
 
-	private static boolean hasSynchronizations(PlatformTransactionManager manager) {
-		return !(manager instanceof AbstractPlatformTransactionManager platform)
-				|| platform.getTransactionSynchronization() != AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER;
+	private static void check(GuardedManager managed) {
+		if (takesGuard(managed.manager())) {
+			managed.guarding();
+		}
+		else {
+			managed.leaveUnguarded();
+		}
+	}
+
+	private static boolean takesGuard(TransactionManager manager) {
+		return manager instanceof ConfigurableTransactionManager
+				&& !(manager instanceof AbstractPlatformTransactionManager platform && platform
+					.getTransactionSynchronization() == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 	}
 
 	private static boolean isGuarded(Object bean) {
@@ -107,12 +148,26 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		if (!this.complete) {
-			guardEarlyManagers();
-		}
+		guardEarlyManagers();
+		checkNames();
 		this.complete = true;
-		this.guarded.forEach(GuardedManager::guarding);
-		this.unguarded.forEach(GuardedManager::refuseUnguarded);
+		this.managers.forEach(CommitGuardPostProcessor::check);
+	}
+
+	private void checkNames() {
+		if (this.beanFactory == null) {
+			return;
+		}
+		Set<String> managers = new TreeSet<>(Arrays.asList(BeanFactoryUtils
+			.beanNamesForTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class, true, false)));
+		for (String name : this.leftOut.get()) {
+			if (!managers.contains(name)) {
+				throw new LockConfigurationException(
+						"'holdfast.unguarded-transaction-managers' names '" + name
+								+ "', but there is no transaction manager of that name.",
+						"Use the names of PlatformTransactionManager beans: " + managers + ".");
+			}
+		}
 	}
 
 }

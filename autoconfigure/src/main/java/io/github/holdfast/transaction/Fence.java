@@ -13,7 +13,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -65,18 +64,19 @@ public final class Fence {
 		this.select = "SELECT 1 FROM " + rows.table() + " WHERE epoch = ? AND owner = ? AND " + rows.condition();
 	}
 
-	/**
-	 * Whether the transactions of a DataSource can be checked by this fence.
-	 * @param managed the DataSource of a transaction manager
-	 * @return {@code true} if both are the same pool
-	 */
-	boolean covers(DataSource managed) {
-		return unwrap(managed).equals(unwrap(this.dataSource.get()));
+	DataSource dataSource() {
+		return this.dataSource.get();
 	}
 
-	private static DataSource unwrap(DataSource dataSource) {
-		return (dataSource instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null)
-				? unwrap(proxy.getTargetDataSource()) : dataSource;
+	/**
+	 * Whether a connection, to whatever database, sees the row of a lease.
+	 */
+	boolean sees(Connection connection, LockLease lease) throws SQLException {
+		SqlDialect dialect = SqlDialect.of(connection);
+		try (PreparedStatement statement = connection.prepareStatement(this.select)) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			return finds(statement, dialect, lease);
+		}
 	}
 
 	/**
@@ -111,12 +111,7 @@ public final class Fence {
 		String sql = readOnly ? this.select : this.select + dialect.shareLock();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
-			statement.setLong(1, lease.epoch());
-			statement.setString(2, lease.owner());
-			this.rows.setCondition(dialect, statement, 3, lease.key());
-			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next();
-			}
+			return finds(statement, dialect, lease);
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
@@ -124,6 +119,15 @@ public final class Fence {
 						"its row has changed since the transaction's snapshot: " + this.rows.changes(), ex);
 			}
 			throw ex;
+		}
+	}
+
+	private boolean finds(PreparedStatement statement, SqlDialect dialect, LockLease lease) throws SQLException {
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		this.rows.setCondition(dialect, statement, 3, lease.key());
+		try (ResultSet rs = statement.executeQuery()) {
+			return rs.next();
 		}
 	}
 

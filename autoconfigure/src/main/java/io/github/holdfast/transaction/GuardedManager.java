@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -23,6 +24,9 @@ final class GuardedManager {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
+	private static final String OTHERWISE = "name it in 'holdfast.unguarded-transaction-managers' if nothing that locks "
+			+ "protect is changed through it, or set 'holdfast.commit-guard' to ";
+
 	private final String beanName;
 
 	private final TransactionManager manager;
@@ -31,16 +35,26 @@ final class GuardedManager {
 
 	private final Supplier<@Nullable Fence> fenceSupplier;
 
+	private final DatabaseProof proof;
+
+	private final Predicate<String> leftOut;
+
 	private volatile @Nullable CommitGuardLevel guarding;
 
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fenceSupplier) {
+			Supplier<@Nullable Fence> fenceSupplier, DatabaseProof proof, Predicate<String> leftOut) {
 		this.beanName = beanName;
 		this.manager = manager;
 		this.wanted = wanted;
 		this.fenceSupplier = fenceSupplier;
+		this.proof = proof;
+		this.leftOut = leftOut;
+	}
+
+	TransactionManager manager() {
+		return this.manager;
 	}
 
 	boolean isSql() {
@@ -70,29 +84,43 @@ final class GuardedManager {
 		if (wanted == CommitGuardLevel.LEASE) {
 			return wanted;
 		}
+		if (this.leftOut.test(this.beanName)) {
+			logger.warn("Transaction manager '{}' is one of 'holdfast.unguarded-transaction-managers': "
+					+ "its commits are guarded at level 'lease' only", this.beanName);
+			return CommitGuardLevel.LEASE;
+		}
 		if (!isSql()) {
 			logger.info("Transaction manager '{}' has no SQL database: its commits are guarded at level 'lease'",
 					this.beanName);
 			return CommitGuardLevel.LEASE;
 		}
 		Fence fence = this.fenceSupplier.get();
+		if (fence == null) {
+			return withoutFence(wanted);
+		}
 		DataSource dataSource = ManagedDataSource.of(this.manager);
-		if (fence != null && dataSource != null && fence.covers(dataSource)) {
+		String objection = (dataSource != null) ? this.proof.objection(fence, dataSource)
+				: "its DataSource is not known to Spring";
+		if (objection == null) {
 			return CommitGuardLevel.FENCE;
 		}
 		if (wanted == CommitGuardLevel.VERIFY) {
 			return wanted;
 		}
-		if (fence == null) {
-			throw new LockConfigurationException(
-					"The level 'fence' of 'holdfast.commit-guard' needs a Fence bean beside your own LockBackend bean.",
-					"Put your backend into a FencedLockBackend with a FenceTable, and declare 'FenceTable.fence()' "
-							+ "as a bean, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
+		throw new LockConfigurationException(
+				"The commits of the transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
+						+ ") cannot be checked by the fence: " + objection + ".",
+				"Let it work on the database of the locks, " + OTHERWISE + "'lease' or 'verify'.");
+	}
+
+	private static CommitGuardLevel withoutFence(CommitGuardLevel wanted) {
+		if (wanted == CommitGuardLevel.VERIFY) {
+			return wanted;
 		}
 		throw new LockConfigurationException(
-				"The transactions of '" + this.beanName + "' run on another DataSource than the lock table, "
-						+ "so that the fence cannot check them.",
-				"Use one DataSource for both, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
+				"The level 'fence' of 'holdfast.commit-guard' needs a Fence bean beside your own LockBackend bean.",
+				"Put your backend into a FencedLockBackend with a FenceTable, and declare 'FenceTable.fence()' "
+						+ "as a bean, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
 	}
 
 	Fence fence() {
@@ -127,13 +155,14 @@ final class GuardedManager {
 
 	/**
 	 * A manager that takes no listener cannot be guarded.
+	 * @throws LockConfigurationException if it has to be
 	 */
-	void refuseUnguarded() {
-		if (this.wanted.get() != CommitGuardLevel.LEASE) {
+	void leaveUnguarded() {
+		if (this.wanted.get() != CommitGuardLevel.LEASE && !this.leftOut.test(this.beanName)) {
 			throw new LockConfigurationException("The transaction manager '" + this.beanName + "' ("
 					+ this.manager.getClass().getName()
 					+ ") takes no TransactionExecutionListener or no synchronizations, so that its commits cannot be guarded.",
-					"Let it implement ConfigurableTransactionManager with synchronizations, or set 'holdfast.commit-guard' to 'lease'.");
+					"Let it implement ConfigurableTransactionManager with synchronizations, " + OTHERWISE + "'lease'.");
 		}
 		logger.warn("Transaction manager '{}' takes no listener or no synchronizations: its commits are not guarded",
 				this.beanName);

@@ -86,7 +86,20 @@ class CommitGuardConfigurationTests {
 					.withPropertyValues("holdfast.commit-guard=" + level),
 				"The transaction manager 'transactionManager'", "BareTransactionManager",
 				"takes no TransactionExecutionListener", "ConfigurableTransactionManager",
-				"'holdfast.commit-guard' to 'lease'");
+				"name it in 'holdfast.unguarded-transaction-managers'", "'holdfast.commit-guard' to 'lease'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "fence", "verify" })
+	void managerThatTakesNoListenerIsAcceptedWhenItIsListed(String level, CapturedOutput output) {
+		this.application.withUserConfiguration(BareManager.class)
+			.withPropertyValues("holdfast.commit-guard=" + level,
+					"holdfast.unguarded-transaction-managers=transactionManager")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output.getOut().lines().filter((line) -> line.contains("Transaction manager 'transactionManager'")))
+			.singleElement()
+			.asString()
+			.contains("WARN", "takes no listener", "are not guarded");
 	}
 
 	@Test
@@ -100,8 +113,9 @@ class CommitGuardConfigurationTests {
 	@Test
 	void managerOfAnotherDatabaseFailsTheStartAtFence() {
 		LockBackendAutoConfigurationTests.assertFailure(this.application.withUserConfiguration(OtherDatabase.class),
-				"The transactions of 'otherTransactionManager' run on another DataSource than the lock table",
-				"Use one DataSource for both", "'holdfast.commit-guard'");
+				"The commits of the transaction manager 'otherTransactionManager'", "cannot be checked by the fence",
+				"is not found through its DataSource in jdbc:h2:mem:other", "Let it work on the database of the locks",
+				"'holdfast.commit-guard'");
 	}
 
 	@ParameterizedTest

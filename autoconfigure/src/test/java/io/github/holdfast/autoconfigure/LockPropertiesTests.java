@@ -31,7 +31,8 @@ class LockPropertiesTests {
 
 	/** Their defaults depend on what is there, or they have none. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.commit-guard",
-			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password");
+			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password",
+			"holdfast.unguarded-transaction-managers");
 
 	@Test
 	void propertiesHaveTheirDefaults() {
@@ -88,8 +89,9 @@ class LockPropertiesTests {
 	void everyPropertyHasADescriptionATypeAndADefault() throws IOException {
 		Map<String, Map<String, Object>> metadata = metadata();
 		assertThat(metadata).containsKeys("holdfast.enabled", "holdfast.backend", "holdfast.key-prefix",
-				"holdfast.wait-time", "holdfast.lease-time", "holdfast.commit-guard", "holdfast.on-active-transaction",
-				"holdfast.order", "holdfast.jdbc.initialize-schema", "holdfast.jdbc.schema");
+				"holdfast.wait-time", "holdfast.lease-time", "holdfast.commit-guard",
+				"holdfast.unguarded-transaction-managers", "holdfast.on-active-transaction", "holdfast.order",
+				"holdfast.jdbc.initialize-schema", "holdfast.jdbc.schema");
 		metadata.forEach((name, property) -> {
 			assertThat(property).as(name).containsKeys("description", "type");
 			assertThat(String.valueOf(property.get("description"))).as(name).endsWith(".").doesNotStartWith("The ");

@@ -108,13 +108,18 @@ class JdbcLockRowTests {
 			DataSource dataSource = kind.around(new TransactionAwareDataSourceProxy(pool));
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			JdbcLockBackend other = new JdbcLockBackend(() -> pool);
+			JdbcTemplate application = new JdbcTemplate(new TransactionAwareDataSourceProxy(pool));
+			application.execute("CREATE TABLE work (id integer)");
 			new TransactionTemplate(new JdbcTransactionManager(pool)).executeWithoutResult((status) -> {
-				new JdbcTemplate(dataSource).queryForList("SELECT 1");
+				application.update("INSERT INTO work VALUES (1)");
 				assertThat(acquireUnchecked(backend)).isNotNull();
 				assertThat(acquireUnchecked(other)).as("the lock was committed at once").isNull();
 				status.setRollbackOnly();
 			});
 			assertThat(acquireUnchecked(other)).as("the lock survived the rollback").isNull();
+			assertThat(application.queryForList("SELECT id FROM work", Integer.class))
+				.as("rows that the lock has committed")
+				.isEmpty();
 		}
 	}
 
