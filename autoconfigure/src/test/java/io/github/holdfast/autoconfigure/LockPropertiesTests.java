@@ -91,7 +91,7 @@ class LockPropertiesTests {
 		assertThat(metadata).containsKeys("holdfast.enabled", "holdfast.backend", "holdfast.key-prefix",
 				"holdfast.wait-time", "holdfast.lease-time", "holdfast.commit-guard",
 				"holdfast.unguarded-transaction-managers", "holdfast.on-active-transaction", "holdfast.order",
-				"holdfast.jdbc.initialize-schema", "holdfast.jdbc.schema");
+				"holdfast.jpa.stale-context", "holdfast.jdbc.initialize-schema", "holdfast.jdbc.schema");
 		metadata.forEach((name, property) -> {
 			assertThat(property).as(name).containsKeys("description", "type");
 			assertThat(String.valueOf(property.get("description"))).as(name).endsWith(".").doesNotStartWith("The ");
@@ -109,6 +109,7 @@ class LockPropertiesTests {
 		assertThat(metadata.get("holdfast.lease-time")).containsEntry("defaultValue", "30s");
 		assertThat(metadata.get("holdfast.key-prefix")).containsEntry("defaultValue", "lock:");
 		assertThat(metadata.get("holdfast.on-active-transaction")).containsEntry("defaultValue", "reject");
+		assertThat(metadata.get("holdfast.jpa.stale-context")).containsEntry("defaultValue", "reject");
 		assertThat(metadata.get("holdfast.jdbc.initialize-schema")).containsEntry("defaultValue", "embedded");
 		assertThat(metadata.get("holdfast.jdbc.schema")).containsEntry("defaultValue",
 				new JdbcLockProperties().getDefaultSchemaLocation());
