@@ -190,7 +190,9 @@ final class LockEngine implements AutoCloseable {
 			if (lease == null) {
 				throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
 			}
-			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
+			if (logger.isDebugEnabled()) {
+				logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
+			}
 			return lease;
 		}
 

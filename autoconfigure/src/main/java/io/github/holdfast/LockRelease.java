@@ -26,37 +26,38 @@ record LockRelease(boolean keep, boolean await, boolean guarded, boolean lossRep
 	 * @return how it ended
 	 */
 	LockListener.Outcome run(LockRenewal.Task renewal, String key) {
-		String quoted = LockException.quote(key);
 		if (this.keep) {
 			renewal.releaseWhenRunOut();
 			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
-					+ "is unknown", quoted);
+					+ "is unknown", LockException.quote(key));
 			return LockListener.Outcome.KEPT;
 		}
 		try {
 			CompletionStage<Boolean> release = renewal.release();
 			if (this.await) {
-				return ended(quoted, release.toCompletableFuture().join(), null);
+				return ended(key, release.toCompletableFuture().join(), null);
 			}
-			release.whenComplete((released, ex) -> ended(quoted, Boolean.TRUE.equals(released), ex));
+			release.whenComplete((released, ex) -> ended(key, Boolean.TRUE.equals(released), ex));
 			return LockListener.Outcome.RELEASED;
 		}
 		catch (RuntimeException ex) {
-			return ended(quoted, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+			return ended(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
 		}
 	}
 
 	private LockListener.Outcome ended(String key, boolean released, @Nullable Throwable failure) {
 		if (failure != null) {
-			logger.warn("Lock {} could not be released, it runs out by itself", key, failure);
+			logger.warn("Lock {} could not be released, it runs out by itself", LockException.quote(key), failure);
 			return LockListener.Outcome.FAILED;
 		}
 		if (released) {
-			logger.debug("Lock {} released", key);
+			if (logger.isDebugEnabled()) {
+				logger.debug("Lock {} released", LockException.quote(key));
+			}
 			return LockListener.Outcome.RELEASED;
 		}
 		if (!this.lossReported) {
-			logger.warn("Lock {} was already lost when it was released{}", key,
+			logger.warn("Lock {} was already lost when it was released{}", LockException.quote(key),
 					this.guarded ? "; the commit under it was guarded" : "");
 		}
 		return LockListener.Outcome.LOST;
