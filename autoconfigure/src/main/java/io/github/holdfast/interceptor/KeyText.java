@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -39,24 +40,24 @@ final class KeyText {
 	/**
 	 * Returns the text of a value.
 	 * @param value the value
-	 * @param expression the part of the expression that gave it
+	 * @param expression supplies the part of the expression that gave it, for messages
 	 * @return the text
 	 * @throws IllegalArgumentException if the value is refused; its message begins with
 	 * the expression
 	 */
-	static String of(@Nullable Object value, String expression) {
+	static String of(@Nullable Object value, Supplier<String> expression) {
 		if (value instanceof String text) {
 			return checked(text, expression);
 		}
 		if (value == null) {
-			throw new IllegalArgumentException(expression + " is null");
+			throw new IllegalArgumentException(expression.get() + " is null");
 		}
 		if (value instanceof Optional<?> optional) {
 			return of(optional.orElse(null), expression);
 		}
 		if ((value instanceof Iterable<?> && !(value instanceof Path)) || value instanceof Map<?, ?>
 				|| value.getClass().isArray()) {
-			throw new IllegalArgumentException(expression + " is a " + ClassUtils.getShortName(value.getClass())
+			throw new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(value.getClass())
 					+ ", which cannot be a part of one key; for one lock per element use a projection such as "
 					+ "#lines.!['inventory:' + sku]");
 		}
@@ -74,15 +75,15 @@ final class KeyText {
 		return checked(text, expression);
 	}
 
-	private static IllegalArgumentException refusedObject(Object value, String expression) {
-		return new IllegalArgumentException(expression + " is a " + ClassUtils.getShortName(value.getClass())
+	private static IllegalArgumentException refusedObject(Object value, Supplier<String> expression) {
+		return new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(value.getClass())
 				+ ", which has no text form of its own: use one of its properties, such as its id");
 	}
 
-	private static String checked(String text, String expression) {
+	private static String checked(String text, Supplier<String> expression) {
 		if (text.length() > MAX_LENGTH) {
-			throw new IllegalArgumentException(
-					expression + " has " + text.length() + " characters, more than the " + MAX_LENGTH + " allowed");
+			throw new IllegalArgumentException(expression.get() + " has " + text.length()
+					+ " characters, more than the " + MAX_LENGTH + " allowed");
 		}
 		return text;
 	}

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -53,9 +54,12 @@ final class LockExpression {
 	 */
 	List<String> keys(EvaluationContext context) {
 		Object value = value(this.root, state(context));
-		List<String> keys = new ArrayList<>(1);
-		addKeys(value, this.root.toStringAST(), keys);
-		return keys;
+		if (value != null && isSeveral(value)) {
+			List<String> keys = new ArrayList<>();
+			addKeys(value, this.root::toStringAST, keys);
+			return keys;
+		}
+		return List.of(key(value, this.root::toStringAST));
 	}
 
 	/**
@@ -75,19 +79,30 @@ final class LockExpression {
 		return new ExpressionState(context, TypedValue.NULL, CONFIGURATION);
 	}
 
-	private static void addKeys(@Nullable Object value, String expression, List<String> keys) {
-		if (value instanceof Collection<?> || (value != null && value.getClass().isArray())) {
-			int index = 0;
-			for (Object element : elements(value)) {
-				addKeys(element, "element " + index++ + " of " + expression, keys);
+	private static boolean isSeveral(Object value) {
+		return value instanceof Collection<?> || value.getClass().isArray();
+	}
+
+	private static void addKeys(Object values, Supplier<String> expression, List<String> keys) {
+		int index = 0;
+		for (Object element : elements(values)) {
+			int position = index++;
+			Supplier<String> elementText = () -> "element " + position + " of " + expression.get();
+			if (element != null && isSeveral(element)) {
+				addKeys(element, elementText, keys);
 			}
-			return;
+			else {
+				keys.add(key(element, elementText));
+			}
 		}
+	}
+
+	private static String key(@Nullable Object value, Supplier<String> expression) {
 		String key = KeyText.of(value, expression);
 		if (key.isBlank()) {
-			throw new IllegalArgumentException(expression + " is blank");
+			throw new IllegalArgumentException(expression.get() + " is blank");
 		}
-		keys.add(key);
+		return key;
 	}
 
 	private static Iterable<?> elements(Object value) {
@@ -134,7 +149,7 @@ final class LockExpression {
 		if (left instanceof Number && right instanceof Number) {
 			return node.getValue(state);
 		}
-		return KeyText.of(left, leftNode.toStringAST()).concat(KeyText.of(right, rightNode.toStringAST()));
+		return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));
 	}
 
 	/**
