@@ -108,15 +108,17 @@ final class LockEngine implements AutoCloseable {
 
 		private final List<String> keys;
 
-		private final List<LockLease> leases = new ArrayList<>();
+		private final List<LockLease> leases;
 
-		private final List<LockRenewal.Task> acquired = new ArrayList<>();
+		private final List<LockRenewal.Task> acquired;
 
 		private final long start = System.nanoTime();
 
 		private Acquisition(Collection<String> keys, LockSettings settings) {
 			this.settings = settings;
 			this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
+			this.leases = new ArrayList<>(this.keys.size());
+			this.acquired = new ArrayList<>(this.keys.size());
 		}
 
 		private LockScope run() {

@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -69,9 +70,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.name = settings.name();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
-		this.keys = List.copyOf(keys);
-		this.leases = List.copyOf(leases);
-		this.acquired = List.copyOf(acquired);
+		this.keys = keys;
+		this.leases = Collections.unmodifiableList(leases);
+		this.acquired = acquired;
 		this.listeners = listeners;
 		this.whenEnded = whenEnded;
 		this.outer = HeldLocks.current();
