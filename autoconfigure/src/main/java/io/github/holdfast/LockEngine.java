@@ -53,6 +53,9 @@ final class LockEngine implements AutoCloseable {
 	}
 
 	void checkSupported(LockSettings settings) {
+		if (settings.mode() == LockRequest.Mode.EXCLUSIVE && !settings.fair()) {
+			return;
+		}
 		Set<LockBackend.Capability> asked = EnumSet.noneOf(LockBackend.Capability.class);
 		if (settings.mode() != LockRequest.Mode.EXCLUSIVE) {
 			asked.add(LockBackend.Capability.valueOf(settings.mode().name()));
@@ -60,7 +63,7 @@ final class LockEngine implements AutoCloseable {
 		if (settings.fair()) {
 			asked.add(LockBackend.Capability.FAIR);
 		}
-		if (!asked.isEmpty() && !this.backend.get().capabilities().containsAll(asked)) {
+		if (!this.backend.get().capabilities().containsAll(asked)) {
 			throw new UnsupportedOperationException("Lock '" + settings.name() + "' asks for " + asked + ", but "
 					+ this.backend.get() + " offers " + this.backend.get().capabilities());
 		}

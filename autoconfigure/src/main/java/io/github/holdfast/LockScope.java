@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -49,7 +48,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean lossReported;
 
-	private final AtomicInteger unknownOutcomes = new AtomicInteger();
+	private volatile int unknownOutcomes;
 
 	private volatile @Nullable Consumer<Runnable> registrar;
 
@@ -155,8 +154,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
-	public void outcomeUnknown(boolean unknown) {
-		this.unknownOutcomes.updateAndGet((count) -> Math.max(0, unknown ? count + 1 : count - 1));
+	public synchronized void outcomeUnknown(boolean unknown) {
+		this.unknownOutcomes = Math.max(0, this.unknownOutcomes + (unknown ? 1 : -1));
 	}
 
 	@Override
@@ -222,7 +221,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private LockRelease release() {
 		boolean await = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
-		return new LockRelease(this.unknownOutcomes.get() > 0, await, this.guarded, this.lossReported);
+		return new LockRelease(this.unknownOutcomes > 0, await, this.guarded, this.lossReported);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

@@ -23,6 +23,13 @@ import io.github.holdfast.support.KeyedPermits;
  */
 public final class LocalLockBackend implements LockBackend {
 
+	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.SESSION_BOUND,
+			Capability.NATIVE_QUEUE, Capability.IN_PROCESS);
+
+	private static final CompletionStage<Boolean> RELEASED = CompletableFuture.completedStage(true);
+
+	private static final CompletionStage<Boolean> NOT_HELD = CompletableFuture.completedStage(false);
+
 	private static final KeyedPermits permits = new KeyedPermits();
 
 	/**
@@ -43,7 +50,7 @@ public final class LocalLockBackend implements LockBackend {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return Set.of(Capability.FAIR, Capability.SESSION_BOUND, Capability.NATIVE_QUEUE, Capability.IN_PROCESS);
+		return CAPABILITIES;
 	}
 
 	@Override
@@ -70,7 +77,7 @@ public final class LocalLockBackend implements LockBackend {
 
 		@Override
 		public CompletionStage<Boolean> release() {
-			return CompletableFuture.completedStage(this.permit.release());
+			return this.permit.release() ? RELEASED : NOT_HELD;
 		}
 
 	}
