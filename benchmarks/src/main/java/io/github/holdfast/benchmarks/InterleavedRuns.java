@@ -37,6 +37,7 @@ public final class InterleavedRuns {
 			.forks(1)
 			.shouldFailOnError(true)
 			.addProfiler(GCProfiler.class)
+			.addProfiler(CpuTimeProfiler.class)
 			.build();
 		Map<String, ResultRow> rows = new LinkedHashMap<>();
 		for (int i = commandLine.getForkCount().orElse(DEFAULT_ROUNDS); i > 0; i--) {

@@ -1,6 +1,7 @@
 package io.github.holdfast.benchmarks;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
@@ -15,14 +16,16 @@ final class ResultRow {
 
 	static final String HEADER = """
 
-			| benchmark | median of the rounds | smallest to largest | bytes per call |
-			| --- | ---: | ---: | ---: |""";
+			| benchmark | score | range | CPU ns per call | range | bytes per call |
+			| --- | ---: | ---: | ---: | ---: | ---: |""";
 
 	private static final String ALLOCATION = "gc.alloc.rate.norm";
 
 	private final String label;
 
 	private final List<Double> scores = new ArrayList<>();
+
+	private final List<Double> cpu = new ArrayList<>();
 
 	private final List<Double> bytes = new ArrayList<>();
 
@@ -46,6 +49,7 @@ final class ResultRow {
 		Result<?> primary = result.getPrimaryResult();
 		this.unit = primary.getScoreUnit();
 		this.scores.add(primary.getScore());
+		this.cpu.add(result.getSecondaryResults().get(CpuTimeProfiler.PER_CALL).getScore());
 		this.bytes.add(result.getSecondaryResults().get(ALLOCATION).getScore());
 	}
 
@@ -55,11 +59,14 @@ final class ResultRow {
 		return (sorted.size() % 2 == 1) ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
 	}
 
+	private static String range(List<Double> values) {
+		return String.format(Locale.ROOT, "%.1f to %.1f", Collections.min(values), Collections.max(values));
+	}
+
 	@Override
 	public String toString() {
-		List<Double> sorted = this.scores.stream().sorted().toList();
-		return String.format(Locale.ROOT, "| %s | %.1f %s | %.1f to %.1f | %.0f |", this.label, median(this.scores),
-				this.unit, sorted.get(0), sorted.get(sorted.size() - 1), median(this.bytes));
+		return String.format(Locale.ROOT, "| %s | %.1f %s | %s | %.1f | %s | %.0f |", this.label, median(this.scores),
+				this.unit, range(this.scores), median(this.cpu), range(this.cpu), median(this.bytes));
 	}
 
 }
