@@ -30,7 +30,7 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.holdfast";
 
 	private static final Set<String> SIBLINGS = Set.of("interceptor", "transaction", "handover", "support", "local",
-			"jdbc");
+			"jdbc", "redis");
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 12;
 
@@ -43,7 +43,7 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage(ROOT + ".*..", "org.springframework.aop..", "org.springframework.jdbc..",
-				"org.springframework.boot..", "java.sql..", "javax.sql..");
+				"org.springframework.data..", "org.springframework.boot..", "java.sql..", "javax.sql..");
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()

@@ -26,6 +26,20 @@ public record Polling(Duration first, Duration longest) {
 	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public <T> @Nullable T until(Duration waitTime, Question<T> question) throws InterruptedException {
+		return until(waitTime, question, TimeUnit.NANOSECONDS::sleep);
+	}
+
+	/**
+	 * Ask until there is an answer, with pauses that may end early. Asks once more when
+	 * the time is over.
+	 * @param <T> the type of the answer
+	 * @param waitTime how long to ask; zero means once
+	 * @param question asked with the time that is left
+	 * @param pause waits between two questions
+	 * @return the answer, or {@code null} if there was none in time
+	 * @throws InterruptedException if the thread was interrupted
+	 */
+	public <T> @Nullable T until(Duration waitTime, Question<T> question, Pause pause) throws InterruptedException {
 		Deadline deadline = Deadline.after(waitTime);
 		long interval = this.first.toNanos();
 		while (true) {
@@ -37,8 +51,8 @@ public record Polling(Duration first, Duration longest) {
 			if (answer != null || last) {
 				return answer;
 			}
-			long pause = ThreadLocalRandom.current().nextLong(interval / 2, interval + 1);
-			TimeUnit.NANOSECONDS.sleep(Math.min(pause, deadline.remainingNanos()));
+			long jittered = ThreadLocalRandom.current().nextLong(interval / 2, interval + 1);
+			pause.await(Math.min(jittered, deadline.remainingNanos()));
 			interval = Math.min(interval * 3 / 2, this.longest.toNanos());
 		}
 	}
@@ -58,6 +72,21 @@ public record Polling(Duration first, Duration longest) {
 		 * @throws InterruptedException if the thread was interrupted
 		 */
 		@Nullable T ask(Deadline deadline) throws InterruptedException;
+
+	}
+
+	/**
+	 * What happens between two questions.
+	 */
+	@FunctionalInterface
+	public interface Pause {
+
+		/**
+		 * Wait.
+		 * @param nanos how long at most, in nanoseconds
+		 * @throws InterruptedException if the thread was interrupted
+		 */
+		void await(long nanos) throws InterruptedException;
 
 	}
 

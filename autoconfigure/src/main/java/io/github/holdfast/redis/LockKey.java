@@ -1,0 +1,41 @@
+package io.github.holdfast.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.github.holdfast.support.LockKeys;
+
+/**
+ * The names of one lock in Redis. All of them have the lock's id as their hash tag, and
+ * so live in one slot of a Cluster.
+ *
+ * @param lock the key of the lock itself, while it is held
+ * @param counter the key of the last epoch
+ * @param channel where a release is told
+ */
+record LockKey(String lock, String counter, String channel) {
+
+	private static final int MAX_BYTES = 512;
+
+	/**
+	 * Returns the names of a lock. A closing brace would end the hash tag, so it is
+	 * written as {@code %7d}.
+	 */
+	static LockKey of(String key) {
+		String tag = "{" + LockKeys.id(key, MAX_BYTES).replace("}", "%7d") + "}";
+		return new LockKey(tag, tag + ":epoch", tag + ":released");
+	}
+
+	byte[][] keys() {
+		return new byte[][] { bytes(this.lock), bytes(this.counter) };
+	}
+
+	static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	static byte[] millis(Duration duration) {
+		return bytes(Long.toString(Math.max(1, duration.toMillis())));
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.github.holdfast.redis;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+import io.github.holdfast.support.Polling;
+
+/**
+ * How scripts and messages reach Redis.
+ */
+interface RedisDriver {
+
+	/**
+	 * Run a script.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param args its arguments
+	 * @return the answer, or why there is none. Once it is cancelled the script is not
+	 * sent any more, but it may have been
+	 */
+	CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args);
+
+	/**
+	 * Listen to a channel until the signal is closed.
+	 * @param channel the channel
+	 * @return is raised for each message, and whenever one may have been missed
+	 */
+	Signal listen(String channel);
+
+	/**
+	 * How often to ask although there was no signal.
+	 */
+	Polling polling();
+
+	/**
+	 * Whether keys in different slots may live on different servers.
+	 */
+	boolean isCluster();
+
+	static RedisDriver of(RedisConnectionFactory factory) {
+		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
+				RedisDriver.class.getClassLoader());
+		return (lettuce && LettuceDriver.supports(factory)) ? new LettuceDriver(factory) : new BlockingDriver(factory);
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.github.holdfast.redis;
+
+import org.junit.jupiter.api.AfterAll;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.github.holdfast.testsupport.RedisConnections;
+import io.github.holdfast.testsupport.RedisSentinels;
+
+/**
+ * The contract on a Redis master that Sentinels tell.
+ */
+class SentinelRedisLockBackendTests extends AbstractRedisLockBackendTests {
+
+	private final RedisSentinels sentinels = RedisSentinels.start();
+
+	@Override
+	RedisConnectionFactory connect() {
+		return RedisConnections.lettuce(this.sentinels);
+	}
+
+	@AfterAll
+	void stop() {
+		this.sentinels.close();
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Clients of the Redis servers that tests start, to be closed by the test.
+ */
+public final class RedisConnections {
+
+	private static final Duration QUIET_PERIOD = Duration.ZERO;
+
+	private RedisConnections() {
+	}
+
+	/**
+	 * Lettuce on one server.
+	 * @param port the local port
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory lettuce(int port) {
+		return lettuce(standalone(port));
+	}
+
+	/**
+	 * Lettuce on one server, as a user.
+	 * @param port the local port
+	 * @param user the name of the user
+	 * @param password the password of the user
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory lettuce(int port, String user, String password) {
+		RedisStandaloneConfiguration configuration = standalone(port);
+		configuration.setUsername(user);
+		configuration.setPassword(password);
+		return lettuce(configuration);
+	}
+
+	/**
+	 * Lettuce on a Cluster.
+	 * @param cluster the cluster
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory lettuce(RedisCluster cluster) {
+		return lettuce(new RedisClusterConfiguration(cluster.nodes()));
+	}
+
+	/**
+	 * Lettuce on the master that Sentinels tell.
+	 * @param sentinels the servers
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory lettuce(RedisSentinels sentinels) {
+		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration();
+		configuration.setMaster(RedisSentinels.MASTER);
+		sentinels.nodes().forEach((node) -> configuration.addSentinel(RedisNode.fromString(node)));
+		return lettuce(configuration);
+	}
+
+	private static LettuceConnectionFactory lettuce(RedisConfiguration configuration) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(configuration,
+				LettuceClientConfiguration.builder().shutdownQuietPeriod(QUIET_PERIOD).build());
+		factory.afterPropertiesSet();
+		return factory;
+	}
+
+	/**
+	 * Jedis on one server, with a pool.
+	 * @param port the local port
+	 * @return the connections
+	 */
+	public static JedisConnectionFactory jedis(int port) {
+		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(30);
+		JedisConnectionFactory factory = new JedisConnectionFactory(standalone(port),
+				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
+		factory.afterPropertiesSet();
+		return factory;
+	}
+
+	private static RedisStandaloneConfiguration standalone(int port) {
+		return new RedisStandaloneConfiguration("127.0.0.1", port);
+	}
+
+	/**
+	 * Closes all connections.
+	 * @param factory the connections
+	 */
+	public static void close(RedisConnectionFactory factory) {
+		try {
+			((DisposableBean) factory).destroy();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
