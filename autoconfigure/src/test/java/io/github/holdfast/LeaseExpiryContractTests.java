@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -101,6 +102,23 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 		long start = System.nanoTime();
 		assertReleased(acquired(secondBackend(), request(key, LONG)));
 		assertThat(since(start)).isLessThan(SHORT.plus(SLACK));
+	}
+
+	/**
+	 * Not only when the time is over that the waiter has found when it came.
+	 */
+	@Test
+	final void waiterIsServedWhenAShortenedLeaseEnds() throws Exception {
+		for (LockBackend client : List.of(backend(), secondBackend())) {
+			String key = newKey();
+			LockLease lease = acquired(backend(), request(key, NO_WAIT, LONG.multipliedBy(2)));
+			Waiter<@Nullable LockLease> waiter = waiter(client, key, LONG);
+			await().during(Duration.ofMillis(300)).atMost(SLACK).until(() -> !waiter.isDone());
+			long start = System.nanoTime();
+			assertThat(lease.renew(SHORT)).isTrue();
+			assertReleased(waiter.result());
+			assertThat(since(start)).isLessThan(SHORT.plus(SLACK));
+		}
 	}
 
 	@Test

@@ -111,7 +111,12 @@ public final class HandoverLockBackend implements LockBackend {
 
 		@Override
 		public boolean renew(Duration leaseTime) {
-			return this.lease.renew(leaseTime);
+			Duration before = this.lease.remaining();
+			boolean renewed = this.lease.renew(leaseTime);
+			if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
+				this.permit.expiresEarlier();
+			}
+			return renewed;
 		}
 
 		@Override

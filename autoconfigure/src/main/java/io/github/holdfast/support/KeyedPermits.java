@@ -148,6 +148,16 @@ public final class KeyedPermits {
 		}
 
 		/**
+		 * Tell waiters that the time that is left has become shorter.
+		 */
+		public void expiresEarlier() {
+			KeyedPermits.this.queues.computeIfPresent(this.key, (key, queue) -> {
+				queue.waiters.forEach((waiter) -> LockSupport.unpark(waiter.thread));
+				return queue;
+			});
+		}
+
+		/**
 		 * Let nobody take the permit over any more.
 		 */
 		public void expireNever() {
