@@ -93,6 +93,16 @@ public @interface DistributedLock {
 	String maxHoldTime() default "";
 
 	/**
+	 * How long the lock is held at least, counted from its acquisition: if the method
+	 * ends earlier, with or without an exception, the lock stays behind for the rest of
+	 * the time, for callers in this JVM as well. So a scheduled job is not run again by a
+	 * node whose clock is late. Must not be longer than {@link #maxHoldTime()}. Without
+	 * effect on a nested call for keys that are held already. Default: as long as the
+	 * method runs. Accepts the same forms as {@link #waitTime()}.
+	 */
+	String minHoldTime() default "";
+
+	/**
 	 * How the lock is shared. Default: {@link LockRequest.Mode#EXCLUSIVE EXCLUSIVE}. A
 	 * mode that the configured backend does not have fails the start.
 	 */

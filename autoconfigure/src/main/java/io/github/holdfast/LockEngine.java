@@ -205,8 +205,7 @@ final class LockEngine implements AutoCloseable {
 			LockLease lease = this.backend
 				.acquire(this.settings.request(storedKey, remainingWait(), LockOwner.next(), LockOwner.holder()));
 			if (lease != null) {
-				this.acquired
-					.add(LockEngine.this.renewal.start(lease, this.settings.leaseTime(), this.settings.maxHoldTime()));
+				this.acquired.add(LockEngine.this.renewal.start(lease, this.settings));
 			}
 			return lease;
 		}

@@ -43,7 +43,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called when the lock has been given back, or could not be. An exception is logged.
+	 * Called when the lock has been given back, stays behind or could not be given back.
+	 * An exception is logged.
 	 * @param lock the lock
 	 * @param outcome how it ended
 	 */
@@ -133,6 +134,9 @@ public interface LockListener {
 
 		/** It was given back. */
 		RELEASED,
+
+		/** It stays behind for the rest of its minimum hold time. */
+		HELD,
 
 		/** The store had already given it to another holder, or freed it. */
 		LOST,

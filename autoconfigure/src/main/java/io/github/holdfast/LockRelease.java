@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
@@ -11,16 +12,18 @@ import org.slf4j.LoggerFactory;
  * How the leases of one call are given back.
  *
  * @param keep whether they are kept, as the outcome of a commit is unknown
+ * @param hold whether a minimum hold time counts, as the body has run
  * @param await whether the answer of the store is waited for
  * @param guarded whether a commit under them was checked
  * @param lossReported whether the caller knows of a loss already
  */
-record LockRelease(boolean keep, boolean await, boolean guarded, boolean lossReported) {
+record LockRelease(boolean keep, boolean hold, boolean await, boolean guarded, boolean lossReported) {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
 
 	/**
-	 * Give one lease back. A failure of the store is logged, as the lease runs out.
+	 * Give one lease back, or leave it behind. A failure of the store is logged, as the
+	 * lease runs out.
 	 * @param renewal the lease with its renewal
 	 * @param key the key as the caller gave it
 	 * @return how it ended
@@ -32,6 +35,10 @@ record LockRelease(boolean keep, boolean await, boolean guarded, boolean lossRep
 					+ "is unknown", LockException.quote(key));
 			return LockListener.Outcome.KEPT;
 		}
+		Duration rest = this.hold ? renewal.restOfMinHoldTime() : Duration.ZERO;
+		if (!rest.isZero()) {
+			return hold(renewal, quoted, rest);
+		}
 		try {
 			CompletionStage<Boolean> release = renewal.release();
 			if (this.await) {
@@ -42,6 +49,20 @@ record LockRelease(boolean keep, boolean await, boolean guarded, boolean lossRep
 		}
 		catch (RuntimeException ex) {
 			return ended(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+		}
+	}
+
+	private LockListener.Outcome hold(LockRenewal.Task renewal, String key, Duration rest) {
+		try {
+			if (renewal.hold(rest)) {
+				logger.debug("Lock {} is held for another {} ms, its minimum hold time", key, rest.toMillis());
+				return LockListener.Outcome.HELD;
+			}
+			return ended(key, false, null);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Lock {} could not be held for its minimum hold time, trying again", key, ex);
+			return LockListener.Outcome.FAILED;
 		}
 	}
 

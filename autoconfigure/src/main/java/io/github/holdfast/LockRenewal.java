@@ -1,12 +1,17 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,14 +47,13 @@ final class LockRenewal implements AutoCloseable {
 	/**
 	 * Start to renew a lease, if it is one that runs out.
 	 * @param lease the lease
-	 * @param leaseTime the time to extend it by
-	 * @param maxHoldTime when to stop, or {@code null} for never
+	 * @param settings the times of the lock
 	 * @return the running renewal
 	 */
-	Task start(LockLease lease, Duration leaseTime, @Nullable Duration maxHoldTime) {
-		Task task = new Task(lease, leaseTime, maxHoldTime);
+	Task start(LockLease lease, LockSettings settings) {
+		Task task = new Task(lease, settings);
 		if (lease.remaining() != null) {
-			task.schedule(leaseTime.toNanos() / 3);
+			task.schedule(settings.leaseTime().toNanos() / 3);
 		}
 		return task;
 	}
@@ -70,16 +74,22 @@ final class LockRenewal implements AutoCloseable {
 
 		private final @Nullable Duration maxHoldTime;
 
+		private final @Nullable Duration minHoldTime;
+
 		private final long start = System.nanoTime();
+
+		/** An answer that comes late must not replace the time of a later request. */
+		private final Lock renewing = new ReentrantLock();
 
 		private @Nullable Future<?> next;
 
 		private boolean stopped;
 
-		private Task(LockLease lease, Duration leaseTime, @Nullable Duration maxHoldTime) {
+		private Task(LockLease lease, LockSettings settings) {
 			this.lease = lease;
-			this.leaseTime = leaseTime;
-			this.maxHoldTime = maxHoldTime;
+			this.leaseTime = settings.leaseTime();
+			this.maxHoldTime = settings.maxHoldTime();
+			this.minHoldTime = settings.minHoldTime();
 		}
 
 		LockLease lease() {
@@ -100,9 +110,13 @@ final class LockRenewal implements AutoCloseable {
 		 */
 		CompletionStage<Boolean> release() {
 			stop();
+			return undisturbed(this.lease::release);
+		}
+
+		private static <T> T undisturbed(Supplier<T> call) {
 			boolean interrupted = Thread.interrupted();
 			try {
-				return this.lease.release();
+				return call.get();
 			}
 			finally {
 				if (interrupted) {
@@ -113,12 +127,90 @@ final class LockRenewal implements AutoCloseable {
 
 		/**
 		 * Stop the renewal without giving the lease back. One that does not run out by
-		 * itself is given back after the lease time.
+		 * itself is given back after the lease time, but none is free before the end of
+		 * its minimum hold time.
 		 */
 		void releaseWhenRunOut() {
 			stop();
-			if (this.lease.remaining() == null) {
-				submit(this.lease::release, this.leaseTime.toNanos());
+			Duration remaining = this.lease.remaining();
+			Duration rest = restOfMinHoldTime();
+			if (remaining == null) {
+				giveBackAfter((rest.compareTo(this.leaseTime) > 0) ? rest : this.leaseTime);
+			}
+			else if (rest.compareTo(remaining) > 0) {
+				submit(this::holdOn, 0);
+			}
+		}
+
+		/**
+		 * The time that is missing to the minimum hold time, rounded up to milliseconds.
+		 */
+		Duration restOfMinHoldTime() {
+			Duration rest = (this.minHoldTime != null) ? this.minHoldTime.minus(held()) : Duration.ZERO;
+			return rest.isNegative() ? Duration.ZERO : rest.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
+		}
+
+		/**
+		 * Stop the renewal, let the store keep the lock for some time even if this JVM
+		 * ends, and give it back then. If the store fails, it is asked again later.
+		 * @return whether the lock is still ours
+		 */
+		boolean hold(Duration rest) {
+			stop();
+			return undisturbed(() -> doHold(rest));
+		}
+
+		private boolean doHold(Duration rest) {
+			this.renewing.lock();
+			try {
+				boolean held = this.lease.renew(rest);
+				if (held && this.lease.remaining() == null) {
+					giveBackAfter(rest);
+				}
+				else if (held) {
+					submit(this::giveBack, rest.toNanos());
+				}
+				return held;
+			}
+			catch (RuntimeException ex) {
+				submit(this::holdOn, Math.min(rest.toNanos(), this.leaseTime.toNanos() / 10));
+				throw ex;
+			}
+			finally {
+				this.renewing.unlock();
+			}
+		}
+
+		private void holdOn() {
+			Duration rest = restOfMinHoldTime();
+			try {
+				if (rest.isZero()) {
+					giveBack();
+				}
+				else if (!doHold(rest)) {
+					logger.warn("Lock {} was lost {} ms before the end of its minimum hold time", key(),
+							rest.toMillis());
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.warn("Lock {} could not be held for its minimum hold time, trying again", key(), ex);
+			}
+		}
+
+		/**
+		 * Not on our threads, which end with the application, whereas a lock in this JVM
+		 * does not.
+		 */
+		private void giveBackAfter(Duration time) {
+			CompletableFuture.delayedExecutor(time.toNanos(), TimeUnit.NANOSECONDS).execute(this::giveBack);
+		}
+
+		private void giveBack() {
+			try {
+				this.lease.release().toCompletableFuture().join();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("Lock {} could not be released, it runs out by itself", key(), ex);
 			}
 		}
 
@@ -144,10 +236,22 @@ final class LockRenewal implements AutoCloseable {
 
 		@Override
 		public void run() {
-			if (isStopped()) {
-				return;
+			this.renewing.lock();
+			try {
+				if (!isStopped()) {
+					renew(held());
+				}
 			}
-			Duration held = Duration.ofNanos(System.nanoTime() - this.start);
+			finally {
+				this.renewing.unlock();
+			}
+		}
+
+		private Duration held() {
+			return Duration.ofNanos(System.nanoTime() - this.start);
+		}
+
+		private void renew(Duration held) {
 			if (this.maxHoldTime != null && held.compareTo(this.maxHoldTime) >= 0) {
 				logger.warn("Lock {} is no longer renewed, as it is held for longer than its maximum of {} ms", key(),
 						this.maxHoldTime.toMillis());

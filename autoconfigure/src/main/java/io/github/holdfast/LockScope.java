@@ -44,6 +44,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean held = true;
 
+	private volatile boolean entered;
+
 	private volatile boolean guarded;
 
 	private volatile boolean lossReported;
@@ -92,6 +94,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 				throw ex;
 			}
 		}
+		this.entered = true;
 	}
 
 	@Override
@@ -221,7 +224,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private LockRelease release() {
 		boolean await = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
-		return new LockRelease(this.unknownOutcomes > 0, await, this.guarded, this.lossReported);
+		return new LockRelease(this.unknownOutcomes > 0, this.entered, await, this.guarded, this.lossReported);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

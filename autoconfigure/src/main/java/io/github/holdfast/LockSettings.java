@@ -11,10 +11,11 @@ import org.springframework.util.Assert;
  * How a {@link LockTemplate} asks for its locks.
  */
 record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, Duration waitTime,
-		Duration leaseTime, @Nullable Duration maxHoldTime, @Nullable Propagation propagation) {
+		Duration leaseTime, @Nullable Duration maxHoldTime, @Nullable Duration minHoldTime,
+		@Nullable Propagation propagation) {
 
 	static final LockSettings DEFAULT = new LockSettings("LockTemplate", "lock:", LockRequest.Mode.EXCLUSIVE, false,
-			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null);
+			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null, null);
 
 	LockSettings {
 		Assert.hasText(name, "Lock name must not be blank");
@@ -22,46 +23,55 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 		Assert.isTrue(leaseTime.toMillis() > 0, () -> "Lease time of lock '" + name + "' must be at least 1 ms");
 		Assert.isTrue(maxHoldTime == null || maxHoldTime.toMillis() > 0,
 				() -> "Maximum hold time of lock '" + name + "' must be at least 1 ms");
+		Assert.isTrue(minHoldTime == null || !minHoldTime.isNegative(),
+				() -> "Minimum hold time of lock '" + name + "' must not be negative");
+		Assert.isTrue(minHoldTime == null || maxHoldTime == null || minHoldTime.compareTo(maxHoldTime) <= 0,
+				() -> "Minimum hold time of lock '" + name + "' must not be longer than its maximum hold time");
 	}
 
 	LockSettings withName(String name) {
 		return new LockSettings(name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withKeyPrefix(String keyPrefix) {
 		return new LockSettings(this.name, keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withMode(LockRequest.Mode mode) {
 		return new LockSettings(this.name, this.keyPrefix, mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withFair(boolean fair) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, waitTime, this.leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withLeaseTime(Duration leaseTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, leaseTime,
-				this.maxHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation);
 	}
 
 	LockSettings withMaxHoldTime(@Nullable Duration maxHoldTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				maxHoldTime, this.propagation);
+				maxHoldTime, this.minHoldTime, this.propagation);
+	}
+
+	LockSettings withMinHoldTime(@Nullable Duration minHoldTime) {
+		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
+				this.maxHoldTime, minHoldTime, this.propagation);
 	}
 
 	LockSettings withPropagation(@Nullable Propagation propagation) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, propagation);
+				this.maxHoldTime, this.minHoldTime, propagation);
 	}
 
 	LockRequest request(String storedKey, Duration waitTime, String owner, String holder) {

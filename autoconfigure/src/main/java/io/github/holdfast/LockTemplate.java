@@ -107,6 +107,17 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	/**
+	 * Returns a copy whose locks are not free before a time after their acquisition, so
+	 * that a node whose clock is late does not run a scheduled job once more.
+	 * @param minHoldTime how long the lock is held at least, also when the body fails, or
+	 * {@code null} for as long as the body runs
+	 * @return a copy
+	 */
+	public LockTemplate withMinHoldTime(@Nullable Duration minHoldTime) {
+		return with(this.settings.withMinHoldTime(minHoldTime));
+	}
+
+	/**
 	 * Returns a copy with another mode.
 	 * @param mode how the locks are shared; default {@code EXCLUSIVE}
 	 * @return a copy

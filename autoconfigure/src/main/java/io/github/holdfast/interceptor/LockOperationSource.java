@@ -152,7 +152,8 @@ public final class LockOperationSource {
 			.withPropagation(propagation(method, targetClass));
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
-		return with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
+		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
+		return with(template, annotation, "minHoldTime", location, LockTemplate::withMinHoldTime);
 	}
 
 	private LockTemplate with(LockTemplate template, MergedAnnotation<DistributedLock> annotation, String attribute,

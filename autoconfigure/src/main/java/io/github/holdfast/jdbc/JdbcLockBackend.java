@@ -50,6 +50,8 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
+	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
+
 	private final LockConnections<LockTable> connections;
 
 	/**
@@ -88,9 +90,11 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
+		Duration third = leaseTime.dividedBy(3);
+		Duration timeout = (third.compareTo(LONGEST_RENEWAL) < 0) ? third : LONGEST_RENEWAL;
 		try {
-			return this.connections.retry(() -> this.connections.call((connection, table) -> table.renew(connection, id,
-					epoch, request.owner(), leaseTime, leaseTime.dividedBy(3))));
+			return this.connections.retry(() -> this.connections
+				.call((connection, table) -> table.renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);

@@ -80,9 +80,8 @@ final class DatabaseProof {
 
 	private static @Nullable LockLease takeLock(LockBackend backend) {
 		try {
-			return backend
-				.acquire(new LockRequest(KEY, "same-database", LockRequest.Mode.EXCLUSIVE, false, WAIT_TIME, LEASE_TIME,
-						UUID.randomUUID().toString(), "start of process " + ProcessHandle.current().pid(), 0));
+			return backend.acquire(new LockRequest(KEY, "same-database", LockRequest.Mode.EXCLUSIVE, false, WAIT_TIME,
+					LEASE_TIME, UUID.randomUUID().toString(), "start of process " + ProcessHandle.current().pid(), 0));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

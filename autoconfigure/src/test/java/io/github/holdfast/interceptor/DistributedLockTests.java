@@ -25,6 +25,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.local.LocalLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -244,6 +245,20 @@ class DistributedLockTests {
 		assertThat(keys((service) -> service.maxHold())).containsExactly("hold");
 	}
 
+	@Test
+	void shortestHoldIsTakenFromTheAnnotation() {
+		List<LockListener.Outcome> outcomes = new ArrayList<>();
+		run(this.application.withBean("outcomes", LockListener.class, () -> new LockListener() {
+
+			@Override
+			public void released(HeldLock lock, Outcome outcome) {
+				outcomes.add(outcome);
+			}
+
+		}), (service) -> service.minHold());
+		assertThat(outcomes).containsExactly(LockListener.Outcome.HELD);
+	}
+
 	// Condition
 
 	@Test
@@ -454,6 +469,10 @@ class DistributedLockTests {
 
 		@DistributedLock(key = "'hold'", maxHoldTime = "PT1M")
 		public void maxHold() {
+		}
+
+		@DistributedLock(key = "'min-hold'", minHoldTime = "1m")
+		public void minHold() {
 		}
 
 		@DistributedLock(key = "#sku", condition = "#quantity > 10")

@@ -487,7 +487,8 @@ class LockStartFailureTests {
 	// Settings
 
 	@ParameterizedTest
-	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, UnknownPlaceholder.class })
+	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, BadMinHoldTime.class,
+			UnknownPlaceholder.class })
 	void durationThatIsNotUsableFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "Time \"", bean.getSimpleName() + ".lock() is not usable",
 				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".");
@@ -512,6 +513,14 @@ class LockStartFailureTests {
 	static class BadMaxHoldTime {
 
 		@DistributedLock(key = "'a'", maxHoldTime = "-1s")
+		public void lock() {
+		}
+
+	}
+
+	static class BadMinHoldTime {
+
+		@DistributedLock(key = "'a'", maxHoldTime = "2s", minHoldTime = "3s")
 		public void lock() {
 		}
 
