@@ -37,7 +37,7 @@ record LockRelease(boolean keep, boolean hold, boolean await, boolean guarded, b
 		}
 		Duration rest = this.hold ? renewal.restOfMinHoldTime() : Duration.ZERO;
 		if (!rest.isZero()) {
-			return hold(renewal, quoted, rest);
+			return hold(renewal, key, rest);
 		}
 		try {
 			CompletionStage<Boolean> release = renewal.release();
@@ -55,13 +55,15 @@ record LockRelease(boolean keep, boolean hold, boolean await, boolean guarded, b
 	private LockListener.Outcome hold(LockRenewal.Task renewal, String key, Duration rest) {
 		try {
 			if (renewal.hold(rest)) {
-				logger.debug("Lock {} is held for another {} ms, its minimum hold time", key, rest.toMillis());
+				logger.debug("Lock {} is held for another {} ms, its minimum hold time", LockException.quote(key),
+						rest.toMillis());
 				return LockListener.Outcome.HELD;
 			}
 			return ended(key, false, null);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock {} could not be held for its minimum hold time, trying again", key, ex);
+			logger.warn("Lock {} could not be held for its minimum hold time, trying again", LockException.quote(key),
+					ex);
 			return LockListener.Outcome.FAILED;
 		}
 	}
