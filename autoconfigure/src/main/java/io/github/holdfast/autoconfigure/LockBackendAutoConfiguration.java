@@ -30,7 +30,8 @@ import io.github.holdfast.transaction.FencedLockBackend;
  *
  * @since 0.1.0
  */
-@AutoConfiguration(afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
 @EnableConfigurationProperties(LockProperties.class)
 public final class LockBackendAutoConfiguration {
 
@@ -57,7 +58,8 @@ public final class LockBackendAutoConfiguration {
 
 		@Configuration(proxyBeanMethods = false)
 		@ConditionalOnMissingBean(LockBackend.class)
-		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, FenceConfiguration.class })
+		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, RedisLockConfiguration.class,
+				FenceConfiguration.class })
 		static class ChosenBackendConfiguration {
 
 			@Bean

@@ -15,7 +15,10 @@ public enum LockBackendType {
 	LOCAL("nothing else"),
 
 	/** A table in the application's SQL database. */
-	JDBC("spring-jdbc on the class path and one DataSource bean");
+	JDBC("spring-jdbc on the class path and one DataSource bean"),
+
+	/** Redis, in whatever set-up the application uses it. */
+	REDIS("spring-data-redis on the class path and one RedisConnectionFactory bean");
 
 	private final String requirement;
 

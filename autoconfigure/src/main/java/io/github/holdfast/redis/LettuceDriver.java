@@ -2,8 +2,10 @@ package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
@@ -120,9 +122,13 @@ final class LettuceDriver implements RedisDriver {
 			}
 		}
 
+		/**
+		 * Lettuce cancels what is under way when the connection is closed.
+		 */
 		private void end(List<Object> answer, @Nullable Throwable failure) {
 			if (failure != null) {
-				completeExceptionally(failure);
+				completeExceptionally(
+						(failure instanceof CancellationException) ? new RedisException(failure) : failure);
 			}
 			else {
 				complete(answer);

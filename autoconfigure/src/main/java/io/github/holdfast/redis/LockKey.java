@@ -1,7 +1,6 @@
 package io.github.holdfast.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 
 import io.github.holdfast.support.LockKeys;
 
@@ -32,10 +31,6 @@ record LockKey(String lock, String counter, String channel) {
 
 	static byte[] bytes(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
-	}
-
-	static byte[] millis(Duration duration) {
-		return bytes(Long.toString(Math.max(1, duration.toMillis())));
 	}
 
 }

@@ -14,7 +14,7 @@ import io.github.holdfast.support.Deadline;
  */
 final class RedisLockLease implements LockLease {
 
-	private final RedisLockBackend backend;
+	private final RedisLocks locks;
 
 	private final LockRequest request;
 
@@ -26,8 +26,8 @@ final class RedisLockLease implements LockLease {
 
 	private volatile boolean ended;
 
-	RedisLockLease(RedisLockBackend backend, LockRequest request, long epoch, Deadline deadline) {
-		this.backend = backend;
+	RedisLockLease(RedisLocks locks, LockRequest request, long epoch, Deadline deadline) {
+		this.locks = locks;
 		this.request = request;
 		this.epoch = epoch;
 		this.deadline = deadline;
@@ -64,7 +64,7 @@ final class RedisLockLease implements LockLease {
 			return false;
 		}
 		Deadline renewed = Deadline.ofLease(leaseTime);
-		if (!this.backend.renew(this.request, leaseTime)) {
+		if (!this.locks.renew(this.request, leaseTime)) {
 			this.ended = true;
 			return false;
 		}
@@ -75,7 +75,7 @@ final class RedisLockLease implements LockLease {
 	@Override
 	public CompletionStage<Boolean> release() {
 		this.ended = true;
-		return this.released.compareAndSet(false, true) ? this.backend.release(this.request)
+		return this.released.compareAndSet(false, true) ? this.locks.release(this.request)
 				: CompletableFuture.completedStage(false);
 	}
 

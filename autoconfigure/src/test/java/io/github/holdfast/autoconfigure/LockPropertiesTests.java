@@ -31,7 +31,8 @@ class LockPropertiesTests {
 
 	/** Their defaults depend on what is there, or they have none. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.commit-guard",
-			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password",
+			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password", "holdfast.fence.platform",
+			"holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
 			"holdfast.unguarded-transaction-managers");
 
 	@Test

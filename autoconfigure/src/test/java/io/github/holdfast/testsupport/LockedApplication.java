@@ -2,6 +2,7 @@ package io.github.holdfast.testsupport;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -45,6 +46,18 @@ public final class LockedApplication {
 			.withPropertyValues("spring.datasource.url=" + database.url(),
 					"spring.datasource.username=" + database.user(),
 					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always");
+	}
+
+	/**
+	 * An application with Redis.
+	 * @param port the local port
+	 * @return the application, with the backend {@code redis}
+	 */
+	public static ApplicationContextRunner redis(int port) {
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
+					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
 	}
 
 }

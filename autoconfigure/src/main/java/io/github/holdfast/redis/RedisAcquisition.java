@@ -1,0 +1,99 @@
+package io.github.holdfast.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+
+/**
+ * The attempts to get one lock, or several at once.
+ */
+final class RedisAcquisition implements AutoCloseable {
+
+	private final RedisLocks locks;
+
+	private final List<LockRequest> requests;
+
+	/** When the lease ends that is in the way, or 0 if that is not known. */
+	private long expiresInNanos;
+
+	private @Nullable Signal signal;
+
+	RedisAcquisition(RedisLocks locks, List<LockRequest> requests) {
+		this.locks = locks;
+		this.requests = requests;
+	}
+
+	@Nullable List<LockLease> attempt(Deadline deadline) throws InterruptedException {
+		Deadline lease = Deadline.ofLease(this.requests.get(0).leaseTime());
+		CompletableFuture<List<Object>> answer = this.locks.acquire(this.requests);
+		try {
+			long timeout = RedisLocks.atLeastMinimum(deadline.remaining()).toNanos();
+			return leases(answer.get(timeout, TimeUnit.NANOSECONDS), lease);
+		}
+		catch (InterruptedException ex) {
+			abandon(answer, RedisLocks.MIN_TIMEOUT);
+			throw ex;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			abandon(answer, Duration.ZERO);
+			throw RedisLocks.failed(this.requests.get(0), "acquired", ex);
+		}
+	}
+
+	private @Nullable List<LockLease> leases(List<Object> answer, Deadline deadline) {
+		if (RedisLocks.number(answer, 0) == 0) {
+			this.expiresInNanos = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
+			return null;
+		}
+		List<LockLease> leases = new ArrayList<>(this.requests.size());
+		for (int i = 0; i < this.requests.size(); i++) {
+			leases.add(new RedisLockLease(this.locks, this.requests.get(i), RedisLocks.number(answer, i), deadline));
+		}
+		return leases;
+	}
+
+	/**
+	 * Take back what Redis may have granted although its answer was lost. Clients keep
+	 * the order of what they send.
+	 */
+	private void abandon(CompletableFuture<List<Object>> answer, Duration timeout) {
+		answer.cancel(true);
+		CompletableFuture<?>[] releases = this.requests.stream()
+			.map(this.locks::release)
+			.toArray(CompletableFuture<?>[]::new);
+		try {
+			RedisLocks.awaitUninterruptibly(CompletableFuture.allOf(releases), timeout);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// It is given back as soon as Redis can be reached, or runs out by itself
+		}
+	}
+
+	/**
+	 * Wait until the lock is released, but not beyond the end of its lease.
+	 */
+	void pause(long nanos) throws InterruptedException {
+		if (this.signal == null) {
+			this.signal = this.locks.driver().listen(LockKey.of(this.requests.get(0).key()).channel());
+		}
+		this.signal.await((this.expiresInNanos > 0) ? Math.min(nanos, this.expiresInNanos) : nanos);
+	}
+
+	@Override
+	public void close() {
+		if (this.signal != null) {
+			this.signal.close();
+		}
+	}
+
+}

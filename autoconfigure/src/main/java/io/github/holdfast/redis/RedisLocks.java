@@ -1,0 +1,155 @@
+package io.github.holdfast.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+
+/**
+ * What Redis is asked about locks, and what its answers mean.
+ */
+final class RedisLocks {
+
+	/** How long an answer is waited for at least, whatever the wait time of a call is. */
+	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
+
+	/** What Redis can add to its clock without an overflow. */
+	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+
+	/** Above, the numbers of Lua are not exact. */
+	private static final long MAX_EPOCH = 1L << 53;
+
+	private final Supplier<RedisDriver> driver;
+
+	private final Duration counterRetention;
+
+	RedisLocks(Supplier<RedisDriver> driver, Duration counterRetention) {
+		this.driver = driver;
+		this.counterRetention = counterRetention;
+	}
+
+	RedisDriver driver() {
+		return this.driver.get();
+	}
+
+	/**
+	 * Ask for all locks or none.
+	 */
+	CompletableFuture<List<Object>> acquire(List<LockRequest> requests) {
+		Duration leaseTime = requests.get(0).leaseTime();
+		List<byte[]> keys = new ArrayList<>(2 * requests.size());
+		List<byte[]> args = new ArrayList<>(2 + 3 * requests.size());
+		args.add(millis(leaseTime));
+		args.add(millis(leaseTime.plus(this.counterRetention)));
+		for (LockRequest request : requests) {
+			Assert.isTrue(request.minEpoch() < MAX_EPOCH, "Minimum epoch must be less than 2^53");
+			keys.addAll(List.of(LockKey.of(request.key()).keys()));
+			args.add(LockKey.bytes(request.owner()));
+			args.add(LockKey.bytes(request.holder()));
+			args.add(LockKey.bytes(Long.toString(request.minEpoch())));
+		}
+		return driver().run(LockScript.ACQUIRE, keys.toArray(byte[][]::new), args.toArray(byte[][]::new));
+	}
+
+	boolean renew(LockRequest request, Duration leaseTime) {
+		LockKey key = LockKey.of(request.key());
+		CompletableFuture<List<Object>> answer = driver().run(LockScript.RENEW, key.keys(), new byte[][] {
+				LockKey.bytes(request.owner()), millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) });
+		try {
+			return number(awaitUninterruptibly(answer, atLeastMinimum(leaseTime.dividedBy(3))), 0) == 1;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			answer.cancel(true);
+			throw failed(request, "renewed", ex);
+		}
+	}
+
+	CompletableFuture<Boolean> release(LockRequest request) {
+		LockKey key = LockKey.of(request.key());
+		CompletableFuture<Boolean> released = new CompletableFuture<>();
+		driver()
+			.run(LockScript.RELEASE, key.keys(),
+					new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) })
+			.orTimeout(RELEASE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
+			.whenComplete((answer, ex) -> {
+				if (ex != null) {
+					released.completeExceptionally(failed(request, "released", ex));
+				}
+				else {
+					released.complete(number(answer, 0) == 1);
+				}
+			});
+		return released;
+	}
+
+	@Nullable String holder(String key) {
+		CompletableFuture<List<Object>> answer = driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]);
+		try {
+			List<Object> holder = awaitUninterruptibly(answer, MIN_TIMEOUT);
+			return (holder.get(0) instanceof byte[] text) ? "held by " + new String(text, StandardCharsets.UTF_8)
+					+ ", whose lease is renewed or ends in " + number(holder, 1) + " ms" : null;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			answer.cancel(true);
+			return null;
+		}
+	}
+
+	static Duration atLeastMinimum(Duration timeout) {
+		return (timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT;
+	}
+
+	static long number(List<Object> answer, int index) {
+		return ((Number) answer.get(index)).longValue();
+	}
+
+	static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Duration timeout)
+			throws ExecutionException, TimeoutException {
+		Deadline deadline = Deadline.after(timeout);
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	static LockBackendException failed(LockRequest request, String what, Throwable failure) {
+		Throwable cause = (failure instanceof ExecutionException && failure.getCause() != null) ? failure.getCause()
+				: failure;
+		String reason = (cause instanceof TimeoutException) ? "Redis did not answer in time" : "Redis failed";
+		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
+	}
+
+	private static byte[] millis(Duration duration) {
+		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
+				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
+		return LockKey.bytes(Long.toString(Math.max(1, duration.toMillis())));
+	}
+
+}
