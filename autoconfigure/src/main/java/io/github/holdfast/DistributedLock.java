@@ -63,8 +63,9 @@ public @interface DistributedLock {
 	String key();
 
 	/**
-	 * The name of this lock for logs and messages. It is not part of the key. Default:
-	 * {@code Class.method}. Accepts <code>${...}</code>.
+	 * The name of this lock for logs, messages and the overrides of
+	 * {@code holdfast.locks}. It is not part of the key. Default: {@code Class.method}.
+	 * Accepts <code>${...}</code>.
 	 */
 	String name() default "";
 

@@ -19,14 +19,38 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 
 	LockSettings {
 		Assert.hasText(name, "Lock name must not be blank");
-		Assert.isTrue(!waitTime.isNegative(), () -> "Wait time of lock '" + name + "' must not be negative");
-		Assert.isTrue(leaseTime.toMillis() > 0, () -> "Lease time of lock '" + name + "' must be at least 1 ms");
+		checkTimes(" of lock '" + name + "'", waitTime, leaseTime, maxHoldTime, minHoldTime);
+	}
+
+	/**
+	 * Check those times that are given.
+	 * @param of whose times they are, for messages
+	 */
+	static void checkTimes(String of, @Nullable Duration waitTime, @Nullable Duration leaseTime,
+			@Nullable Duration maxHoldTime, @Nullable Duration minHoldTime) {
+		Assert.isTrue(waitTime == null || !waitTime.isNegative(), () -> "Wait time" + of + " must not be negative");
+		Assert.isTrue(leaseTime == null || leaseTime.toMillis() > 0,
+				() -> "Lease time" + of + " must be at least 1 ms");
 		Assert.isTrue(maxHoldTime == null || maxHoldTime.toMillis() > 0,
-				() -> "Maximum hold time of lock '" + name + "' must be at least 1 ms");
+				() -> "Maximum hold time" + of + " must be at least 1 ms");
 		Assert.isTrue(minHoldTime == null || !minHoldTime.isNegative(),
-				() -> "Minimum hold time of lock '" + name + "' must not be negative");
+				() -> "Minimum hold time" + of + " must not be negative");
 		Assert.isTrue(minHoldTime == null || maxHoldTime == null || minHoldTime.compareTo(maxHoldTime) <= 0,
-				() -> "Minimum hold time of lock '" + name + "' must not be longer than its maximum hold time");
+				() -> "Minimum hold time" + of + " must not be longer than its maximum hold time");
+	}
+
+	LockSettings with(LockTemplate.@Nullable Overrides overrides) {
+		if (overrides == null) {
+			return this;
+		}
+		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair,
+				or(overrides.waitTime(), this.waitTime), or(overrides.leaseTime(), this.leaseTime),
+				(overrides.maxHoldTime() != null) ? overrides.maxHoldTime() : this.maxHoldTime,
+				(overrides.minHoldTime() != null) ? overrides.minHoldTime() : this.minHoldTime, this.propagation);
+	}
+
+	private static Duration or(@Nullable Duration overriding, Duration otherwise) {
+		return (overriding != null) ? overriding : otherwise;
 	}
 
 	LockSettings withName(String name) {

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -35,11 +36,22 @@ public final class LockTemplate implements AutoCloseable {
 
 	private final @Nullable LockEngine engine;
 
+	private final Function<String, @Nullable Overrides> overrides;
+
 	private final LockSettings settings;
 
-	private LockTemplate(@Nullable LockEngine engine, LockSettings settings) {
+	private final LockSettings effective;
+
+	private final boolean enabled;
+
+	private LockTemplate(@Nullable LockEngine engine, Function<String, @Nullable Overrides> overrides,
+			LockSettings settings) {
 		this.engine = engine;
+		this.overrides = overrides;
 		this.settings = settings;
+		Overrides own = overrides.apply(settings.name());
+		this.effective = settings.with(own);
+		this.enabled = own == null || own.enabled();
 	}
 
 	/**
@@ -49,7 +61,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param listeners supplies the listeners, at the first acquisition
 	 */
 	public LockTemplate(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
-		this(new LockEngine(backend, listeners), LockSettings.DEFAULT);
+		this(new LockEngine(backend, listeners), (name) -> null, LockSettings.DEFAULT);
 	}
 
 	/**
@@ -57,12 +69,23 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return the template
 	 */
 	public static LockTemplate unlocked() {
-		return new LockTemplate(null, LockSettings.DEFAULT);
+		return new LockTemplate(null, (name) -> null, LockSettings.DEFAULT);
+	}
+
+	/**
+	 * Returns a copy with overrides, which win over what this and the other
+	 * {@code with...} methods say, before and after, for the names that have some.
+	 * @param overrides gives the overrides of a name, or {@code null}; is asked with each
+	 * copy
+	 * @return a copy
+	 */
+	public LockTemplate withOverrides(Function<String, @Nullable Overrides> overrides) {
+		return new LockTemplate(this.engine, overrides, this.settings);
 	}
 
 	/**
 	 * Returns a copy for locks of another name.
-	 * @param name the name for logs and meters; default {@code LockTemplate}
+	 * @param name the name for logs, meters and overrides; default {@code LockTemplate}
 	 * @return a copy
 	 */
 	public LockTemplate withName(String name) {
@@ -147,7 +170,7 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	private LockTemplate with(LockSettings settings) {
-		return new LockTemplate(this.engine, settings);
+		return new LockTemplate(this.engine, this.overrides, settings);
 	}
 
 	/**
@@ -220,8 +243,9 @@ public final class LockTemplate implements AutoCloseable {
 	 */
 	public Scope acquire(Collection<String> keys) {
 		keys.forEach((key) -> Assert.hasText(key, "Lock key must not be blank"));
-		return (this.engine != null && !keys.isEmpty()) ? this.engine.acquire(keys, this.settings) : () -> {
-		};
+		return (this.engine != null && this.enabled && !keys.isEmpty()) ? this.engine.acquire(keys, this.effective)
+				: () -> {
+				};
 	}
 
 	/**
@@ -229,8 +253,8 @@ public final class LockTemplate implements AutoCloseable {
 	 * @throws UnsupportedOperationException if it cannot
 	 */
 	public void checkSupported() {
-		if (this.engine != null) {
-			this.engine.checkSupported(this.settings);
+		if (this.engine != null && this.enabled) {
+			this.engine.checkSupported(this.effective);
 		}
 	}
 
@@ -286,6 +310,27 @@ public final class LockTemplate implements AutoCloseable {
 		 * @throws E on failure
 		 */
 		void run() throws E;
+
+	}
+
+	/**
+	 * What is configured for the locks of one name, whatever the code says.
+	 *
+	 * @param enabled whether locks are taken; if not, bodies run without them
+	 * @param waitTime how long to wait, or {@code null} for what the code says
+	 * @param leaseTime how soon others get the lock after this JVM has died, or
+	 * {@code null} for what the code says
+	 * @param maxHoldTime how long leases are renewed, or {@code null} for what the code
+	 * says
+	 * @param minHoldTime how long the lock is held at least, or {@code null} for what the
+	 * code says
+	 */
+	public record Overrides(boolean enabled, @Nullable Duration waitTime, @Nullable Duration leaseTime,
+			@Nullable Duration maxHoldTime, @Nullable Duration minHoldTime) {
+
+		public Overrides {
+			LockSettings.checkTimes("", waitTime, leaseTime, maxHoldTime, minHoldTime);
+		}
 
 	}
 

@@ -21,6 +21,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.interceptor.LockOperationSource;
 import io.github.holdfast.interceptor.LockedBeanCheck;
 import io.github.holdfast.transaction.ActiveTransactionListener;
@@ -59,6 +60,12 @@ public final class DistributedLockAutoConfiguration {
 	static DistributedLockAdvisor distributedLockAdvisor(LockOperationSource source, Environment environment) {
 		return new DistributedLockAdvisor(source,
 				environment.getProperty("holdfast.order", Integer.class, DistributedLockAdvisor.DEFAULT_ORDER));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LockNames lockNames(LockOperationSource source, ConfigurableListableBeanFactory beanFactory) {
+		return new LockNames(source, beanFactory);
 	}
 
 	@Bean

@@ -13,11 +13,13 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.Fence;
@@ -44,11 +46,23 @@ public final class LockBackendAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		LockTemplate lockTemplate(ObjectProvider<LockBackend> backend, ObjectProvider<LockListener> listeners,
-				LockProperties properties) {
+				LockProperties properties, LockOverrides overrides) {
 			return new LockTemplate(backend::getObject, () -> listeners.orderedStream().toList())
 				.withKeyPrefix(properties.getKeyPrefix())
 				.withWaitTime(properties.getWaitTime())
-				.withLeaseTime(properties.getLeaseTime());
+				.withLeaseTime(properties.getLeaseTime())
+				.withOverrides(overrides);
+		}
+
+		@Bean
+		LockOverrides lockOverrides(LockProperties properties) {
+			return new LockOverrides(properties.getLocks());
+		}
+
+		@Bean
+		LockOverridesCheck lockOverridesCheck(LockOverrides overrides, ObjectProvider<LockTemplate> template,
+				ObjectProvider<LockNames> annotated, Environment environment) {
+			return new LockOverridesCheck(overrides, template, annotated, environment);
 		}
 
 		@Bean

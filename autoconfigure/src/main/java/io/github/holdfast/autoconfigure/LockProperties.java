@@ -1,7 +1,9 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,12 @@ public class LockProperties {
 	 * the transaction advisor.
 	 */
 	private int order = DistributedLockAdvisor.DEFAULT_ORDER;
+
+	/**
+	 * Overrides for the locks of one name, which win over annotations and code. Each name
+	 * must be that of a lock.
+	 */
+	private final Map<String, Lock> locks = new LinkedHashMap<>();
 
 	public boolean isEnabled() {
 		return this.enabled;
@@ -139,6 +147,82 @@ public class LockProperties {
 
 	public void setOrder(int order) {
 		this.order = order;
+	}
+
+	public Map<String, Lock> getLocks() {
+		return this.locks;
+	}
+
+	/**
+	 * Overrides for the locks of one name.
+	 */
+	public static class Lock {
+
+		/**
+		 * Whether to take these locks. When disabled their methods run without.
+		 */
+		private boolean enabled = true;
+
+		/**
+		 * Time to wait for a lock, including local queues. Zero means one attempt.
+		 */
+		private @Nullable Duration waitTime;
+
+		/**
+		 * Time after which others get the lock of a JVM that has died.
+		 */
+		private @Nullable Duration leaseTime;
+
+		/**
+		 * Time after which leases are no longer renewed.
+		 */
+		private @Nullable Duration maxHoldTime;
+
+		/**
+		 * Time for which a lock is held even if its method ends earlier.
+		 */
+		private @Nullable Duration minHoldTime;
+
+		public boolean isEnabled() {
+			return this.enabled;
+		}
+
+		public void setEnabled(boolean enabled) {
+			this.enabled = enabled;
+		}
+
+		public @Nullable Duration getWaitTime() {
+			return this.waitTime;
+		}
+
+		public void setWaitTime(@Nullable Duration waitTime) {
+			this.waitTime = waitTime;
+		}
+
+		public @Nullable Duration getLeaseTime() {
+			return this.leaseTime;
+		}
+
+		public void setLeaseTime(@Nullable Duration leaseTime) {
+			this.leaseTime = leaseTime;
+		}
+
+		public @Nullable Duration getMaxHoldTime() {
+			return this.maxHoldTime;
+		}
+
+		public void setMaxHoldTime(@Nullable Duration maxHoldTime) {
+			this.maxHoldTime = maxHoldTime;
+		}
+
+		public @Nullable Duration getMinHoldTime() {
+			return this.minHoldTime;
+		}
+
+		public void setMinHoldTime(@Nullable Duration minHoldTime) {
+			this.minHoldTime = minHoldTime;
+		}
+
 	}
 
 }

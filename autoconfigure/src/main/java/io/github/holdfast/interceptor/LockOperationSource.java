@@ -104,6 +104,17 @@ public final class LockOperationSource {
 		return found.values();
 	}
 
+	/**
+	 * The names of all locks of a class, whether their annotations can work or not.
+	 */
+	Collection<String> names(Class<?> targetClass) {
+		return MethodIntrospector.selectMethods(targetClass, (MethodIntrospector.MetadataLookup<String>) (method) -> {
+			Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+			MergedAnnotation<DistributedLock> annotation = find(specific);
+			return annotation.isPresent() ? name(annotation, specific, targetClass) : null;
+		}).values();
+	}
+
 	EvaluationContext context(LockOperation operation, @Nullable Object[] arguments) {
 		return this.parser.context(operation.parameterNames(), arguments);
 	}
@@ -144,9 +155,8 @@ public final class LockOperationSource {
 
 	private LockTemplate template(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
-		String name = resolve(annotation.getString("name"));
 		LockTemplate template = this.template.get()
-			.withName(StringUtils.hasText(name) ? name : ClassUtils.getShortName(targetClass) + "." + method.getName())
+			.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"))
 			.withPropagation(propagation(method, targetClass));
@@ -154,6 +164,11 @@ public final class LockOperationSource {
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
 		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
 		return with(template, annotation, "minHoldTime", location, LockTemplate::withMinHoldTime);
+	}
+
+	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
+		String name = resolve(annotation.getString("name"));
+		return StringUtils.hasText(name) ? name : ClassUtils.getShortName(targetClass) + "." + method.getName();
 	}
 
 	private LockTemplate with(LockTemplate template, MergedAnnotation<DistributedLock> annotation, String attribute,
@@ -166,9 +181,12 @@ public final class LockOperationSource {
 			return setter.apply(template, DurationFormatterUtils.detectAndParse(text.strip()));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new LockConfigurationException("The " + attribute + " \"" + text + "\" of @DistributedLock on "
-					+ location + " is not usable: " + ex.getMessage() + ".",
-					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".", ex);
+			throw new LockConfigurationException(
+					"The " + attribute + " \"" + text + "\" of @DistributedLock on " + location + " is not usable: "
+							+ ex.getMessage() + ".",
+					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\", or correct 'holdfast.locks' if that "
+							+ "overrides times of this lock.",
+					ex);
 		}
 	}
 

@@ -491,7 +491,7 @@ class LockStartFailureTests {
 			UnknownPlaceholder.class })
 	void durationThatIsNotUsableFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "Time \"", bean.getSimpleName() + ".lock() is not usable",
-				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".");
+				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\"");
 	}
 
 	static class BadWaitTime {

@@ -1,0 +1,59 @@
+package io.github.holdfast.interceptor;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Finds the names of the annotated methods of an application, also those of beans that
+ * are created later. Of such a bean only the type is known that its definition tells.
+ *
+ * @since 0.1.0
+ */
+public final class LockNames {
+
+	private final LockOperationSource source;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	/**
+	 * Create a finder.
+	 * @param source knows the annotated methods
+	 * @param beanFactory knows the beans
+	 */
+	public LockNames(LockOperationSource source, ConfigurableListableBeanFactory beanFactory) {
+		this.source = source;
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Looks at all bean definitions and singletons. Creates no bean.
+	 * @return the names, sorted
+	 */
+	public Set<String> find() {
+		Set<String> beans = new LinkedHashSet<>(List.of(this.beanFactory.getBeanDefinitionNames()));
+		beans.addAll(List.of(this.beanFactory.getSingletonNames()));
+		Set<String> names = new TreeSet<>();
+		for (String bean : beans) {
+			Class<?> type = type(bean);
+			if (type != null && !type.getName().startsWith("org.springframework.")) {
+				names.addAll(this.source.names(type));
+			}
+		}
+		return names;
+	}
+
+	private @Nullable Class<?> type(String name) {
+		Object bean = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
+		return (bean == null || bean instanceof FactoryBean) ? this.beanFactory.getType(name, false)
+				: AopProxyUtils.ultimateTargetClass(bean);
+	}
+
+}
