@@ -110,6 +110,16 @@ class SeveralDataSourcesTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void secondPoolIsFencedByAFenceTable(TestDatabase database) {
+		DatabaseAccess main = database.newDatabase();
+		withFenceTable(application(main, () -> connections(main))).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertFenced(context, SECOND);
+		});
+	}
+
 	@Test
 	void nothingIsWrittenWhenThereIsOnePool() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
@@ -213,6 +223,18 @@ class SeveralDataSourcesTests {
 		DatabaseAccess other = database.newDatabase();
 		assertFailure(application(main, () -> connections(other)),
 				"is not found through its DataSource in " + name(other) + " (", "Let it work on");
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void anotherDatabaseFailsTheStartWithAFenceTable(TestDatabase database) {
+		DatabaseAccess main = database.newDatabase();
+		DatabaseAccess other = database.newDatabase();
+		withFenceTable(LockedApplication.jdbc(other)).run((context) -> assertThat(context).hasNotFailed());
+		assertFailure(
+				withFenceTable(application(main, () -> connections(other))), "a lock that was just taken in "
+						+ name(main) + " is not found through its DataSource in " + name(other) + ".",
+				"Let it work on the database of the locks");
 	}
 
 	@Test
@@ -359,6 +381,11 @@ class SeveralDataSourcesTests {
 			.withBean("second", DataSource.class, second, SeveralDataSourcesTests::onlyByName);
 	}
 
+	private static ApplicationContextRunner withFenceTable(ApplicationContextRunner application) {
+		return application.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence",
+				"holdfast.fence.initialize-schema=always");
+	}
+
 	private static void onlyByName(BeanDefinition definition) {
 		((AbstractBeanDefinition) definition).setDefaultCandidate(false);
 	}
@@ -403,7 +430,9 @@ class SeveralDataSourcesTests {
 		context.getBean(LockTemplate.class)
 			.run("A", () -> transaction(context, manager).executeWithoutResult((status) -> {
 				work.run();
-				assertThat(main.update("UPDATE holdfast_lock SET epoch = epoch + 1 WHERE owner IS NOT NULL")).isOne();
+				String table = context.containsBean("lockFenceTable") ? "holdfast_fence" : "holdfast_lock";
+				assertThat(main.update("UPDATE " + table + " SET epoch = epoch + 1 WHERE owner IS NOT NULL"))
+					.isPositive();
 			}));
 	}
 
