@@ -1,10 +1,6 @@
 package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -80,17 +76,12 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (transaction instanceof TransactionStatus status) {
 			status.flush();
 		}
-		Deque<LockListener.HeldLock> outermostFirst = new ArrayDeque<>();
-		for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
-			outermostFirst.addFirst(lock);
-		}
-		Set<LockLease> checked = new HashSet<>();
-		for (LockListener.HeldLock lock : outermostFirst) {
-			String lost = findLost(transaction, lock, checked);
-			if (lost != null) {
-				outermostFirst.forEach(LockListener.HeldLock::lossReported);
-				throw new LockLostException(lost, this.manager.guarding().lossDetail(), null);
+		String lost = findLost(transaction, innermost);
+		if (lost != null) {
+			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
+				lock.lossReported();
 			}
+			throw new LockLostException(lost, this.manager.guarding().lossDetail(), null);
 		}
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
@@ -101,19 +92,34 @@ final class CommitGuard implements TransactionExecutionListener {
 			running.committing();
 		}
 		if (this.manager.isSql() && !transaction.isReadOnly()) {
-			outermostFirst.forEach(LockListener.HeldLock::guarded);
+			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
+				lock.guarded();
+			}
 		}
 	}
 
-	private @Nullable String findLost(TransactionExecution transaction, LockListener.HeldLock lock,
-			Set<LockLease> checked) {
-		for (int i = 0; i < lock.leases().size(); i++) {
+	/**
+	 * Checks each lease once, those of the outermost lock first.
+	 */
+	private @Nullable String findLost(TransactionExecution transaction, LockListener.HeldLock lock) {
+		LockListener.HeldLock outer = lock.outer();
+		String lost = (outer != null) ? findLost(transaction, outer) : null;
+		for (int i = 0; i < lock.leases().size() && lost == null; i++) {
 			LockLease lease = lock.leases().get(i);
-			if (checked.add(lease) && !isHeld(transaction, lock, lease)) {
-				return lock.keys().get(i);
+			if (!isChecked(lease, outer) && !isHeld(transaction, lock, lease)) {
+				lost = lock.keys().get(i);
 			}
 		}
-		return null;
+		return lost;
+	}
+
+	private static boolean isChecked(LockLease lease, LockListener.@Nullable HeldLock from) {
+		for (LockListener.HeldLock lock = from; lock != null; lock = lock.outer()) {
+			if (lock.leases().contains(lease)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private boolean isHeld(TransactionExecution transaction, LockListener.HeldLock lock, LockLease lease) {
