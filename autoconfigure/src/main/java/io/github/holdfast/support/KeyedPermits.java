@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeyedPermits {
 
-	private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
+	/** The permit of each key that is out, with the queue of those who wait for it. */
+	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
 
 	/**
 	 * Take the permit of a key.
@@ -32,17 +33,17 @@ public final class KeyedPermits {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		Permit permit = new Permit(key);
-		Queue queue = this.queues.putIfAbsent(key, new Queue(permit));
-		if (queue == null) {
+		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1));
+		Permit held = this.permits.putIfAbsent(key, permit);
+		if (held == null) {
 			return permit;
 		}
-		queue.holder.releaseIfExpired();
+		held.releaseIfExpired();
 		Waiter waiter = new Waiter(Thread.currentThread());
-		this.queues.compute(key, (k, current) -> {
+		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
-				return new Queue(permit);
+				return permit;
 			}
 			current.waiters.add(waiter);
 			return current;
@@ -64,11 +65,10 @@ public final class KeyedPermits {
 			if (remaining == 0) {
 				return leave(key, waiter);
 			}
-			Queue queue = this.queues.get(key);
-			LockSupport.parkNanos(this,
-					(queue != null) ? Math.min(remaining, queue.holder.nanosToExpiry()) : remaining);
-			if (queue != null) {
-				queue.holder.releaseIfExpired();
+			Permit held = this.permits.get(key);
+			LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.nanosToExpiry()) : remaining);
+			if (held != null) {
+				held.releaseIfExpired();
 			}
 			granted = waiter.permit;
 		}
@@ -80,26 +80,17 @@ public final class KeyedPermits {
 	 * @return the permit if it was granted at this very moment
 	 */
 	private @Nullable Permit leave(String key, Waiter waiter) {
-		this.queues.computeIfPresent(key, (k, queue) -> {
-			queue.waiters.remove(waiter);
-			return queue;
+		this.permits.computeIfPresent(key, (k, held) -> {
+			held.waiters.remove(waiter);
+			return held;
 		});
 		return waiter.permit;
 	}
 
 	private void release(String key) {
-		Waiter[] next = new Waiter[1];
-		this.queues.computeIfPresent(key, (k, queue) -> {
-			next[0] = queue.waiters.poll();
-			if (next[0] == null) {
-				return null;
-			}
-			queue.holder = new Permit(key);
-			next[0].permit = queue.holder;
-			return queue;
-		});
-		if (next[0] != null) {
-			LockSupport.unpark(next[0].thread);
+		Permit granted = this.permits.computeIfPresent(key, (k, released) -> released.grantNext());
+		if (granted != null) {
+			LockSupport.unpark(granted.taker);
 		}
 	}
 
@@ -108,7 +99,7 @@ public final class KeyedPermits {
 	 * @return the size
 	 */
 	public int size() {
-		return this.queues.size();
+		return this.permits.size();
 	}
 
 	/**
@@ -123,12 +114,20 @@ public final class KeyedPermits {
 
 		private final String key;
 
+		/** Who took it; anyone may release it. */
+		private final Thread taker;
+
+		/** Passed on from permit to permit, touched only while the map locks the key. */
+		private final Deque<Waiter> waiters;
+
 		private final AtomicBoolean released = new AtomicBoolean();
 
 		private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
-		private Permit(String key) {
+		private Permit(String key, Thread taker, Deque<Waiter> waiters) {
 			this.key = key;
+			this.taker = taker;
+			this.waiters = waiters;
 		}
 
 		/**
@@ -176,6 +175,15 @@ public final class KeyedPermits {
 			return (left != null) ? left.toNanos() + 1 : Long.MAX_VALUE;
 		}
 
+		private @Nullable Permit grantNext() {
+			Waiter next = this.waiters.poll();
+			if (next == null) {
+				return null;
+			}
+			next.permit = new Permit(this.key, next.thread, this.waiters);
+			return next.permit;
+		}
+
 		/**
 		 * Give the permit to the next waiter.
 		 * @return {@code false} if it was released before
@@ -186,18 +194,6 @@ public final class KeyedPermits {
 			}
 			KeyedPermits.this.release(this.key);
 			return true;
-		}
-
-	}
-
-	private static final class Queue {
-
-		private final Deque<Waiter> waiters = new ArrayDeque<>(1);
-
-		private volatile Permit holder;
-
-		private Queue(Permit holder) {
-			this.holder = holder;
 		}
 
 	}
