@@ -46,6 +46,24 @@ final class MariaDbServer {
 			.filter((child) -> child.info().command().orElse("").startsWith(directory.toString()))
 			.findFirst()
 			.orElseThrow();
+		checkPrivileges();
+	}
+
+	/**
+	 * The server starts without, since root could only log in through a socket; and it
+	 * would let everyone use databases that are called test.
+	 */
+	private void checkPrivileges() {
+		try (Connection connection = DriverManager.getConnection(url(""), "root", "");
+				Statement statement = connection.createStatement()) {
+			statement.execute("delete from mysql.global_priv where user = ''");
+			statement.execute("delete from mysql.db");
+			statement.execute("flush privileges");
+			statement.execute("alter user root@localhost identified by ''");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("MariaDB checks no privileges", ex);
+		}
 	}
 
 	static MariaDbServer get() {

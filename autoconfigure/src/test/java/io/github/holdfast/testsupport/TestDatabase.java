@@ -1,5 +1,10 @@
 package io.github.holdfast.testsupport;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -19,6 +24,11 @@ public enum TestDatabase {
 		@Override
 		DatabaseAccess remote(DatabaseAccess local) {
 			return H2Server.remote(local);
+		}
+
+		@Override
+		String createUser(String name) {
+			return "CREATE USER " + name + " PASSWORD ''";
 		}
 
 	},
@@ -74,6 +84,33 @@ public enum TestDatabase {
 	 */
 	public DatabaseAccess newRemoteDatabase() {
 		return remote(newDatabase());
+	}
+
+	/**
+	 * Creates a user who may do no more than what is granted.
+	 * @param owner how its owner connects to the database
+	 * @param grants {@code GRANT} statements to {@code shop_app}, which stands for the
+	 * user
+	 * @return how the user connects to the database
+	 */
+	public DatabaseAccess newUser(DatabaseAccess owner, List<String> grants) {
+		String name = "user_" + UUID.randomUUID().toString().replace("-", "").substring(16);
+		try (Connection connection = DriverManager.getConnection(owner.url(), owner.user(), owner.password());
+				Statement statement = connection.createStatement()) {
+			statement.execute(createUser(name));
+			for (String grant : grants) {
+				statement.execute(grant.replace("shop_app", name));
+			}
+			// The delay is set already, and only by administrators
+			return new DatabaseAccess(owner.url().replace(";DB_CLOSE_DELAY=-1", ""), name, "");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(this + " created no user", ex);
+		}
+	}
+
+	String createUser(String name) {
+		return "CREATE USER " + name;
 	}
 
 	abstract DatabaseAccess create(String name);
