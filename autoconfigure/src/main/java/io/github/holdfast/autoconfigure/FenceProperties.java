@@ -22,6 +22,13 @@ public class FenceProperties extends DatabaseInitializationProperties {
 	 */
 	private @Nullable String source;
 
+	/**
+	 * Create properties with their defaults. A script that fails must not pass unnoticed.
+	 */
+	public FenceProperties() {
+		setContinueOnError(false);
+	}
+
 	public @Nullable String getSource() {
 		return this.source;
 	}

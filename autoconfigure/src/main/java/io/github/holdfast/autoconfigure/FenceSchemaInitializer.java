@@ -20,4 +20,9 @@ public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatab
 		super(dataSource, properties);
 	}
 
+	@Override
+	public boolean initializeDatabase() {
+		return FenceTableCheck.TABLE.initialize(super::initializeDatabase, getDataSource());
+	}
+
 }

@@ -6,7 +6,8 @@ import io.github.holdfast.support.SqlDialect;
 import io.github.holdfast.transaction.FenceTable;
 
 /**
- * Fails the start when the fence table is not there after all migrations have run.
+ * Fails the start when the fence table is not there, or not to be written, after all
+ * migrations have run.
  */
 class FenceTableCheck extends TableCheck {
 
@@ -27,6 +28,11 @@ class FenceTableCheck extends TableCheck {
 	@Override
 	void checkTable() throws SQLException {
 		this.fenceTable.checkTable();
+	}
+
+	@Override
+	void checkWritable() throws SQLException {
+		this.fenceTable.checkWritable();
 	}
 
 }

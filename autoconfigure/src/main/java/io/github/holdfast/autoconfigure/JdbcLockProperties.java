@@ -13,6 +13,13 @@ public class JdbcLockProperties extends DatabaseInitializationProperties {
 
 	static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
 
+	/**
+	 * Create properties with their defaults. A script that fails must not pass unnoticed.
+	 */
+	public JdbcLockProperties() {
+		setContinueOnError(false);
+	}
+
 	@Override
 	public String getDefaultSchemaLocation() {
 		return SCRIPT;

@@ -20,4 +20,9 @@ public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDa
 		super(dataSource, properties);
 	}
 
+	@Override
+	public boolean initializeDatabase() {
+		return JdbcLockTableCheck.TABLE.initialize(super::initializeDatabase, getDataSource());
+	}
+
 }

@@ -6,7 +6,8 @@ import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.support.SqlDialect;
 
 /**
- * Fails the start when the lock table is not there after all migrations have run.
+ * Fails the start when the lock table is not there, or not to be written, after all
+ * migrations have run.
  */
 class JdbcLockTableCheck extends TableCheck {
 
@@ -28,6 +29,11 @@ class JdbcLockTableCheck extends TableCheck {
 	@Override
 	void checkTable() throws SQLException {
 		this.backend.checkTable();
+	}
+
+	@Override
+	void checkWritable() throws SQLException {
+		this.backend.checkWritable();
 	}
 
 }

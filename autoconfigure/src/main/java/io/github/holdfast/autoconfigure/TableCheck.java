@@ -5,10 +5,16 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+
+import javax.sql.DataSource;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.util.StringUtils;
 
@@ -16,7 +22,8 @@ import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.SqlDialect;
 
 /**
- * Fails the start when a table is not there after all migrations have run.
+ * Fails the start when a table is not there, or not to be written, after all migrations
+ * have run.
  */
 abstract class TableCheck implements SmartInitializingSingleton {
 
@@ -29,6 +36,8 @@ abstract class TableCheck implements SmartInitializingSingleton {
 	abstract SqlDialect dialect() throws SQLException;
 
 	abstract void checkTable() throws SQLException;
+
+	abstract void checkWritable() throws SQLException;
 
 	@Override
 	public void afterSingletonsInstantiated() {
@@ -47,10 +56,22 @@ abstract class TableCheck implements SmartInitializingSingleton {
 		}
 		catch (SQLException ex) {
 			throw new LockConfigurationException(
-					"The table '" + this.table.name() + "' cannot be read: " + ex.getMessage() + ".",
+					"The table '" + this.table.name() + "' cannot be read: " + Table.reason(ex) + ".",
 					"Add the script " + script + " to your migrations (Flyway, Liquibase), or set '"
-							+ this.table.properties() + ".initialize-schema' to 'always'. The script:\n\n"
+							+ this.table.properties() + ".initialize-schema' to 'always'. A table that is there "
+							+ "already must have the columns of the script, and the user of the DataSource must have "
+							+ "the privileges SELECT, INSERT and UPDATE on it. The script:\n\n"
 							+ text(script.substring("classpath:".length())),
+					ex);
+		}
+		try {
+			checkWritable();
+		}
+		catch (SQLException ex) {
+			throw new LockConfigurationException(
+					"The table '" + this.table.name() + "' cannot be written: " + Table.reason(ex) + ".",
+					"Grant SELECT, INSERT and UPDATE on it to the user of the DataSource, "
+							+ "and use a database and a pool that are not read-only.",
 					ex);
 		}
 	}
@@ -83,6 +104,36 @@ abstract class TableCheck implements SmartInitializingSingleton {
 			}
 			catch (IllegalStateException ex) {
 				throw (ex.getCause() instanceof MetaDataAccessException) ? unreachable(ex) : ex;
+			}
+		}
+
+		/**
+		 * Run the script. Its failure does not matter if the table is there, which
+		 * another node may have created at the same time.
+		 */
+		boolean initialize(BooleanSupplier script, DataSource dataSource) {
+			try {
+				return script.getAsBoolean();
+			}
+			catch (ScriptException ex) {
+				if (exists(dataSource)) {
+					return false;
+				}
+				throw new LockConfigurationException(
+						"The script that creates the table '" + this.name + "' failed: " + reason(ex) + ".",
+						"Let a user who may create tables run it, for example in your migrations (Flyway, Liquibase), "
+								+ "and set '" + this.properties + ".initialize-schema' to 'never'.",
+						ex);
+			}
+		}
+
+		private boolean exists(DataSource dataSource) {
+			try {
+				new JdbcTemplate(dataSource).queryForList("SELECT 1 FROM " + this.name + " WHERE 1 = 0");
+				return true;
+			}
+			catch (DataAccessException ex) {
+				return false;
 			}
 		}
 

@@ -63,15 +63,19 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Check that the database is supported and that the lock table is there.
+	 * Check that the lock table is there, with all its columns.
 	 * @throws SQLException if it is not
 	 */
 	public void checkTable() throws SQLException {
-		this.connections.call((connection, table) -> {
-			try (var statement = connection.createStatement()) {
-				return statement.execute(LockTable.CHECK);
-			}
-		});
+		this.connections.execute(LockTable.CHECK);
+	}
+
+	/**
+	 * Check that rows of the lock table may be inserted and updated, without doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkWritable() throws SQLException {
+		this.connections.execute(LockTable.CHECK_INSERT, LockTable.CHECK_UPDATE);
 	}
 
 	/**

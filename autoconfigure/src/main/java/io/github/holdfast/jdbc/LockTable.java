@@ -27,6 +27,15 @@ final class LockTable {
 			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
 			FROM holdfast_lock WHERE 1 = 0""";
 
+	static final String CHECK_INSERT = """
+			INSERT INTO holdfast_lock (lock_key, epoch, owner, holder, acquired_at, expires_at, version)
+			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
+			FROM holdfast_lock WHERE 1 = 0""";
+
+	static final String CHECK_UPDATE = """
+			UPDATE holdfast_lock SET epoch = epoch, owner = owner, holder = holder,
+				acquired_at = acquired_at, expires_at = expires_at WHERE 1 = 0""";
+
 	private static final String FIND = """
 			SELECT {now}, l.epoch, l.owner, l.holder, l.expires_at
 			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?""";

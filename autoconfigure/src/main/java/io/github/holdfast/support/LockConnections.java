@@ -3,6 +3,7 @@ package io.github.holdfast.support;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -59,6 +60,22 @@ public final class LockConnections<S> {
 		try (Connection connection = OwnConnections.open(this.dataSource.get())) {
 			return connection.getAutoCommit() ? work.run(connection, statements(connection)) : commit(connection, work);
 		}
+	}
+
+	/**
+	 * Run statements without a result, one after the other.
+	 * @param statements the statements
+	 * @throws SQLException if a statement fails
+	 */
+	public void execute(String... statements) throws SQLException {
+		call((connection, ignored) -> {
+			try (Statement statement = connection.createStatement()) {
+				for (String sql : statements) {
+					statement.execute(sql);
+				}
+			}
+			return statements.length;
+		});
 	}
 
 	/**

@@ -70,11 +70,15 @@ public final class FenceTable {
 	 * @throws SQLException if it is not
 	 */
 	public void checkTable() throws SQLException {
-		this.connections.call((connection, statements) -> {
-			try (var statement = connection.createStatement()) {
-				return statement.execute(FenceStatements.CHECK);
-			}
-		});
+		this.connections.execute(FenceStatements.CHECK);
+	}
+
+	/**
+	 * Check that rows of the table may be inserted and updated, without doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkWritable() throws SQLException {
+		this.connections.execute(FenceStatements.CHECK_INSERT, FenceStatements.CHECK_UPDATE);
 	}
 
 	/**

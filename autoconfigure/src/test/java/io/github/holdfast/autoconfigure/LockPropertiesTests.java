@@ -75,6 +75,7 @@ class LockPropertiesTests {
 				JdbcLockProperties properties = context.getBean(JdbcLockProperties.class);
 				assertThat(properties.getInitializeSchema()).isEqualTo(DatabaseInitializationMode.ALWAYS);
 				assertThat(properties.getPlatform()).isEqualTo("h2");
+				assertThat(properties.isContinueOnError()).isFalse();
 			});
 	}
 
