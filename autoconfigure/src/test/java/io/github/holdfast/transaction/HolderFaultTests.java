@@ -1,11 +1,14 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -14,28 +17,28 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
- * A node dies or stops in the middle of a locked transaction, between reading and
- * writing.
+ * A node dies or stops in the middle of a locked call.
  */
 class HolderFaultTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void killedHolderFreesTheLockWithinItsLease(TestDatabase database) throws Exception {
-		DatabaseAccess access = database.newRemoteDatabase();
-		try (HikariDataSource dataSource = stock(database, access); ChildJvm holder = holder(access)) {
-			holder.send("take");
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	@Tag("F12")
+	void killedHolderFreesTheLockWithinItsLease(TestDatabase database, LockPlace place) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, place); ChildJvm holder = warehouse.holder()) {
+			holder.send("READ");
 			holder.await("READ", PATIENCE);
 			holder.kill();
-			long expiresAt = lockColumn(dataSource, "expires_at");
+			long expiresAt = warehouse.lockColumn("expires_at");
 			long[] acquiredAt = new long[1];
-			String outcome = HolderWorker.take(dataSource, () -> acquiredAt[0] = lockColumn(dataSource, "acquired_at"));
+			String outcome = warehouse.take((point) -> acquiredAt[0] = warehouse.lockColumn("acquired_at"));
 			assertThat(outcome).isEqualTo("COMMITTED");
-			assertThat(quantity(dataSource)).isEqualTo(99);
+			assertThat(warehouse.quantity()).isEqualTo(99);
 			assertThat(Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(acquiredAt[0] - expiresAt)))
 				.as("from the end of the lease to the next holder, by the database's clock")
 				.isBetween(Duration.ZERO, HolderWorker.LEASE_TIME);
@@ -43,49 +46,125 @@ class HolderFaultTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void pausedHolderCannotCommitOverItsSuccessor(TestDatabase database) throws Exception {
-		DatabaseAccess access = database.newRemoteDatabase();
-		try (HikariDataSource dataSource = stock(database, access); ChildJvm holder = holder(access)) {
-			holder.send("take");
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	@Tag("F13")
+	void pausedHolderCannotCommitOverItsSuccessor(TestDatabase database, LockPlace place) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, place); ChildJvm holder = warehouse.holder()) {
+			holder.send("READ");
 			holder.await("READ", PATIENCE);
 			holder.pause();
-			assertThat(HolderWorker.take(dataSource, () -> {
+			assertThat(warehouse.take((point) -> {
 			})).isEqualTo("COMMITTED");
 			holder.resume();
 			holder.send("go on");
 			assertThat(holder.await("REJECTED ", PATIENCE)).isEqualTo("LockLostException");
-			assertThat(quantity(dataSource)).isEqualTo(99);
-			holder.send("take");
-			holder.await("READ", PATIENCE);
-			holder.send("go on");
+			assertThat(warehouse.quantity()).isEqualTo(99);
+			holder.send("no pause");
 			holder.await("COMMITTED", PATIENCE);
-			assertThat(quantity(dataSource)).isEqualTo(98);
+			assertThat(warehouse.quantity()).isEqualTo(98);
 		}
 	}
 
-	private static ChildJvm holder(DatabaseAccess access) {
-		return ChildJvm.start(HolderWorker.class, access.url(), access.user(), access.password());
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F13")
+	void holderThatIsPausedBeforeItsInstallationAcquiresAnew(TestDatabase database) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, LockPlace.OTHER_DATABASE);
+				ChildJvm holder = warehouse.holder()) {
+			holder.send("ACQUIRED");
+			holder.await("ACQUIRED", PATIENCE);
+			holder.pause();
+			assertThat(warehouse.take((point) -> {
+			})).isEqualTo("COMMITTED");
+			holder.resume();
+			holder.send("go on");
+			holder.await("ACQUIRED", PATIENCE);
+			holder.send("go on");
+			holder.await("COMMITTED", PATIENCE);
+			assertThat(warehouse.quantity()).isEqualTo(98);
+		}
 	}
 
-	private static HikariDataSource stock(TestDatabase database, DatabaseAccess access) {
-		HikariDataSource dataSource = access.dataSource(4);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-		jdbc.execute("CREATE TABLE stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
-		jdbc.update("INSERT INTO stock VALUES ('A', 100)");
-		return dataSource;
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F13")
+	void holderThatIsPausedBetweenCheckAndCommitIsWaitedFor(TestDatabase database) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, LockPlace.OTHER_DATABASE);
+				ChildJvm holder = warehouse.holder()) {
+			holder.send("CHECKED");
+			holder.await("CHECKED", PATIENCE);
+			holder.pause();
+			long epoch = warehouse.lockColumn("epoch");
+			FutureTask<String> successor = new FutureTask<>(() -> warehouse.take((point) -> {
+			}));
+			new Thread(successor).start();
+			await().atMost(PATIENCE).until(() -> warehouse.lockColumn("epoch") > epoch);
+			assertThat(successor.isDone()).isFalse();
+			holder.resume();
+			holder.send("go on");
+			holder.await("COMMITTED", PATIENCE);
+			assertThat(successor.get(60, TimeUnit.SECONDS)).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(98);
+		}
 	}
 
-	private static int quantity(HikariDataSource dataSource) {
-		Integer quantity = new JdbcTemplate(dataSource).queryForObject("SELECT quantity FROM stock", Integer.class);
-		return (quantity != null) ? quantity : -1;
-	}
+	/**
+	 * The stock, the locks and a pool for each.
+	 */
+	private static final class Warehouse implements AutoCloseable {
 
-	private static long lockColumn(HikariDataSource dataSource, String column) {
-		Long value = new JdbcTemplate(dataSource).queryForObject("SELECT " + column + " FROM holdfast_lock",
-				Long.class);
-		return (value != null) ? value : -1;
+		private final LockPlace place;
+
+		private final DatabaseAccess businessAccess;
+
+		private final DatabaseAccess locksAccess;
+
+		private final HikariDataSource business;
+
+		private final HikariDataSource locks;
+
+		private Warehouse(TestDatabase database, LockPlace place) {
+			this.place = place;
+			this.businessAccess = database.newRemoteDatabase();
+			this.locksAccess = (place == LockPlace.BUSINESS_DATABASE) ? this.businessAccess
+					: database.newRemoteDatabase();
+			this.business = this.businessAccess.dataSource(4);
+			this.locks = this.locksAccess.dataSource(4);
+			place.createFenceTable(this.business, database);
+			LockPlace.BUSINESS_DATABASE.createFenceTable(this.locks, database);
+			JdbcTemplate jdbc = new JdbcTemplate(this.business);
+			jdbc.execute("CREATE TABLE stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
+			jdbc.update("INSERT INTO stock VALUES ('A', 100)");
+		}
+
+		ChildJvm holder() {
+			return ChildJvm.start(HolderWorker.class, this.place.name(), this.businessAccess.url(),
+					this.businessAccess.user(), this.businessAccess.password(), this.locksAccess.url(),
+					this.locksAccess.user(), this.locksAccess.password());
+		}
+
+		String take(HolderWorker.Pause pause) {
+			return HolderWorker.take(this.place, this.business, this.locks, pause);
+		}
+
+		int quantity() {
+			Integer quantity = new JdbcTemplate(this.business).queryForObject("SELECT quantity FROM stock",
+					Integer.class);
+			return (quantity != null) ? quantity : -1;
+		}
+
+		long lockColumn(String column) {
+			Long value = new JdbcTemplate(this.locks).queryForObject("SELECT " + column + " FROM holdfast_lock",
+					Long.class);
+			return (value != null) ? value : -1;
+		}
+
+		@Override
+		public void close() {
+			this.locks.close();
+			this.business.close();
+		}
+
 	}
 
 }

@@ -10,15 +10,19 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**
  * Another node: takes one from the stock for each line on its standard input, and stops
- * between reading and writing until the next line.
+ * at the point that the line tells until the next line.
  */
 final class HolderWorker {
 
@@ -29,27 +33,45 @@ final class HolderWorker {
 
 	public static void main(String[] args) throws IOException {
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
-		try (HikariDataSource dataSource = new DatabaseAccess(args[0], args[1], args[2]).dataSource(4)) {
-			while (input.readLine() != null) {
-				System.out.println(take(dataSource, () -> {
-					System.out.println("READ");
-					input.readLine();
+		LockPlace place = LockPlace.valueOf(args[0]);
+		try (HikariDataSource business = new DatabaseAccess(args[1], args[2], args[3]).dataSource(4);
+				HikariDataSource locks = new DatabaseAccess(args[4], args[5], args[6]).dataSource(4)) {
+			for (String pause = input.readLine(); pause != null; pause = input.readLine()) {
+				String at = pause;
+				System.out.println(take(place, business, locks, (point) -> {
+					if (point.equals(at)) {
+						System.out.println(point);
+						input.readLine();
+					}
 				}));
 			}
 		}
 	}
 
-	static String take(HikariDataSource dataSource, Pause pause) {
-		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> new Fence(() -> dataSource))
+	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, Pause pause) {
+		JdbcTransactionManager manager = new JdbcTransactionManager(business);
+		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> place.fence(business))
 			.postProcessAfterInitialization(manager, "transactionManager");
-		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-		try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
-			locks.withLeaseTime(LEASE_TIME)
+		manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void beforeCommit(TransactionExecution transaction) {
+				pause.at("CHECKED");
+			}
+
+		});
+		JdbcTemplate jdbc = new JdbcTemplate(business);
+		LockBackend store = (request) -> {
+			LockLease lease = new JdbcLockBackend(() -> locks).acquire(request);
+			pause.at("ACQUIRED");
+			return lease;
+		};
+		try (LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of)) {
+			template.withLeaseTime(LEASE_TIME)
 				.withWaitTime(Duration.ofSeconds(60))
 				.run("stock:A", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
-					pause.run();
+					pause.at("READ");
 					jdbc.update("UPDATE stock SET quantity = ? WHERE sku = 'A'",
 							(quantity != null) ? quantity - 1 : -1);
 				}));
@@ -60,14 +82,18 @@ final class HolderWorker {
 		}
 	}
 
+	/**
+	 * What happens at the points {@code ACQUIRED}, {@code READ} and {@code CHECKED} of a
+	 * call.
+	 */
 	@FunctionalInterface
 	interface Pause {
 
-		void pause() throws IOException;
+		void run(String point) throws IOException;
 
-		default void run() {
+		default void at(String point) {
 			try {
-				pause();
+				run(point);
 			}
 			catch (IOException ex) {
 				throw new IllegalStateException(ex);

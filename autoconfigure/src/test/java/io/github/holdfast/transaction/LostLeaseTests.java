@@ -3,11 +3,10 @@ package io.github.holdfast.transaction;
 import java.util.List;
 import java.util.function.Consumer;
 
-import javax.sql.DataSource;
-
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -19,8 +18,6 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.jdbc.JdbcLockBackend;
-import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,12 +30,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LostLeaseTests {
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void supersededHolderCannotCommitAtFence(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void supersededHolderCannotCommitAtFence(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.take("A", () -> workOfAnother(context)))
+				.isThrownBy(() -> stock.take("A", () -> workOfAnother(context, place)))
 				.withMessageContaining("'stock:A'");
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
@@ -47,10 +44,10 @@ class LostLeaseTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void supersededHolderCannotCommitAtVerify(TestDatabase database) {
-		run(database, "verify", (context) -> {
+		run(database, LockPlace.BUSINESS_DATABASE, "verify", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.take("A", () -> workOfAnother(context)));
+				.isThrownBy(() -> stock.take("A", () -> workOfAnother(context, LockPlace.BUSINESS_DATABASE)));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -58,61 +55,61 @@ class LostLeaseTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void supersededHolderLosesAnUpdateAtLease(TestDatabase database) {
-		run(database, "lease", (context) -> {
+		run(database, LockPlace.BUSINESS_DATABASE, "lease", (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			stock.take("A", () -> workOfAnother(context));
+			stock.take("A", () -> workOfAnother(context, LockPlace.BUSINESS_DATABASE));
 			assertThat(stock.quantity("A")).as("two were taken, one update is lost").isEqualTo(99);
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void expiredButNotSupersededHolderCommitsAtFence(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void expiredButNotSupersededHolderCommitsAtFence(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			stock.take("A", () -> expire(context));
+			stock.take("A", () -> expire(context, place));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void deletedLockRowRejectsTheCommit(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void deletedRowRejectsTheCommit(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A",
-					() -> otherConnection(context, (jdbc) -> jdbc.update("DELETE FROM holdfast_lock"))));
+					() -> otherConnection(context, (jdbc) -> jdbc.update("DELETE FROM " + place.fenceTable()))));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void lostLockRollsBackWhateverTheRollbackRulesSay(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void lostLockRollsBackWhateverTheRollbackRulesSay(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.takeAndNeverRollBack("A", () -> workOfAnother(context)));
+				.isThrownBy(() -> stock.takeAndNeverRollBack("A", () -> workOfAnother(context, place)));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void readOnlyTransactionIsCheckedWithoutRowLock(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void readOnlyTransactionIsCheckedWithoutRowLock(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThat(stock.read("A", () -> {
 			})).isEqualTo(100);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.read("A", () -> workOfAnother(context)));
+				.isThrownBy(() -> stock.read("A", () -> workOfAnother(context, place)));
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void timedOutTransactionCannotCommit(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void timedOutTransactionCannotCommit(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
@@ -128,9 +125,9 @@ class LostLeaseTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void transactionTemplateIsGuarded(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void transactionTemplateIsGuarded(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
@@ -138,7 +135,7 @@ class LostLeaseTests {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> locks.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					int quantity = stock.quantity("A");
-					workOfAnother(context);
+					workOfAnother(context, place);
 					stock.write("A", quantity - 1);
 				})));
 			assertThat(stock.quantity("A")).isEqualTo(99);
@@ -146,43 +143,43 @@ class LostLeaseTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void innerNewTransactionIsGuarded(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void innerNewTransactionIsGuarded(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate outer = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> outer
-				.executeWithoutResult((status) -> stock.takeInNewTransaction("A", () -> workOfAnother(context))));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> outer.executeWithoutResult(
+					(status) -> stock.takeInNewTransaction("A", () -> workOfAnother(context, place))));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void bodyWithoutTransactionIsToldThatWorkMayHaveOverlapped(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void bodyWithoutTransactionIsToldThatWorkMayHaveOverlapped(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockOverlapException.class)
-				.isThrownBy(() -> stock.withoutTransaction("A", () -> workOfAnother(context)));
+				.isThrownBy(() -> stock.withoutTransaction("A", () -> workOfAnother(context, place)));
 		});
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void readOnlyTransactionDoesNotHideThatOtherWorkMayHaveOverlapped(TestDatabase database) {
-		run(database, "fence", (context) -> {
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void readOnlyTransactionDoesNotHideThatOtherWorkMayHaveOverlapped(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 			readOnly.setReadOnly(true);
 			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
 				readOnly.executeWithoutResult((status) -> stock.quantity("A"));
-				workOfAnother(context);
+				workOfAnother(context, place);
 			}));
 		});
 	}
 
-	private static void run(TestDatabase database, String level, Consumer<ApplicationContext> test) {
-		LockedApplication.jdbc(database.newDatabase())
+	private static void run(TestDatabase database, LockPlace place, String level, Consumer<ApplicationContext> test) {
+		place.application(database)
 			.withBean(StockService.class)
 			.withPropertyValues("holdfast.commit-guard=" + level)
 			.run((context) -> test.accept(context));
@@ -191,19 +188,19 @@ class LostLeaseTests {
 	/**
 	 * The lease runs out in the store, another node gets the lock, takes one and commits.
 	 */
-	private static void workOfAnother(ApplicationContext context) {
-		expire(context);
+	private static void workOfAnother(ApplicationContext context, LockPlace place) {
+		expire(context, place);
 		StockService stock = context.getBean(StockService.class);
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-		try (LockTemplate otherNode = new LockTemplate(
-				() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)), List::of)) {
+		try (LockTemplate otherNode = new LockTemplate(() -> place.newNode(context), List::of)) {
 			onOtherThread(() -> otherNode.run("stock:A",
 					() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1))));
 		}
 	}
 
-	private static void expire(ApplicationContext context) {
-		otherConnection(context, (jdbc) -> jdbc.update("UPDATE holdfast_lock SET expires_at = acquired_at"));
+	private static void expire(ApplicationContext context, LockPlace place) {
+		onOtherThread(() -> new JdbcTemplate(place.locks(context))
+			.update("UPDATE holdfast_lock SET expires_at = acquired_at"));
 	}
 
 	private static void otherConnection(ApplicationContext context, Consumer<JdbcTemplate> work) {

@@ -8,9 +8,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
-import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,11 +22,12 @@ class SmallPoolTests {
 	private static final int THREADS = 32;
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void poolOfTwoServesManyThreads(TestDatabase database) {
-		LockedApplication.jdbc(database.newDatabase())
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void poolOfTwoServesManyThreads(TestDatabase database, LockPlace place) {
+		place.application(database)
 			.withBean(StockService.class)
-			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2", "holdfast.wait-time=60s")
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2", "holdfast.wait-time=60s",
+					"holdfast.commit-guard=fence")
 			.run((context) -> {
 				StockService stock = context.getBean(StockService.class);
 				ExecutorService executor = Executors.newFixedThreadPool(THREADS);
