@@ -150,9 +150,9 @@ public final class KeyedPermits {
 		 * Tell waiters that the time that is left has become shorter.
 		 */
 		public void expiresEarlier() {
-			KeyedPermits.this.queues.computeIfPresent(this.key, (key, queue) -> {
-				queue.waiters.forEach((waiter) -> LockSupport.unpark(waiter.thread));
-				return queue;
+			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
+				held.waiters.forEach((waiter) -> LockSupport.unpark(waiter.thread));
+				return held;
 			});
 		}
 
