@@ -41,7 +41,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private final List<GuardedManager> managers = new CopyOnWriteArrayList<>();
 
-	private Supplier<@Nullable LockBackend> backend = () -> null;
+	private DatabaseProof proof = new DatabaseProof(() -> null);
 
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
@@ -66,7 +66,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	 * @param backend supplies the backend whose leases the fence knows
 	 */
 	public void setBackend(Supplier<@Nullable LockBackend> backend) {
-		this.backend = backend;
+		this.proof = new DatabaseProof(backend);
 	}
 
 	/**
@@ -97,8 +97,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		if (this.managers.stream().anyMatch((known) -> known.manager() == manager)) {
 			return;
 		}
-		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence,
-				new DatabaseProof(() -> this.backend.get()), (name) -> this.leftOut.get().contains(name));
+		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
+				(name) -> this.leftOut.get().contains(name));
 		if (takesGuard(manager)) {
 			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
 			List<TransactionExecutionListener> listeners = new ArrayList<>(
