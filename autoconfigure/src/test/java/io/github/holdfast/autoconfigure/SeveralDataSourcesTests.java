@@ -198,6 +198,30 @@ class SeveralDataSourcesTests {
 			.containsExactly((@Nullable String) null);
 	}
 
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void proofNeedsNoMorePrivilegesThanLocks(TestDatabase database) {
+		DatabaseAccess main = database.newDatabase();
+		createLockTable(main);
+		DatabaseAccess user = database.newUser(main,
+				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app"));
+		application(user, () -> connections(user)).withPropertyValues("holdfast.jdbc.initialize-schema=never")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(lockRows(context)).isOne();
+			});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void userWhoMayNotReadTheLockTableFailsTheStart(TestDatabase database) {
+		DatabaseAccess main = database.newDatabase();
+		createLockTable(main);
+		DatabaseAccess user = database.newUser(main, List.of());
+		assertFailure(application(main, () -> connections(user)), "cannot be checked by the fence: ",
+				"Let it work on the database of the locks");
+	}
+
 	// Another database
 
 	@ParameterizedTest
