@@ -2,16 +2,24 @@ package io.github.holdfast.handover;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.redis.RedisLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.RedisConnections;
+import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -29,42 +37,66 @@ class JobOnTwoNodesTests {
 	/** The database's clock and ours may be read at different resolutions. */
 	private static final Duration RESOLUTION = Duration.ofMillis(20);
 
+	private final String key = "job-" + UUID.randomUUID();
+
 	private final AtomicInteger runs = new AtomicInteger();
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void jobIsNotRunAgainWithinItsMinimumHoldTime(TestDatabase database) {
-		try (Node punctual = Node.first(database); Node late = punctual.other()) {
-			punctual.locks.withMinHoldTime(LONG).run("job", this.runs::incrementAndGet);
-			assertBusy(late);
-			assertBusy(punctual);
-			punctual.shutDown();
-			assertBusy(late);
+		DatabaseAccess access = database.newDatabase();
+		try (Node punctual = Node.jdbc(access, database); Node late = Node.jdbc(access, database)) {
+			assertNotRunAgainWithinTheTime(punctual, late);
 		}
-		assertThat(this.runs).hasValue(1);
 	}
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void jobIsRunAgainAfterItsMinimumHoldTime(TestDatabase database) {
-		try (Node punctual = Node.first(database); Node late = punctual.other()) {
+		DatabaseAccess access = database.newDatabase();
+		try (Node punctual = Node.jdbc(access, database); Node late = Node.jdbc(access, database)) {
 			assertRunAgainAfterTheTime(punctual, late);
 			assertRunAgainAfterTheTime(punctual, punctual);
 		}
 	}
 
+	@Test
+	void jobIsNotRunAgainWithinItsMinimumHoldTimeOnRedis() {
+		try (Node punctual = Node.redis(); Node late = Node.redis()) {
+			assertNotRunAgainWithinTheTime(punctual, late);
+		}
+	}
+
+	@Test
+	void jobIsRunAgainAfterItsMinimumHoldTimeOnRedis() {
+		try (Node punctual = Node.redis(); Node late = Node.redis()) {
+			assertRunAgainAfterTheTime(punctual, late);
+			assertRunAgainAfterTheTime(punctual, punctual);
+		}
+	}
+
+	private void assertNotRunAgainWithinTheTime(Node punctual, Node late) {
+		punctual.locks.withMinHoldTime(LONG).run(this.key, this.runs::incrementAndGet);
+		assertBusy(late);
+		assertBusy(punctual);
+		punctual.shutDown();
+		assertBusy(late);
+		assertThat(this.runs).hasValue(1);
+	}
+
 	private void assertBusy(Node node) {
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(
-				() -> node.locks.withWaitTime(Node.LEASE_TIME.multipliedBy(2)).run("job", this.runs::incrementAndGet))
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> node.locks.withWaitTime(Node.LEASE_TIME.multipliedBy(2))
+				.run(this.key, this.runs::incrementAndGet))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.BUSY));
 	}
 
-	private static void assertRunAgainAfterTheTime(Node first, Node second) {
+	private void assertRunAgainAfterTheTime(Node first, Node second) {
 		long start = System.nanoTime();
-		first.locks.withLeaseTime(LONG).withMinHoldTime(SHORT).run("job", () -> {
+		first.locks.withLeaseTime(LONG).withMinHoldTime(SHORT).run(this.key, () -> {
 		});
 		second.locks.withWaitTime(Duration.ofMinutes(1))
-			.run("job", () -> assertThat(System.nanoTime() - start)
+			.run(this.key, () -> assertThat(System.nanoTime() - start)
 				.isGreaterThanOrEqualTo(SHORT.minus(RESOLUTION).toNanos()));
 	}
 
@@ -75,38 +107,34 @@ class JobOnTwoNodesTests {
 
 		private static final Duration LEASE_TIME = Duration.ofMillis(500);
 
-		private final DatabaseAccess access;
-
-		private final HikariDataSource dataSource;
-
 		private final LockTemplate locks;
 
-		private Node(DatabaseAccess access) {
-			this.access = access;
-			this.dataSource = access.dataSource(5);
-			this.locks = new LockTemplate(() -> new HandoverLockBackend(new JdbcLockBackend(() -> this.dataSource)),
-					List::of)
-				.withLeaseTime(LEASE_TIME);
+		private final Runnable connections;
+
+		private Node(LockBackend backend, Runnable connections) {
+			this.locks = new LockTemplate(() -> new HandoverLockBackend(backend), List::of).withLeaseTime(LEASE_TIME);
+			this.connections = connections;
 		}
 
-		private static Node first(TestDatabase database) {
-			Node node = new Node(database.newDatabase());
-			DatabaseAccess.runScript(node.dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-			return node;
+		private static Node jdbc(DatabaseAccess access, TestDatabase database) {
+			HikariDataSource dataSource = access.dataSource(5);
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			return new Node(new JdbcLockBackend(() -> dataSource), dataSource::close);
 		}
 
-		private Node other() {
-			return new Node(this.access);
+		private static Node redis() {
+			RedisConnectionFactory connections = RedisConnections.lettuce(RedisServer.shared().port());
+			return new Node(new RedisLockBackend(() -> connections), () -> RedisConnections.close(connections));
 		}
 
 		@Override
 		public void close() {
 			shutDown();
+			this.connections.run();
 		}
 
 		private void shutDown() {
 			this.locks.close();
-			this.dataSource.close();
 		}
 
 	}

@@ -34,6 +34,22 @@ class LocalUnknownOutcomeTests {
 		assertThat(entered).isTrue();
 	}
 
+	/**
+	 * The next application in this JVM must not be locked out for ever.
+	 */
+	@Test
+	void lockIsReleasedAfterItsLeaseTimeThoughItsTemplateIsClosed() {
+		AtomicBoolean entered = new AtomicBoolean();
+		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of)) {
+			closed.withLeaseTime(Duration.ofMillis(500))
+				.run("local-unknown-closed", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+		}
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown-closed", () -> entered.set(true));
+		}
+		assertThat(entered).isTrue();
+	}
+
 	@Test
 	void freeLockIsStillGivenWhileDraining() {
 		AtomicBoolean entered = new AtomicBoolean();
