@@ -76,6 +76,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (transaction instanceof TransactionStatus status) {
 			status.flush();
 		}
+		this.manager.checkTimeout();
 		String lost = findLost(transaction, innermost);
 		if (lost != null) {
 			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {

@@ -115,8 +115,8 @@ public final class Fence {
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
-				throw new LockLostException(lease.key(),
-						"its row has changed since the transaction's snapshot: " + this.rows.changes(), ex);
+				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
+						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
 			}
 			throw ex;
 		}

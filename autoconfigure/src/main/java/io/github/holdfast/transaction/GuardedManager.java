@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
@@ -133,6 +134,19 @@ final class GuardedManager {
 		DataSource dataSource = ManagedDataSource.of(this.manager);
 		Assert.state(dataSource != null, "No DataSource");
 		return dataSource;
+	}
+
+	/**
+	 * Fail if the transaction has taken longer than its time-out, which is otherwise
+	 * looked at only when a statement is made.
+	 */
+	void checkTimeout() {
+		DataSource dataSource = ManagedDataSource.of(this.manager);
+		if (dataSource != null
+				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ResourceHolderSupport holder
+				&& holder.hasTimeout()) {
+			holder.getTimeToLiveInMillis();
+		}
 	}
 
 	/**

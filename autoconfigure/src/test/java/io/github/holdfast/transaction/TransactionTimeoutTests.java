@@ -1,0 +1,64 @@
+package io.github.holdfast.transaction;
+
+import java.util.concurrent.TimeUnit;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionTimedOutException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A transaction makes no statement after its time-out, so that Spring would let it
+ * commit.
+ */
+@Tag("F10")
+class TransactionTimeoutTests {
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void timedOutTransactionCannotCommitAtLease(TestBackend backend) {
+		assertRefused(backend.application().withPropertyValues("holdfast.commit-guard=lease"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void timedOutTransactionCannotCommitAtFence(TestDatabase database) {
+		assertRefused(
+				TestBackend.valueOf(database.name()).application().withPropertyValues("holdfast.commit-guard=fence"));
+	}
+
+	private static void assertRefused(ApplicationContextRunner application) {
+		application.withBean(StockService.class).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			transaction.setTimeout(1);
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> locks.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+					long start = System.nanoTime();
+					stock.write("A", 1);
+					Awaitility.await().until(() -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(1200));
+				})))
+				.withCauseInstanceOf(TransactionTimedOutException.class);
+			assertThat(stock.quantity("A")).isEqualTo(100);
+			stock.take("A", () -> {
+			});
+			assertThat(stock.quantity("A")).as("the lock is free").isEqualTo(99);
+		});
+	}
+
+}
