@@ -66,12 +66,24 @@ public final class ChildJvm implements AutoCloseable {
 	 * @return the process
 	 */
 	public static ChildJvm start(Class<?> main, String... args) {
+		return start(List.of(), main, args);
+	}
+
+	/**
+	 * Starts a JVM with options of its own.
+	 * @param options what comes before the main class, such as {@code -Dname=value}
+	 * @param main the class with the main method
+	 * @param args its arguments
+	 * @return the process
+	 */
+	public static ChildJvm start(List<String> options, Class<?> main, String... args) {
 		String name = main.getSimpleName() + "-" + ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet();
 		Path errors = DIRECTORY.resolve(name + ".err");
 		Path argFile = DIRECTORY.resolve(name + ".args");
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.add("@" + argFile);
+		command.addAll(options);
 		command.add(main.getName());
 		command.addAll(List.of(args));
 		try {

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -104,6 +105,7 @@ final class MariaDbServer {
 
 		Server(DBConfiguration config) {
 			super(config);
+			this.dbStartMaxWaitInMS = (int) Duration.ofMinutes(2).toMillis();
 		}
 
 		void prepare() throws ManagedProcessException {

@@ -1,0 +1,159 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.TestBackend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Fifty threads share a pool of one connection and take locks in each other's way.
+ */
+@Tag("F25")
+class PoolExhaustionTests {
+
+	private static final int THREADS = 50;
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void nestedLocksInBothOrdersEndByResultOrTimeout(TestBackend backend) {
+		run(backend, "2s", (context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			StockService stock = context.getBean(StockService.class);
+			AtomicInteger taken = new AtomicInteger();
+			List<Throwable> failures = onAllThreads((i) -> {
+				locks.run((i % 2 == 0) ? "outer:A" : "outer:B",
+						() -> locks.run((i % 2 == 0) ? "outer:B" : "outer:A", () -> stock.take("A", () -> {
+						})));
+				taken.incrementAndGet();
+			});
+			assertThat(failures).allSatisfy((failure) -> assertThat(failure)
+				.isInstanceOfAny(LockNotAcquiredException.class, LockBackendException.class));
+			assertThat(taken.get() + failures.size()).isEqualTo(THREADS);
+			assertThat(stock.quantity("A")).isEqualTo(100 - taken.get());
+		});
+	}
+
+	/**
+	 * Several keys of one call are taken in one order, whatever the order they are named
+	 * in.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void severalKeysInBothOrdersAllSucceed(TestBackend backend) {
+		run(backend, "120s", (context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			StockService stock = context.getBean(StockService.class);
+			Collection<Throwable> failures = onAllThreads(
+					(i) -> locks.execute((i % 2 == 0) ? List.of("list:A", "list:B") : List.of("list:B", "list:A"),
+							PoolExhaustionTests.body(() -> stock.take("A", () -> {
+							}))));
+			assertThat(failures).isEmpty();
+			assertThat(stock.quantity("A")).isEqualTo(100 - THREADS);
+		});
+	}
+
+	/**
+	 * The outer transaction has the only connection, so that no lock can be had.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void callThatNeedsASecondConnectionEndsByTheTimeoutOfThePool(TestBackend backend) {
+		run(backend, "2s", (context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate outer = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			List<Throwable> failures = onAllThreads((i) -> outer.executeWithoutResult((status) -> {
+				stock.quantity("A");
+				stock.takeInNewTransaction("A", () -> {
+				});
+			}));
+			assertThat(failures).hasSize(THREADS)
+				.allSatisfy((failure) -> assertThat(failure).isInstanceOfAny(LockNotAcquiredException.class,
+						LockBackendException.class, CannotCreateTransactionException.class));
+			assertThat(failures).anySatisfy((failure) -> assertThat(failure)
+				.isInstanceOf(
+						backend.hasLockTable() ? LockBackendException.class : CannotCreateTransactionException.class)
+				.hasStackTraceContaining("request timed out after"));
+			assertThat(stock.quantity("A")).isEqualTo(100);
+			stock.take("A", () -> {
+			});
+		});
+	}
+
+	private static LockTemplate.Body<@Nullable Void, RuntimeException> body(Runnable work) {
+		return () -> {
+			work.run();
+			return null;
+		};
+	}
+
+	private static void run(TestBackend backend, String waitTime, Scenario scenario) {
+		backend.application()
+			.withBean(StockService.class)
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1", "holdfast.wait-time=" + waitTime,
+					"spring.datasource.hikari.connection-timeout=" + (waitTime.equals("2s") ? 1000 : 60000))
+			.run((context) -> scenario.run(context));
+	}
+
+	private static List<Throwable> onAllThreads(IntConsumer work) throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+		try {
+			List<Future<@Nullable Throwable>> calls = new ArrayList<>();
+			for (int i = 0; i < THREADS; i++) {
+				int number = i;
+				calls.add(executor.submit(() -> failureOf(work, number)));
+			}
+			List<Throwable> failures = new ArrayList<>();
+			for (Future<@Nullable Throwable> call : calls) {
+				Throwable failure = call.get(Duration.ofMinutes(3).toSeconds(), TimeUnit.SECONDS);
+				if (failure != null) {
+					failures.add(failure);
+				}
+			}
+			return failures;
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	private static @Nullable Throwable failureOf(IntConsumer work, int number) {
+		try {
+			work.accept(number);
+			return null;
+		}
+		catch (RuntimeException | Error ex) {
+			return ex;
+		}
+	}
+
+	@FunctionalInterface
+	private interface Scenario {
+
+		void run(ApplicationContext context) throws Exception;
+
+	}
+
+}
