@@ -1,30 +1,45 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 import io.github.holdfast.LockException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * The answer to a COMMIT is lost on its way, although the database has committed.
+ * A COMMIT or the answer to it is lost on its way.
  */
+@Tag("F29")
 class UnknownOutcomeTests {
 
 	private static final Duration LEASE_TIME = Duration.ofSeconds(3);
@@ -41,7 +56,49 @@ class UnknownOutcomeTests {
 		run(database, "lease");
 	}
 
+	/**
+	 * The connection breaks before the server has got the COMMIT.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void lockRunsOutAfterALostCommitRequest(TestDatabase database) throws Exception {
+		run(database, "fence", FaultProxy.Fault.HOLD_REQUESTS);
+	}
+
+	/**
+	 * Where no network can fail: the driver says so although the commit was done.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "LOCAL", "H2" })
+	void lockRunsOutAfterACommitThatTheDriverReportsAsBroken(TestBackend backend) {
+		BrokenCommits broken = new BrokenCommits();
+		backend.application()
+			.withBean(BrokenCommits.class, () -> broken)
+			.withBean(StockService.class)
+			.withPropertyValues("holdfast.lease-time=" + LEASE_TIME, "holdfast.wait-time=60s")
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				assertThat(catchThrowable(() -> stock.take("A", () -> broken.armed = true)))
+					.as("the manager's own exception")
+					.isNotNull()
+					.isNotInstanceOf(LockException.class);
+				assertThat(stock.quantity("A")).isEqualTo(99);
+				LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+				assertThat(CompletableFuture.supplyAsync(() -> catchThrowable(() -> locks.acquire("stock:A"))).join())
+					.as("the lock is kept to run out")
+					.isInstanceOf(LockNotAcquiredException.class);
+				stock.take("A", () -> {
+				});
+				assertThat(stock.quantity("A")).isEqualTo(98);
+			});
+	}
+
 	private static void run(TestDatabase database, String level) throws Exception {
+		run(database, level, FaultProxy.Fault.DROP_REPLIES);
+	}
+
+	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
+		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 99 : 100;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
 			LockedApplication.jdbc(withSocketTimeout(database, direct.onPort(proxy.port())))
@@ -50,28 +107,28 @@ class UnknownOutcomeTests {
 						"holdfast.wait-time=60s")
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
-					LoseReply loseReply = new LoseReply(proxy);
+					LoseCommit loseCommit = new LoseCommit(proxy, fault);
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
 					List<TransactionExecutionListener> listeners = new ArrayList<>(
 							manager.getTransactionExecutionListeners());
-					listeners.add(loseReply);
+					listeners.add(loseCommit);
 					manager.setTransactionExecutionListeners(listeners);
-					Throwable failure = catchThrowable(() -> stock.take("A", () -> loseReply.armed = true));
-					proxy.inject(FaultProxy.Fault.NONE);
+					Throwable failure = catchThrowable(() -> stock.take("A", () -> loseCommit.armed = true));
 					proxy.reset();
+					proxy.inject(FaultProxy.Fault.NONE);
 					assertThat(failure).as("the manager's own exception")
 						.isNotNull()
 						.isNotInstanceOf(LockException.class);
 					JdbcTemplate jdbc = new JdbcTemplate(observer);
 					assertThat(jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class))
-						.as("committed although nobody was told")
-						.isEqualTo(99);
+						.as("what nobody was told")
+						.isEqualTo(committed);
 					assertThat(jdbc.queryForObject("SELECT owner FROM holdfast_lock", String.class))
 						.as("the lock is kept to run out")
 						.isNotNull();
 					stock.take("A", () -> {
 					});
-					assertThat(stock.quantity("A")).isEqualTo(98);
+					assertThat(stock.quantity("A")).isEqualTo(committed - 1);
 				});
 		}
 	}
@@ -83,24 +140,66 @@ class UnknownOutcomeTests {
 	}
 
 	/**
-	 * Comes after the guard, so that only the answer to COMMIT is lost.
+	 * Comes after the guard, so that only the COMMIT or its answer is lost.
 	 */
-	private static final class LoseReply implements TransactionExecutionListener {
+	private static final class LoseCommit implements TransactionExecutionListener {
 
 		private final FaultProxy proxy;
 
+		private final FaultProxy.Fault fault;
+
 		private volatile boolean armed;
 
-		private LoseReply(FaultProxy proxy) {
+		private LoseCommit(FaultProxy proxy, FaultProxy.Fault fault) {
 			this.proxy = proxy;
+			this.fault = fault;
 		}
 
 		@Override
 		public void beforeCommit(TransactionExecution transaction) {
 			if (this.armed) {
 				this.armed = false;
-				this.proxy.inject(FaultProxy.Fault.DROP_REPLIES);
+				this.proxy.inject(this.fault);
 			}
+		}
+
+	}
+
+	/**
+	 * Commits, and then reports a broken connection.
+	 */
+	private static final class BrokenCommits implements BeanPostProcessor {
+
+		private volatile boolean armed;
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof DataSource dataSource) ? new DelegatingDataSource(dataSource) {
+
+				@Override
+				public Connection getConnection() throws SQLException {
+					return observed(super.getConnection());
+				}
+
+			} : bean;
+		}
+
+		private Connection observed(Connection connection) {
+			AtomicBoolean isBroken = new AtomicBoolean();
+			ProxyFactory proxy = new ProxyFactory(connection);
+			proxy.addAdvice((MethodInterceptor) (invocation) -> {
+				String method = invocation.getMethod().getName();
+				Object result = invocation.proceed();
+				if (method.equals("commit") && this.armed) {
+					this.armed = false;
+					isBroken.set(true);
+				}
+				if (isBroken.get() && !method.equals("close") && !method.equals("isClosed")) {
+					throw new SQLException("The connection is broken", "08006");
+				}
+				return result;
+			});
+			return (Connection) proxy.getProxy(getClass().getClassLoader());
 		}
 
 	}
