@@ -1,6 +1,5 @@
 package io.github.holdfast;
 
-import java.time.Instant;
 import java.util.Set;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -95,14 +94,6 @@ class ArchitectureTests {
 		.haveSimpleName("package-info")
 		.should()
 		.beAnnotatedWith(NullMarked.class);
-
-	@ArchTest
-	static final ArchRule leasesKnowOnlyTheMonotonicClock = noClasses().that()
-		.resideOutsideOfPackage(ROOT + ".local..")
-		.should()
-		.callMethod(System.class, "currentTimeMillis")
-		.orShould()
-		.callMethod(Instant.class, "now");
 
 	@ArchTest
 	static void rootListingFitsOneScreen(JavaClasses classes) {

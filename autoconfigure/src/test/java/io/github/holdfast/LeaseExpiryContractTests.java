@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,6 +51,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	}
 
 	@Test
+	@Tag("F06")
 	final void releaseAfterExpiryDoesNotFreeSuccessor() throws Exception {
 		String key = newKey();
 		LockLease stale = acquired(backend(), request(key, NO_WAIT, SHORT));

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -145,6 +146,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F06")
 	final void releaseFromAnotherThread() throws Exception {
 		String key = newKey();
 		LockLease lease = acquired(backend(), key);
@@ -153,6 +155,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F06")
 	final void releaseTwiceReportsLoss() throws Exception {
 		LockLease lease = acquired(backend(), newKey());
 		assertThat(release(lease)).isTrue();
@@ -171,6 +174,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F06")
 	final void staleReleaseDoesNotFreeSuccessor() throws Exception {
 		String key = newKey();
 		LockLease stale = acquired(backend(), key);
@@ -226,6 +230,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F40")
 	final void renewRacingReleaseHoldsNothing() throws Exception {
 		for (int i = 0; i < 50; i++) {
 			String key = newKey();
@@ -256,6 +261,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F16")
 	final void interruptedWaitHoldsNothing() throws Exception {
 		// From before the first attempt until well into the wait
 		for (int delay : List.of(0, 1, 5, 20, 100, 300)) {
@@ -282,6 +288,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F16")
 	final void interruptRacingReleaseHoldsNothingOrTheLock() throws Exception {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
@@ -461,6 +468,7 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest
 	@MethodSource
+	@Tag("F44")
 	final void keysOfAnyLength(int length) throws Exception {
 		for (String filler : List.of("x", "é", "仓")) {
 			String key = newKey();
@@ -479,6 +487,7 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("similarTexts")
+	@Tag("F46")
 	final void similarKeysAreDifferentLocks(String description, String left, String right) throws Exception {
 		String id = newKey();
 		LockLease one = acquired(backend(), request(id + left, NO_WAIT));

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -42,6 +43,7 @@ class LockLossTests {
 	}
 
 	@Test
+	@Tag("F06")
 	void lossIsThrownWhenNoCommitWasGuarded() {
 		this.backend.release = (lease) -> false;
 		assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> this.locks.run("A", () -> {

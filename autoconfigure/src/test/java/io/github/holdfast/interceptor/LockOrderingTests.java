@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -108,6 +109,7 @@ class LockOrderingTests {
 	}
 
 	@Test
+	@Tag("F08")
 	void asynchronousCallTakesTheLockOnItsOwnThread() {
 		this.application.withUserConfiguration(AsyncConfiguration.class).run((context) -> {
 			CompletableFuture<String> thread = new CompletableFuture<>();

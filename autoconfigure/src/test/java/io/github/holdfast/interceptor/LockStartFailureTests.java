@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -218,6 +219,7 @@ class LockStartFailureTests {
 	// Methods
 
 	@Test
+	@Tag("F09")
 	void privateMethodFailsTheStart() {
 		assertFailure(PrivateMethod.class, "PrivateMethod.lock()", "is private and so cannot be called through a proxy",
 				"Make the method public");
@@ -245,6 +247,7 @@ class LockStartFailureTests {
 	}
 
 	@Test
+	@Tag("F09")
 	void finalMethodFailsTheStart() {
 		assertFailure(FinalMethod.class, "FinalMethod.lock()", "is final", "bean 'finalMethod'", "Remove 'final'");
 	}
@@ -258,6 +261,7 @@ class LockStartFailureTests {
 	}
 
 	@Test
+	@Tag("F09")
 	void methodThatIsNotOnAnInterfaceOfAJdkProxyFailsTheStart() {
 		assertFailure(LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
 				NotOnInterface.class, "bean 'notOnInterface'", "method 'lock' is not on an interface",
@@ -279,6 +283,7 @@ class LockStartFailureTests {
 	@ParameterizedTest
 	@ValueSource(classes = { ReturnsFuture.class, ReturnsCompletableFuture.class, ReturnsStage.class,
 			ReturnsPublisher.class })
+	@Tag("F08")
 	void returnBeforeTheWorkIsDoneFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method");
 	}
@@ -322,6 +327,7 @@ class LockStartFailureTests {
 
 	@ParameterizedTest
 	@CsvSource({ "io.reactivex.rxjava3.core, class Completable", "org.reactivestreams, interface Publisher" })
+	@Tag("F08")
 	void reactiveReturnFailsTheStart(String packageName, String declaration, @TempDir Path sources) throws Exception {
 		String type = declaration.substring(declaration.indexOf(' ') + 1);
 		Path source = sources.resolve(packageName.replace('.', '/')).resolve(type + ".java");

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.DistributedLock;
@@ -90,11 +91,13 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	@Tag("F50")
 	void nullPartOfAConcatenationIsRefused() {
 		assertRefused((service) -> service.concatenation("inv", null), "\"#prefix + ':' + #sku\"", "#sku is null");
 	}
 
 	@Test
+	@Tag("F50")
 	void nullFirstPartOfAConcatenationIsRefused() {
 		assertRefused((service) -> service.concatenation(null, "SKU-1"), "#prefix is null");
 	}
@@ -120,6 +123,7 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	@Tag("F50")
 	void nullPropertyInAProjectionIsRefused() {
 		assertRefused((service) -> service.projection(List.of(new Line("A"), new Line(null))), "sku is null");
 	}
@@ -140,12 +144,14 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	@Tag("F50")
 	void nullPartInATernaryIsRefused() {
 		assertRefused((service) -> service.ternary(true, null), "#sku is null");
 		assertRefused((service) -> service.ternary(false, null), "#sku is null");
 	}
 
 	@Test
+	@Tag("F50")
 	void nullPartInAListIsRefused() {
 		assertRefused((service) -> service.list(null), "#sku is null");
 	}
@@ -175,6 +181,7 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	@Tag("F49")
 	void separatorsOfAnExpressionAreNeitherAddedNorRemoved() {
 		run((service) -> {
 			assertThat(service.concatenation("a", "b:c")).containsExactly("a:b:c");

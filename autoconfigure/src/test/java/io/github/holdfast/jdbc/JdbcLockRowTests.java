@@ -20,6 +20,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -166,6 +167,7 @@ class JdbcLockRowTests {
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
 	@MethodSource("pools")
+	@Tag("F11")
 	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) throws Exception {
 		int threads = 8;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockListener;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LocalUnknownOutcomeTests {
 
 	@Test
+	@Tag("F29")
 	void lockIsReleasedAfterItsLeaseTime() {
 		AtomicBoolean entered = new AtomicBoolean();
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)
@@ -51,6 +53,7 @@ class LocalUnknownOutcomeTests {
 	}
 
 	@Test
+	@Tag("F34")
 	void freeLockIsStillGivenWhileDraining() {
 		AtomicBoolean entered = new AtomicBoolean();
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {

@@ -11,6 +11,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /**
  * Whatever happens inside the guard: nothing is committed and nobody is told so.
  */
+@Tag("F02")
 class CommitGuardTests {
 
 	private static final Map<String, HikariDataSource> pools = new ConcurrentHashMap<>();

@@ -11,6 +11,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -75,6 +76,7 @@ class JpaCommitGuardTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	@Tag("F29")
 	void lockIsKeptWhenTheAnswerToTheCommitIsLost(TestDatabase database) {
 		run(database, CommitGuardLevel.LEASE, (dataSource, entities, transaction) -> {
 			List<LockListener.Outcome> outcomes = new ArrayList<>();

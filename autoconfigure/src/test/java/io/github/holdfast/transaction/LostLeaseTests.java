@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -74,6 +75,7 @@ class LostLeaseTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	@Tag("F33")
 	void deletedRowRejectsTheCommit(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
@@ -108,6 +110,7 @@ class LostLeaseTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	@Tag("F10")
 	void timedOutTransactionCannotCommit(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
