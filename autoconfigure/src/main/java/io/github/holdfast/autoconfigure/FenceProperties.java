@@ -25,6 +25,7 @@ public class FenceProperties extends DatabaseInitializationProperties {
 	/**
 	 * Create properties with their defaults. A script that fails must not pass unnoticed.
 	 */
+	@SuppressWarnings("this-escape")
 	public FenceProperties() {
 		setContinueOnError(false);
 	}

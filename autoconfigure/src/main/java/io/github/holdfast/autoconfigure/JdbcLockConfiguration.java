@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.jdbc.JdbcLockPurge;
 import io.github.holdfast.transaction.Fence;
 
 /**
@@ -25,6 +26,7 @@ import io.github.holdfast.transaction.Fence;
 @ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
+@EnableConfigurationProperties(JdbcLockPurgeProperties.class)
 @Import(LockDataSource.class)
 class JdbcLockConfiguration {
 
@@ -43,6 +45,14 @@ class JdbcLockConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockTableCheck jdbcLockTableCheck(LockDataSource dataSource) {
 		return new JdbcLockTableCheck(new JdbcLockBackend(dataSource));
+	}
+
+	@Bean
+	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, JdbcLockPurgeProperties purge,
+			LockProperties properties) {
+		purge.validate(properties.getLeaseTime());
+		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, purge.purgeAfter()),
+				JdbcLockPurgeSchedule.interval(purge.purgeAfter()));
 	}
 
 	@Configuration(proxyBeanMethods = false)

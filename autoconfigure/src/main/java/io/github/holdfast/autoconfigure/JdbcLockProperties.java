@@ -16,6 +16,7 @@ public class JdbcLockProperties extends DatabaseInitializationProperties {
 	/**
 	 * Create properties with their defaults. A script that fails must not pass unnoticed.
 	 */
+	@SuppressWarnings("this-escape")
 	public JdbcLockProperties() {
 		setContinueOnError(false);
 	}

@@ -200,10 +200,19 @@ public final class JdbcLockBackend implements LockBackend {
 				Duration timeout) throws SQLException {
 			LockTable.Grant grant = grant(row);
 			this.written = true;
-			boolean taken = row.exists() ? table.takeFree(connection, this.id, row.epoch(), grant, timeout)
-					: table.insert(connection, this.id, grant, timeout);
+			boolean taken = row.exists() && table.takeFree(connection, this.id, row.epoch(), grant, timeout);
+			if (!taken && (!row.exists() || isPurged(connection, table, timeout))) {
+				taken = table.insert(connection, this.id, row.now(), grant, timeout);
+			}
 			this.written = taken;
 			return taken ? grant : null;
+		}
+
+		/**
+		 * A row that has just been purged is no other holder's.
+		 */
+		private boolean isPurged(Connection connection, LockTable table, Duration timeout) throws SQLException {
+			return !table.find(connection, this.id, timeout).exists();
 		}
 
 		private LockTable.@Nullable Grant takeExpired(Connection connection, LockTable table, LockTable.Row row,

@@ -42,7 +42,7 @@ final class LockTable {
 
 	private static final String INSERT = """
 			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
-			VALUES (?, ?, ?, {now}, {now} + ?, 0, ?){ignore}""";
+			SELECT ?, ?, ?, {now}, {now} + ?, 0, ? FROM (SELECT 1) one WHERE {now} < ?{ignore}""";
 
 	private static final String TAKE = """
 			UPDATE holdfast_lock SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
@@ -62,6 +62,12 @@ final class LockTable {
 	private static final String RELEASE = """
 			UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}
 			WHERE lock_key = ? AND owner = ?""";
+
+	/**
+	 * How old a look at an absent row may be. Rows of later holders are not purged so
+	 * soon, so that the epochs rise.
+	 */
+	private static final Duration FRESH = Duration.ofSeconds(30);
 
 	private static final int MAX_HOLDER_LENGTH = 255;
 
@@ -94,10 +100,14 @@ final class LockTable {
 		}
 	}
 
-	boolean insert(Connection connection, String id, Grant grant, Duration timeout) throws SQLException {
+	/**
+	 * Take a row that was not there when the clock was read.
+	 */
+	boolean insert(Connection connection, String id, long seenAt, Grant grant, Duration timeout) throws SQLException {
 		try (PreparedStatement statement = prepare(connection, INSERT, timeout)) {
 			grant.set(statement);
 			this.dialect.setKey(statement, 5, id);
+			statement.setLong(6, seenAt + micros(FRESH));
 			return statement.executeUpdate() == 1;
 		}
 		catch (SQLException ex) {

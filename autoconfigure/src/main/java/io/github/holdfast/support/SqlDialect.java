@@ -16,7 +16,7 @@ public enum SqlDialect {
 
 	/** PostgreSQL 9.5 or later. */
 	POSTGRESQL(Set.of("PostgreSQL"), "(extract(epoch from clock_timestamp()) * 1000000)::bigint", " FOR SHARE",
-			Set.of("40001", "40P01", "55P03"), Set.of("23505"), Set.of("57014")) {
+			Set.of("40001", "40P01", "55P03"), Set.of("23505"), Set.of("57014"), Set.of("42501")) {
 
 		@Override
 		public void setKey(PreparedStatement statement, int index, String id) throws SQLException {
@@ -41,11 +41,11 @@ public enum SqlDialect {
 	/** MySQL 8.0 or later and MariaDB 10.6 or later. */
 	MYSQL(Set.of("MySQL", "MariaDB"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))",
 			" LOCK IN SHARE MODE", Set.of("1205", "1213", "1020", "3572"), Set.of("1062"),
-			Set.of("1317", "1969", "3024")),
+			Set.of("1317", "1969", "3024"), Set.of("1142", "1143")),
 
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
-			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"));
+			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096"));
 
 	/** The longest id of a lock, in bytes of UTF-8. */
 	public static final int MAX_KEY_BYTES = 255;
@@ -62,14 +62,17 @@ public enum SqlDialect {
 
 	private final Set<String> timeoutCodes;
 
+	private final Set<String> deniedCodes;
+
 	SqlDialect(Set<String> products, String now, String shareLock, Set<String> transientCodes,
-			Set<String> duplicateCodes, Set<String> timeoutCodes) {
+			Set<String> duplicateCodes, Set<String> timeoutCodes, Set<String> deniedCodes) {
 		this.products = products;
 		this.now = now;
 		this.shareLock = shareLock;
 		this.transientCodes = transientCodes;
 		this.duplicateCodes = duplicateCodes;
 		this.timeoutCodes = timeoutCodes;
+		this.deniedCodes = deniedCodes;
 	}
 
 	/**
@@ -153,6 +156,15 @@ public enum SqlDialect {
 	 */
 	public boolean isTimeout(SQLException ex) {
 		return ex instanceof SQLTimeoutException || this.timeoutCodes.contains(code(ex));
+	}
+
+	/**
+	 * Whether a statement failed because the user lacks a privilege.
+	 * @param ex the failure
+	 * @return {@code true} if a privilege is missing
+	 */
+	public boolean isDenied(SQLException ex) {
+		return this.deniedCodes.contains(code(ex));
 	}
 
 	String code(SQLException ex) {
