@@ -28,10 +28,20 @@ abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 
 	@BeforeAll
 	void open() {
-		DatabaseAccess access = this.database.newDatabase();
-		this.first = access.dataSource(20);
-		this.second = access.dataSource(20);
-		DatabaseAccess.runScript(this.first, "io/github/holdfast/jdbc/schema-" + this.database.platform() + ".sql");
+		DatabaseAccess owner = this.database.newDatabase();
+		try (HikariDataSource dataSource = owner.dataSource(1)) {
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + this.database.platform() + ".sql");
+		}
+		DatabaseAccess user = user(this.database, owner);
+		this.first = user.dataSource(20);
+		this.second = user.dataSource(20);
+	}
+
+	/**
+	 * How the clients connect: here, as the owner of the table.
+	 */
+	DatabaseAccess user(TestDatabase database, DatabaseAccess owner) {
+		return owner;
 	}
 
 	@AfterAll

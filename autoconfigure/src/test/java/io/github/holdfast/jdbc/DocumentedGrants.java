@@ -1,0 +1,54 @@
+package io.github.holdfast.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The privileges that the documentation says are needed.
+ */
+final class DocumentedGrants {
+
+	private static final Path PAGE = Path.of("../docs/jdbc.md");
+
+	private static final Pattern STATEMENT = Pattern.compile("^GRANT (.+) ON holdfast_lock TO shop_app;$",
+			Pattern.MULTILINE);
+
+	private static final Pattern PRIVILEGE = Pattern.compile("(\\w+)(?: \\(([^)]+)\\))?");
+
+	private DocumentedGrants() {
+	}
+
+	/**
+	 * The statements as they are printed.
+	 */
+	static List<String> statements() {
+		return STATEMENT.matcher(page()).results().map((match) -> match.group().replace(";", "")).toList();
+	}
+
+	/**
+	 * Each privilege, and each of its columns, by itself.
+	 */
+	static List<String> privileges() {
+		return STATEMENT.matcher(page())
+			.results()
+			.flatMap((match) -> PRIVILEGE.matcher(match.group(1)).results())
+			.flatMap((match) -> (match.group(2) == null) ? Stream.of(match.group(1))
+					: Stream.of(match.group(2).split(", ")).map((column) -> match.group(1) + " (" + column + ")"))
+			.toList();
+	}
+
+	private static String page() {
+		try {
+			return Files.readString(PAGE);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
