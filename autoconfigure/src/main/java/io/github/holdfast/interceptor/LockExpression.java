@@ -3,9 +3,11 @@ package io.github.holdfast.interceptor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -37,13 +40,31 @@ final class LockExpression {
 
 	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
 
+	private static final Set<String> CONTEXT_OBJECTS = Set.of("#this", "#root");
+
 	private final String text;
 
 	private final SpelNode root;
 
+	private final Map<SpelNode, String> arguments = new IdentityHashMap<>();
+
 	LockExpression(String text, SpelNode root) {
 		this.text = text;
 		this.root = root;
+		findArguments(root);
+	}
+
+	/**
+	 * SpEL itself would describe the class of an argument to its compiler at each
+	 * evaluation.
+	 */
+	private void findArguments(SpelNode node) {
+		if (node instanceof VariableReference && !CONTEXT_OBJECTS.contains(node.toStringAST())) {
+			this.arguments.put(node, node.toStringAST().substring(1));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			findArguments(node.getChild(i));
+		}
 	}
 
 	/**
@@ -109,7 +130,11 @@ final class LockExpression {
 		return (value instanceof Iterable<?> iterable) ? iterable : Arrays.asList(ObjectUtils.toObjectArray(value));
 	}
 
-	private static @Nullable Object value(SpelNode node, ExpressionState state) {
+	private @Nullable Object value(SpelNode node, ExpressionState state) {
+		String argument = this.arguments.get(node);
+		if (argument != null) {
+			return state.getEvaluationContext().lookupVariable(argument);
+		}
 		if (node instanceof OpPlus && node.getChildCount() == 2) {
 			return sum(node, state);
 		}
@@ -141,7 +166,7 @@ final class LockExpression {
 		return value == null || "".equals(value) || (value instanceof Optional<?> optional && optional.isEmpty());
 	}
 
-	private static @Nullable Object sum(SpelNode node, ExpressionState state) {
+	private @Nullable Object sum(SpelNode node, ExpressionState state) {
 		SpelNode leftNode = node.getChild(0);
 		SpelNode rightNode = node.getChild(1);
 		Object left = value(leftNode, state);
@@ -156,7 +181,7 @@ final class LockExpression {
 	 * Evaluates {@code source.![element]} with the checks of a concatenation in each
 	 * element.
 	 */
-	private static Object projection(SpelNode node, ExpressionState state) {
+	private Object projection(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
 		Object value = source(node, last, state).getValue();
 		if (value == null) {
@@ -181,7 +206,7 @@ final class LockExpression {
 	/**
 	 * Evaluates the first children of {@code a.b.c}, each on the value of the one before.
 	 */
-	private static TypedValue source(SpelNode node, int children, ExpressionState state) {
+	private TypedValue source(SpelNode node, int children, ExpressionState state) {
 		SpelNode first = node.getChild(0);
 		TypedValue source = (first instanceof OpPlus) ? new TypedValue(value(first, state))
 				: first.getTypedValue(state);
