@@ -1,5 +1,6 @@
 package io.github.holdfast.benchmarks;
 
+import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -30,9 +31,14 @@ public final class InterleavedRuns {
 	 * @param args JMH's options; {@code -f} is the number of rounds
 	 * @throws CommandLineOptionException if an option is unknown
 	 * @throws RunnerException if a benchmark fails
+	 * @throws IOException if the help cannot be written
 	 */
-	public static void main(String[] args) throws CommandLineOptionException, RunnerException {
+	public static void main(String[] args) throws CommandLineOptionException, RunnerException, IOException {
 		CommandLineOptions commandLine = new CommandLineOptions(args);
+		if (commandLine.shouldHelp()) {
+			commandLine.showHelp();
+			return;
+		}
 		Options round = new OptionsBuilder().parent(commandLine)
 			.forks(1)
 			.shouldFailOnError(true)
