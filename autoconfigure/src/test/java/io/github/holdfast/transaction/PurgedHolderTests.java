@@ -64,8 +64,8 @@ class PurgedHolderTests {
 	private static void purge(ApplicationContext context) {
 		DataSource dataSource = context.getBean(DataSource.class);
 		long twoDays = TimeUnit.DAYS.toMicros(2);
-		new JdbcTemplate(dataSource)
-			.update("UPDATE holdfast_lock SET epoch = epoch - ?, expires_at = acquired_at - ?", twoDays, twoDays);
+		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, expires_at = acquired_at - ?",
+				twoDays, twoDays);
 		try {
 			assertThat(new JdbcLockPurge(() -> dataSource, Duration.ofDays(1)).run(() -> true)).isOne();
 		}
