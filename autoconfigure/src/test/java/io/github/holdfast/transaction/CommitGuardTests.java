@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -63,8 +66,19 @@ class CommitGuardTests {
 	@MethodSource("faults")
 	void nothingIsCommittedWhenTheGuardFails(TestDatabase database, Manager kind, boolean autoCommit, Fault fault) {
 		HikariDataSource dataSource = pool(database, autoCommit);
+		assertNothingIsCommitted(dataSource, guarded(kind.create(dataSource)), fault);
+	}
+
+	@ParameterizedTest(name = "{0}, auto-commit {1}, {2}")
+	@MethodSource("fenceFaults")
+	void nothingIsCommittedWhenTheFenceTableFails(TestDatabase database, boolean autoCommit, Fault fault) {
+		HikariDataSource dataSource = pool(database, autoCommit);
+		assertNothingIsCommitted(dataSource, fenced(dataSource), fault);
+	}
+
+	private static void assertNothingIsCommitted(HikariDataSource dataSource, PlatformTransactionManager manager,
+			Fault fault) {
 		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-		PlatformTransactionManager manager = guarded(kind.create(dataSource));
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		TransactionStatus[] status = new TransactionStatus[1];
 		FaultyBackend backend = new FaultyBackend(() -> fault.strike(status[0], dataSource, manager));
@@ -110,7 +124,11 @@ class CommitGuardTests {
 	@MethodSource("managers")
 	void commitsWhenTheGuardIsContent(TestDatabase database, Manager kind, boolean autoCommit) {
 		HikariDataSource dataSource = pool(database, autoCommit);
-		TransactionTemplate transaction = new TransactionTemplate(guarded(kind.create(dataSource)));
+		assertCommits(dataSource, guarded(kind.create(dataSource)));
+	}
+
+	private static void assertCommits(DataSource dataSource, PlatformTransactionManager manager) {
+		TransactionTemplate transaction = new TransactionTemplate(manager);
 		FaultyBackend backend = new FaultyBackend(() -> {
 		});
 		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
@@ -120,6 +138,18 @@ class CommitGuardTests {
 		assertThat(backend.checks()).isPositive();
 		assertThat(count(dataSource)).isOne();
 		transaction.executeWithoutResult((running) -> new JdbcTemplate(dataSource).update("DELETE FROM written"));
+	}
+
+	@ParameterizedTest(name = "{0}, auto-commit {1}")
+	@MethodSource("fencePools")
+	void commitsWhenTheFenceTableIsContent(TestDatabase database, boolean autoCommit) {
+		HikariDataSource dataSource = pool(database, autoCommit);
+		assertCommits(dataSource, fenced(dataSource));
+	}
+
+	static Stream<Arguments> fencePools() {
+		return managers().filter((arguments) -> arguments.get()[1] == Manager.JDBC)
+			.map((arguments) -> Arguments.of(arguments.get()[0], arguments.get()[2]));
 	}
 
 	static Stream<Arguments> managers() {
@@ -141,6 +171,13 @@ class CommitGuardTests {
 					|| arguments.get()[3] != Fault.CONNECTION_ROLLBACK_ONLY);
 	}
 
+	static Stream<Arguments> fenceFaults() {
+		return faults().filter((arguments) -> arguments.get()[1] == Manager.JDBC).map((arguments) -> {
+			Object[] values = arguments.get();
+			return Arguments.of(values[0], values[2], values[3]);
+		});
+	}
+
 	private static HikariDataSource pool(TestDatabase database, boolean autoCommit) {
 		return pools.computeIfAbsent(database + " " + autoCommit, (name) -> {
 			DatabaseAccess access = database.newDatabase();
@@ -153,8 +190,22 @@ class CommitGuardTests {
 			TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
 			transaction.executeWithoutResult(
 					(status) -> new JdbcTemplate(dataSource).execute("CREATE TABLE written (id integer NOT NULL)"));
+			installEveryHolder(dataSource, database);
 			return dataSource;
 		});
+	}
+
+	private static void installEveryHolder(DataSource dataSource, TestDatabase database) {
+		LockPlace.OTHER_DATABASE.createFenceTable(dataSource, database);
+		try {
+			LockLease lease = LockPlace.OTHER_DATABASE.backend(new GrantingBackend(() -> 1), dataSource)
+				.acquire(new LockRequest("lock:key", "test", LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO,
+						Duration.ofSeconds(30), "owner", "test", 0));
+			assertThat(lease).isNotNull();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private static Integer count(DataSource dataSource) {
@@ -166,6 +217,13 @@ class CommitGuardTests {
 	private static PlatformTransactionManager guarded(AbstractPlatformTransactionManager manager) {
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.LEASE, () -> null).postProcessAfterInitialization(manager,
 				"transactionManager");
+		return manager;
+	}
+
+	private static PlatformTransactionManager fenced(DataSource dataSource) {
+		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
+		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> LockPlace.OTHER_DATABASE.fence(dataSource))
+			.postProcessAfterInitialization(manager, "transactionManager");
 		return manager;
 	}
 

@@ -10,7 +10,8 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
- * Grants every lock; something happens when a lease is checked.
+ * Grants every lock; something happens when a lease is checked by its time or by its
+ * owner.
  */
 class FaultyBackend implements LockBackend {
 
@@ -37,7 +38,9 @@ class FaultyBackend implements LockBackend {
 
 			@Override
 			public String owner() {
-				return request.owner();
+				FaultyBackend.this.checks.incrementAndGet();
+				FaultyBackend.this.whenChecked.run();
+				return "owner";
 			}
 
 			@Override
