@@ -97,16 +97,18 @@ class FencedLockBackendTests {
 	@Tag("F29")
 	void openTransactionOfThePredecessorIsWaitedForWhileTheLeaseIsRenewed(TestDatabase database) throws Exception {
 		try (Databases databases = new Databases(database)) {
+			long[] epoch = new long[1];
 			FutureTask<LockLease> successor = databases.whilePredecessorCommits(() -> {
-				FutureTask<LockLease> waiting = start(databases.fenced(), request(LONG));
-				long first = databases.awaitExpiresAtAbove(0);
-				long renewed = databases.awaitExpiresAtAbove(first);
-				databases.awaitExpiresAtAbove(renewed);
+				FutureTask<LockLease> waiting = start(databases.fenced(), request(LONG, Duration.ofSeconds(6)));
+				long firstEnd = databases.awaitExpiresAtAbove(0);
+				epoch[0] = databases.lockEpoch();
+				databases.awaitExpiresAtAbove(firstEnd);
 				assertThat(waiting.isDone()).isFalse();
 				return waiting;
 			});
 			LockLease lease = successor.get(60, TimeUnit.SECONDS);
 			assertThat(lease).isNotNull();
+			assertThat(lease.epoch()).as("that of the first grant").isEqualTo(epoch[0]);
 			assertThat(lease.isValid()).isTrue();
 			assertThat(databases.holds(lease)).isTrue();
 		}
@@ -245,7 +247,7 @@ class FencedLockBackendTests {
 	void sharedLocksAreNotInstalled() throws Exception {
 		try (Databases databases = new Databases(TestDatabase.H2)) {
 			LockLease shared = databases.fenced(new GrantingBackend(() -> 1))
-				.acquire(request("key", LockRequest.Mode.SHARED, Duration.ZERO));
+				.acquire(request("key", LockRequest.Mode.SHARED));
 			assertThat(shared).isNotNull();
 			assertThat(databases.holds(shared)).isFalse();
 		}
@@ -257,8 +259,8 @@ class FencedLockBackendTests {
 			Iterator<Long> epochs = List.of(1L, 5L, 2L, 4L).iterator();
 			GrantingBackend store = new GrantingBackend(epochs::next);
 			LockBackend fenced = databases.fenced(store);
-			List<LockRequest> requests = List.of(request("a", LockRequest.Mode.EXCLUSIVE, Duration.ZERO),
-					request("b", LockRequest.Mode.EXCLUSIVE, Duration.ZERO));
+			List<LockRequest> requests = List.of(request("a", LockRequest.Mode.EXCLUSIVE),
+					request("b", LockRequest.Mode.EXCLUSIVE));
 			List<LockLease> leases = fenced.acquireAll(requests);
 			assertThat(leases).hasSize(2).allMatch(databases::holds);
 			assertThat(fenced.acquireAll(requests)).as("the second key falls from 5 to 4").isNull();
@@ -267,11 +269,19 @@ class FencedLockBackendTests {
 	}
 
 	private static LockRequest request(Duration waitTime) {
-		return request("key", LockRequest.Mode.EXCLUSIVE, waitTime);
+		return request(waitTime, LEASE_TIME);
 	}
 
-	private static LockRequest request(String key, LockRequest.Mode mode, Duration waitTime) {
-		return new LockRequest(key, "test", mode, false, waitTime, LEASE_TIME, UUID.randomUUID().toString(), "test", 0);
+	private static LockRequest request(Duration waitTime, Duration leaseTime) {
+		return request("key", LockRequest.Mode.EXCLUSIVE, waitTime, leaseTime);
+	}
+
+	private static LockRequest request(String key, LockRequest.Mode mode) {
+		return request(key, mode, Duration.ZERO, LEASE_TIME);
+	}
+
+	private static LockRequest request(String key, LockRequest.Mode mode, Duration waitTime, Duration leaseTime) {
+		return new LockRequest(key, "test", mode, false, waitTime, leaseTime, UUID.randomUUID().toString(), "test", 0);
 	}
 
 	private static FutureTask<LockLease> start(LockBackend backend, LockRequest request) {
@@ -350,6 +360,11 @@ class FencedLockBackendTests {
 		boolean holds(LockLease lease) {
 			return Boolean.TRUE.equals(new TransactionTemplate(new JdbcTransactionManager(this.business))
 				.execute((status) -> this.table.fence().holds(this.business, lease, false)));
+		}
+
+		long lockEpoch() {
+			Long epoch = new JdbcTemplate(this.locks).queryForObject("SELECT epoch FROM holdfast_lock", Long.class);
+			return (epoch != null) ? epoch : -1;
 		}
 
 		void expireLease() {
