@@ -163,10 +163,40 @@ final class LockEngine implements AutoCloseable {
 		}
 
 		private void acquireAll(List<String> missing) {
+			List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
+			int next = 0;
 			for (String key : this.keys) {
 				LockLease held = missing.contains(key) ? null : HeldLocks.find(this.backend, storedKey(key));
-				this.leases.add((held != null) ? held : acquire(key));
+				if (held != null) {
+					this.leases.add(held);
+				}
+				else {
+					this.leases.add((atOnce != null) ? atOnce.get(next++) : acquire(key));
+				}
 			}
+		}
+
+		/**
+		 * Several free keys may take one round trip.
+		 */
+		private @Nullable List<LockLease> acquireAtOnce(List<String> missing) {
+			if (LockEngine.this.draining) {
+				return null;
+			}
+			List<LockLease> leases = this.backend.acquireAll(missing.stream().map(this::request).toList());
+			if (leases == null) {
+				return null;
+			}
+			leases.forEach((lease) -> this.acquired.add(LockEngine.this.renewal.start(lease, this.settings)));
+			if (LockEngine.this.closed) {
+				throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
+			}
+			logger.debug("{} locks acquired at once", leases.size());
+			return leases;
+		}
+
+		private LockRequest request(String key) {
+			return this.settings.request(storedKey(key), remainingWait(), LockOwner.next(), LockOwner.holder());
 		}
 
 		private LockLease acquire(String key) {
@@ -176,7 +206,7 @@ final class LockEngine implements AutoCloseable {
 			boolean shutdown;
 			try {
 				if (!LockEngine.this.closed) {
-					lease = acquireStored(storedKey(key));
+					lease = acquireStored(key);
 				}
 			}
 			catch (InterruptedException ex) {
@@ -201,9 +231,8 @@ final class LockEngine implements AutoCloseable {
 			return lease;
 		}
 
-		private @Nullable LockLease acquireStored(String storedKey) throws InterruptedException {
-			LockLease lease = this.backend
-				.acquire(this.settings.request(storedKey, remainingWait(), LockOwner.next(), LockOwner.holder()));
+		private @Nullable LockLease acquireStored(String key) throws InterruptedException {
+			LockLease lease = this.backend.acquire(request(key));
 			if (lease != null) {
 				this.acquired.add(LockEngine.this.renewal.start(lease, this.settings));
 			}

@@ -1,6 +1,8 @@
 package io.github.holdfast.handover;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
@@ -61,6 +63,51 @@ public final class HandoverLockBackend implements LockBackend {
 				turn.release();
 			}
 		}
+	}
+
+	/**
+	 * Not while another local thread has or wants one of the keys: they are then queued
+	 * for one by one.
+	 */
+	@Override
+	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
+		List<KeyedPermits.Permit> turns = turns(sorted);
+		List<LockLease> leases = null;
+		try {
+			leases = (turns.size() == sorted.size()) ? this.store.acquireAll(sorted) : null;
+			return (leases != null) ? queued(leases, turns) : null;
+		}
+		finally {
+			if (leases == null) {
+				turns.forEach(KeyedPermits.Permit::release);
+			}
+		}
+	}
+
+	private List<KeyedPermits.Permit> turns(List<LockRequest> requests) {
+		List<KeyedPermits.Permit> turns = new ArrayList<>(requests.size());
+		try {
+			for (LockRequest request : requests) {
+				KeyedPermits.Permit turn = this.queue.acquire(request.key(), Duration.ZERO);
+				if (turn == null) {
+					break;
+				}
+				turns.add(turn);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		return turns;
+	}
+
+	private static List<LockLease> queued(List<LockLease> leases, List<KeyedPermits.Permit> turns) {
+		List<LockLease> queued = new ArrayList<>(leases.size());
+		for (int i = 0; i < leases.size(); i++) {
+			turns.get(i).expireAfter(leases.get(i)::remaining);
+			queued.add(new QueuedLease(leases.get(i), turns.get(i)));
+		}
+		return queued;
 	}
 
 	@Override

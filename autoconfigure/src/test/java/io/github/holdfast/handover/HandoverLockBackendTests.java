@@ -223,6 +223,35 @@ class HandoverLockBackendTests {
 		assertThat(this.backend).hasToString("backend 'store'");
 	}
 
+	@Test
+	void severalKeysAreTakenAtOnce() throws Exception {
+		List<LockLease> leases = this.backend.acquireAll(List.of(request("A", LONG), request("B", LONG)));
+		assertThat(leases).extracting(LockLease::key).containsExactly("A", "B");
+		Future<LockLease> waiter = this.threads.submit(() -> acquire("B", LONG));
+		await().until(() -> isQueued());
+		leases.forEach(LockLease::release);
+		assertThat(waiter.get().isValid()).isTrue();
+		acquire("A", Duration.ZERO);
+	}
+
+	@Test
+	void severalKeysAreNotTakenAtOnceWhenOneIsTakenLocally() throws Exception {
+		LockLease lease = acquire("B", LONG);
+		assertThat(this.backend.acquireAll(List.of(request("A", LONG), request("B", LONG)))).isNull();
+		assertThat(this.store.requests).hasSize(1);
+		lease.release();
+		assertThat(this.backend.acquireAll(List.of(request("A", LONG), request("B", LONG)))).hasSize(2);
+	}
+
+	@Test
+	void severalKeysThatTheStoreDoesNotGrantAreFreeLocally() throws Exception {
+		this.store.busy = true;
+		assertThat(this.backend.acquireAll(List.of(request("A", LONG), request("B", LONG)))).isNull();
+		this.store.busy = false;
+		acquire("A", Duration.ZERO);
+		acquire("B", Duration.ZERO);
+	}
+
 	private static boolean isQueued() {
 		return Thread.getAllStackTraces()
 			.entrySet()
@@ -280,6 +309,15 @@ class HandoverLockBackendTests {
 			finally {
 				this.atOnce.decrementAndGet();
 			}
+		}
+
+		@Override
+		public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
+			this.requests.addAll(sorted);
+			return this.busy ? null
+					: sorted.stream()
+						.<LockLease>map((request) -> new Lease(request, this.epochs.incrementAndGet(), this))
+						.toList();
 		}
 
 		private void fail() {
