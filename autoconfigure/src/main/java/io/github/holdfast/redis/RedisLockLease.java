@@ -26,6 +26,8 @@ final class RedisLockLease implements LockLease {
 
 	private volatile boolean ended;
 
+	private volatile boolean lost;
+
 	RedisLockLease(RedisLocks locks, LockRequest request, long epoch, Deadline deadline) {
 		this.locks = locks;
 		this.request = request;
@@ -64,8 +66,13 @@ final class RedisLockLease implements LockLease {
 			return false;
 		}
 		Deadline renewed = Deadline.ofLease(leaseTime);
+		if (renewed.remainingNanos() < this.deadline.remainingNanos()) {
+			// Even if the answer is lost: Redis may have shortened the lease
+			this.deadline = renewed;
+		}
 		if (!this.locks.renew(this.request, leaseTime)) {
 			this.ended = true;
+			this.lost = true;
 			return false;
 		}
 		this.deadline = renewed;
@@ -75,7 +82,7 @@ final class RedisLockLease implements LockLease {
 	@Override
 	public CompletionStage<Boolean> release() {
 		this.ended = true;
-		return this.released.compareAndSet(false, true) ? this.locks.release(this.request)
+		return (this.released.compareAndSet(false, true) && !this.lost) ? this.locks.release(this.request)
 				: CompletableFuture.completedStage(false);
 	}
 
