@@ -1,9 +1,12 @@
 package io.github.holdfast.transaction;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -13,7 +16,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LeaseCalls;
-import io.github.holdfast.testsupport.StatementLog;
 import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -42,9 +44,10 @@ class PropagationTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void fenceIsAssertedOncePerCommit(TestDatabase database) {
-		run(TestBackend.valueOf(database.name()).application().withBean(StatementLog.class), (context) -> {
-			StatementLog log = context.getBean(StatementLog.class);
-			return new Counter(log::clear, () -> log.count(ASSERT));
+		run(TestBackend.valueOf(database.name()).application().withBean(Recorder.class), (context) -> {
+			RecordingDataSource dataSource = context.getBean(RecordingDataSource.class);
+			return new Counter(dataSource::clear,
+					() -> dataSource.statements().stream().filter((sql) -> sql.startsWith(ASSERT)).count());
 		});
 	}
 
@@ -97,6 +100,15 @@ class PropagationTests {
 				this.context.getBean(StockService.class).write(sku, 1);
 				inner.run();
 			});
+		}
+
+	}
+
+	private static final class Recorder implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
 		}
 
 	}
