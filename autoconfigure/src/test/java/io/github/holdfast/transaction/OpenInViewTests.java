@@ -99,8 +99,8 @@ class OpenInViewTests {
 			this.context = new SpringApplicationBuilder(application).properties(properties)
 				.properties("spring.datasource.url=" + access.url(), "spring.datasource.username=" + access.user(),
 						"spring.datasource.password=" + access.password(), "spring.flyway.enabled=false",
-						"spring.jpa.hibernate.ddl-auto=update", "holdfast.jdbc.initialize-schema=always",
-						"server.port=0")
+						"spring.jpa.hibernate.ddl-auto=update", "holdfast.backend=jdbc",
+						"holdfast.jdbc.initialize-schema=always", "server.port=0")
 				.run();
 			this.client = RestClient.builder()
 				.baseUrl("http://localhost:" + this.context.getEnvironment().getRequiredProperty("local.server.port"))
