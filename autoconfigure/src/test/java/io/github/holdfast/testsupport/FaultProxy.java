@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * A TCP proxy on a local port that plays a failing network between a client and a server.
@@ -30,6 +31,8 @@ public final class FaultProxy implements AutoCloseable {
 	private final int port;
 
 	private ServerSocket listener;
+
+	private CountDownLatch refused = new CountDownLatch(0);
 
 	private Fault fault = Fault.NONE;
 
@@ -72,6 +75,7 @@ public final class FaultProxy implements AutoCloseable {
 		this.fault = fault;
 		if (fault == Fault.REFUSE) {
 			close(this.listener);
+			awaitUninterruptibly(this.refused);
 		}
 		else if (wasRefusing) {
 			this.listener = listen(this.port);
@@ -133,7 +137,9 @@ public final class FaultProxy implements AutoCloseable {
 			ServerSocket socket = new ServerSocket();
 			socket.setReuseAddress(true);
 			socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-			start("accept", () -> accept(socket));
+			CountDownLatch ended = new CountDownLatch(1);
+			start("accept", () -> accept(socket, ended));
+			this.refused = ended;
 			return socket;
 		}
 		catch (IOException ex) {
@@ -141,13 +147,21 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private void accept(ServerSocket listener) throws IOException {
-		while (true) {
-			Socket client = listener.accept();
-			Socket server = new Socket();
-			this.sockets.add(client);
-			this.sockets.add(server);
-			start("connect", () -> connect(client, server));
+	/**
+	 * A closed socket goes on to listen until nobody accepts from it any more.
+	 */
+	private void accept(ServerSocket listener, CountDownLatch ended) throws IOException {
+		try {
+			while (true) {
+				Socket client = listener.accept();
+				Socket server = new Socket();
+				this.sockets.add(client);
+				this.sockets.add(server);
+				start("connect", () -> connect(client, server));
+			}
+		}
+		finally {
+			ended.countDown();
 		}
 	}
 
@@ -213,6 +227,21 @@ public final class FaultProxy implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			throw new IOException(ex);
+		}
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		boolean interrupted = false;
+		while (latch.getCount() > 0) {
+			try {
+				latch.await();
+			}
+			catch (InterruptedException ex) {
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
