@@ -278,6 +278,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F23")
 	final void timedOutWaitHoldsNothing() throws Exception {
 		String key = newKey();
 		LockLease lease = acquired(backend(), key);
@@ -306,6 +307,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
+	@Tag("F23")
 	final void timeOutRacingReleaseHoldsNothingOrTheLock() throws Exception {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
@@ -441,6 +443,7 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("oddTexts")
+	@Tag("F47")
 	final void oddKeys(String description, String text) throws Exception {
 		String id = newKey();
 		for (String key : List.of(id + text, text + id, text + id + text)) {

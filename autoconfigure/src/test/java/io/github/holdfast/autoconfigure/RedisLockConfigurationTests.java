@@ -1,5 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -17,16 +19,23 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.TestDatabase;
 
 import static io.github.holdfast.autoconfigure.LockBackendAutoConfigurationTests.assertFailure;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -186,6 +195,32 @@ class RedisLockConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed()
 				.doesNotHaveBean(LockBackend.class)
 				.doesNotHaveBean(RedisLockServerCheck.class));
+	}
+
+	@Test
+	void releaseAfterACheckedCommitIsNotWaitedFor() {
+		DatabaseAccess database = TestDatabase.H2.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(this.server.port())) {
+			LockedApplication.jdbc(database)
+				.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+				.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + proxy.port(),
+						"holdfast.backend=redis", "holdfast.commit-guard=lease")
+				.run((context) -> {
+					LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+					TransactionTemplate transactions = new TransactionTemplate(
+							context.getBean(PlatformTransactionManager.class));
+					locks.run("A", () -> transactions
+						.executeWithoutResult((status) -> proxy.inject(FaultProxy.Fault.HOLD_REPLIES)));
+					await().until(() -> this.server.command("EXISTS", "{lock:A}").equals(0L));
+					assertThatExceptionOfType(LockNotAcquiredException.class)
+						.as("the key stays in the local queue until the answer is there")
+						.isThrownBy(() -> locks.run("A", () -> {
+						}));
+					proxy.inject(FaultProxy.Fault.NONE);
+					locks.withWaitTime(Duration.ofSeconds(30)).run("A", () -> {
+					});
+				});
+		}
 	}
 
 	@Test

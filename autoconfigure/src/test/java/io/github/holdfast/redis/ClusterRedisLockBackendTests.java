@@ -2,12 +2,14 @@ package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
+import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.RedisCluster;
 import io.github.holdfast.testsupport.RedisConnections;
 
@@ -35,6 +37,47 @@ class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 		}
 		finally {
 			RedisConnections.close(connections);
+		}
+	}
+
+	@Test
+	void jedisWorksToo() throws Exception {
+		RedisConnectionFactory jedis = RedisConnections.jedis(this.cluster);
+		try {
+			assertWorks(new RedisLockBackend(() -> jedis));
+		}
+		finally {
+			RedisConnections.close(jedis);
+		}
+	}
+
+	@Test
+	void documentedPrivilegesAreEnough() throws Exception {
+		this.cluster.masters().forEach((master) -> {
+			RedisUser.create(master, "");
+			master.command("ACL", "SETUSER", RedisUser.NAME, "+cluster|nodes");
+		});
+		RedisConnectionFactory connections = RedisConnections.lettuce(this.cluster, RedisUser.NAME, RedisUser.PASSWORD);
+		try {
+			assertWorks(new RedisLockBackend(() -> connections));
+		}
+		finally {
+			RedisConnections.close(connections);
+		}
+	}
+
+	/**
+	 * With keys on all masters.
+	 */
+	private static void assertWorks(RedisLockBackend backend) throws Exception {
+		for (int i = 0; i < 10; i++) {
+			String key = "works:" + UUID.randomUUID();
+			LockLease lease = backend.acquire(RedisRequests.request(key, Duration.ZERO));
+			assertThat(lease).isNotNull();
+			assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
+			assertThat(backend.holder(key)).isNotNull();
+			assertThat(backend.acquire(RedisRequests.request(key, Duration.ofMillis(10)))).isNull();
+			assertThat(lease.release().toCompletableFuture().get()).isTrue();
 		}
 	}
 

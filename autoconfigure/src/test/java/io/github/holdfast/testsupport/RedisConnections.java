@@ -78,17 +78,46 @@ public final class RedisConnections {
 	}
 
 	/**
+	 * Lettuce on a Cluster, as a user.
+	 * @param cluster the cluster
+	 * @param user the name of the user
+	 * @param password the password of the user
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory lettuce(RedisCluster cluster, String user, String password) {
+		RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
+		configuration.setUsername(user);
+		configuration.setPassword(password);
+		return lettuce(configuration);
+	}
+
+	/**
 	 * Jedis on one server, with a pool.
 	 * @param port the local port
 	 * @return the connections
 	 */
 	public static JedisConnectionFactory jedis(int port) {
-		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
-		pool.setMaxTotal(30);
-		JedisConnectionFactory factory = new JedisConnectionFactory(standalone(port),
-				JedisClientConfiguration.builder().usePooling().poolConfig(pool).build());
+		return started(new JedisConnectionFactory(standalone(port), jedisClient()));
+	}
+
+	/**
+	 * Jedis on a Cluster, with a pool.
+	 * @param cluster the cluster
+	 * @return the connections
+	 */
+	public static JedisConnectionFactory jedis(RedisCluster cluster) {
+		return started(new JedisConnectionFactory(new RedisClusterConfiguration(cluster.nodes()), jedisClient()));
+	}
+
+	private static JedisConnectionFactory started(JedisConnectionFactory factory) {
 		factory.afterPropertiesSet();
 		return factory;
+	}
+
+	private static JedisClientConfiguration jedisClient() {
+		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(30);
+		return JedisClientConfiguration.builder().usePooling().poolConfig(pool).build();
 	}
 
 	private static RedisStandaloneConfiguration standalone(int port) {

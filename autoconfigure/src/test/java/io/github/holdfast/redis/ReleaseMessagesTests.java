@@ -1,0 +1,137 @@
+package io.github.holdfast.redis;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.testsupport.RedisConnections;
+import io.github.holdfast.testsupport.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link ReleaseMessages}.
+ */
+@Timeout(120)
+class ReleaseMessagesTests {
+
+	private final RedisServer server = RedisServer.shared();
+
+	private final LettuceConnectionFactory connections = RedisConnections.lettuce(this.server.port());
+
+	private final ReleaseMessages messages = new ReleaseMessages(this.connections::getRequiredNativeClient);
+
+	private final String key = "messages:" + UUID.randomUUID();
+
+	private final String channel = LockKey.of(this.key).channel();
+
+	@AfterEach
+	void close() {
+		RedisConnections.close(this.connections);
+	}
+
+	@Test
+	void releaseEndsThePause() throws Exception {
+		RedisLockBackend backend = new RedisLockBackend(() -> this.connections);
+		LockLease lease = backend.acquire(RedisRequests.request(this.key, Duration.ZERO));
+		assertThat(lease).isNotNull();
+		try (Signal signal = this.messages.listen(this.channel)) {
+			assertEnds(pause(signal));
+			CompletableFuture<Void> pause = pause(signal);
+			await().during(Duration.ofMillis(200)).until(() -> !pause.isDone());
+			assertThat(lease.release().toCompletableFuture().get()).isTrue();
+			assertEnds(pause);
+		}
+	}
+
+	@Test
+	void subscriptionEndsThePauseAsMessagesMayHaveBeenMissed() {
+		try (Signal signal = this.messages.listen(this.channel); Signal second = this.messages.listen(this.channel)) {
+			assertEnds(pause(signal));
+			assertEnds(pause(second));
+			awaitSubscribers(1);
+			CompletableFuture<Void> pause = pause(signal);
+			this.server.command("CLIENT", "KILL", "TYPE", "pubsub");
+			assertEnds(pause);
+		}
+	}
+
+	@Test
+	void allListenersOfAChannelHearAMessage() {
+		try (Signal signal = this.messages.listen(this.channel); Signal second = this.messages.listen(this.channel)) {
+			assertEnds(pause(signal));
+			assertEnds(pause(second));
+			awaitSubscribers(1);
+			CompletableFuture<Void> pause = pause(signal);
+			CompletableFuture<Void> secondPause = pause(second);
+			this.server.command("PUBLISH", this.channel, "1");
+			assertEnds(pause);
+			assertEnds(secondPause);
+		}
+	}
+
+	@Test
+	void lastListenerEndsTheSubscription() {
+		Signal signal = this.messages.listen(this.channel);
+		Signal second = this.messages.listen(this.channel);
+		awaitSubscribers(1);
+		signal.close();
+		assertThat(this.messages.size()).isOne();
+		second.close();
+		assertThat(this.messages.size()).isZero();
+		awaitSubscribers(0);
+	}
+
+	@Test
+	void listenersShareOneConnection() {
+		try (Signal signal = this.messages.listen(this.channel);
+				Signal other = this.messages.listen(this.channel + "2")) {
+			assertEnds(pause(signal));
+			assertEnds(pause(other));
+			assertThat(this.server.command("CLIENT", "LIST", "TYPE", "pubsub").toString().lines()).hasSize(1);
+		}
+	}
+
+	@Test
+	void clientThatWasStartedAgainGetsANewConnection() {
+		this.messages.listen(this.channel).close();
+		this.connections.stop();
+		this.connections.start();
+		try (Signal signal = this.messages.listen(this.channel)) {
+			assertEnds(pause(signal));
+			awaitSubscribers(1);
+		}
+	}
+
+	private static CompletableFuture<Void> pause(Signal signal) {
+		return CompletableFuture.runAsync(() -> {
+			try {
+				signal.await(TimeUnit.MINUTES.toNanos(5));
+			}
+			catch (InterruptedException ex) {
+				throw new CompletionException(ex);
+			}
+		});
+	}
+
+	private static void assertEnds(CompletableFuture<Void> pause) {
+		assertThatCode(() -> pause.get(30, TimeUnit.SECONDS)).doesNotThrowAnyException();
+	}
+
+	private void awaitSubscribers(long count) {
+		await()
+			.until(() -> this.server.command("PUBSUB", "NUMSUB", this.channel).toString().endsWith(" " + count + "]"));
+	}
+
+}
