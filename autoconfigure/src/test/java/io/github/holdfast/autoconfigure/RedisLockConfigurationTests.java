@@ -3,6 +3,7 @@ package io.github.holdfast.autoconfigure;
 import java.time.Duration;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -162,6 +163,7 @@ class RedisLockConfigurationTests {
 	}
 
 	@Test
+	@Tag("F32")
 	void fullRedisFailsTheStart() {
 		try (RedisServer full = RedisServer.start("--maxmemory", "1mb")) {
 			full.command("CONFIG", "SET", "maxmemory", "1");
@@ -170,6 +172,7 @@ class RedisLockConfigurationTests {
 	}
 
 	@Test
+	@Tag("F32")
 	void policyThatEvictsLocksIsWarnedAbout(CapturedOutput output) {
 		try (RedisServer evicting = RedisServer.start("--maxmemory-policy", "volatile-lru")) {
 			LockedApplication.redis(evicting.port()).run((context) -> assertThat(context).hasNotFailed());
