@@ -1,0 +1,99 @@
+package io.github.holdfast.redisson;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+import org.springframework.util.function.SingletonSupplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Polling;
+
+/**
+ * Locks in Redis 6.2 or later through the application's {@link RedissonClient}, whatever
+ * servers it is configured for. The client is never shut down.
+ *
+ * <p>
+ * A lock is an {@code RLock} whose holder is one acquisition instead of a thread. Its
+ * lease is always given, so that Redisson's watchdog is not used: the renewal and the
+ * epoch are scripts, which check first that this holder still holds the lock.
+ *
+ * <p>
+ * Waiters are woken by a message when the lock is released and poll as a net under it. By
+ * default they have no order. Fair ones queue in Redis; one that is not heard of for five
+ * seconds of Redis' clock loses its place. Fair requests do not pass each other, but
+ * others for the same key pass them.
+ *
+ * <p>
+ * A master that fails before it has told its replica about a lock loses it: then two
+ * holders are possible, and only the check at the commit keeps the second from losing the
+ * updates of the first.
+ *
+ * @since 0.1.0
+ */
+public final class RedissonLockBackend implements LockBackend {
+
+	private static final Duration COUNTER_RETENTION = Duration.ofDays(1);
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
+
+	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
+
+	private final RedissonLocks locks;
+
+	/**
+	 * Create a backend.
+	 * @param client supplies the client, at the first use
+	 */
+	public RedissonLockBackend(Supplier<RedissonClient> client) {
+		this(client, COUNTER_RETENTION);
+	}
+
+	/**
+	 * Create a backend.
+	 * @param client supplies the client, at the first use
+	 * @param counterRetention how long the last epoch of a key is kept beyond its lease
+	 */
+	RedissonLockBackend(Supplier<RedissonClient> client, Duration counterRetention) {
+		this.locks = new RedissonLocks(SingletonSupplier.of(client), counterRetention);
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		try (RedissonAcquisition acquisition = new RedissonAcquisition(this.locks, this.locks.holder(request))) {
+			return POLLING.until(request.waitTime(), acquisition::attempt, acquisition::pause);
+		}
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		try {
+			List<Object> holder = Answers.await(this.locks.holder(key), Duration.ZERO);
+			long remaining = (Long) holder.get(0);
+			return (remaining > 0)
+					? "held by " + holder.get(1) + ", whose lease is renewed or ends in " + remaining + " ms" : null;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			return null;
+		}
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'redisson'";
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.github.holdfast.redisson;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import org.redisson.api.RScript;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+import org.springframework.util.Assert;
+
+import io.github.holdfast.LockRequest;
+
+/**
+ * What can be asked of Redis about locks. Nothing here waits for the answer.
+ */
+final class RedissonLocks {
+
+	/** For how long a fair waiter that is no longer heard of keeps its place. */
+	static final Duration TICKET_TIME = Duration.ofSeconds(5);
+
+	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
+
+	/** What Redis can add to its clock without an overflow. */
+	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+
+	/** Above, the numbers of Lua are not exact. */
+	private static final long MAX_EPOCH = 1L << 53;
+
+	private final Supplier<RedissonClient> client;
+
+	private final Duration counterRetention;
+
+	RedissonLocks(Supplier<RedissonClient> client, Duration counterRetention) {
+		this.client = client;
+		this.counterRetention = counterRetention;
+	}
+
+	Holder holder(LockRequest request) {
+		Assert.isTrue(request.minEpoch() < MAX_EPOCH, "Minimum epoch must be less than 2^53");
+		return Holder.of(request, this.client.get().getId());
+	}
+
+	/**
+	 * Tries once to take a lock. The lease is given, so Redisson does not renew it.
+	 */
+	CompletableFuture<Boolean> tryLock(Holder holder) {
+		return send((client) -> client.getLock(holder.names().lock())
+			.tryLockAsync(0, millis(holder.request().leaseTime()), TimeUnit.MILLISECONDS, holder.id()));
+	}
+
+	CompletableFuture<Long> start(Holder holder) {
+		LockRequest request = holder.request();
+		LockNames names = holder.names();
+		return number(LockScript.START, request.fair() ? names.keysOfQueue() : names.keys(), holder.field(),
+				text(request.leaseTime()), text(request.leaseTime().plus(this.counterRetention)),
+				Long.toString(request.minEpoch()), request.holder());
+	}
+
+	CompletableFuture<Long> renew(Holder holder, Duration leaseTime) {
+		return number(LockScript.RENEW, holder.names().keys(), holder.field(), text(leaseTime),
+				text(leaseTime.plus(this.counterRetention)));
+	}
+
+	CompletableFuture<Boolean> release(Holder holder) {
+		CompletableFuture<Boolean> released = new CompletableFuture<>();
+		number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names()))
+			.orTimeout(RELEASE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
+			.whenComplete((answer, ex) -> {
+				if (ex != null) {
+					released.completeExceptionally(Answers.failure(holder.request().key(), "released", ex));
+				}
+				else {
+					released.complete(answer == 1);
+				}
+			});
+		return released;
+	}
+
+	CompletableFuture<Long> queue(Holder holder) {
+		return number(LockScript.QUEUE, holder.names().keysOfQueue(), holder.field(), text(TICKET_TIME));
+	}
+
+	CompletableFuture<Long> leave(Holder holder) {
+		return number(LockScript.LEAVE, holder.names().keysOfQueue(), holder.field(), channel(holder.names()));
+	}
+
+	/**
+	 * Asks for the remaining milliseconds and the holder.
+	 */
+	CompletableFuture<List<Object>> holder(String key) {
+		return send((client) -> script(client).evalAsync(RScript.Mode.READ_WRITE, LockScript.HOLDER.text(),
+				RScript.ReturnType.LIST, LockNames.of(key).keys()));
+	}
+
+	ReleaseSignal listen(Holder holder) {
+		ReleaseSignal signal = new ReleaseSignal(topic(holder.names()));
+		signal.listen();
+		return signal;
+	}
+
+	private CompletableFuture<Long> number(LockScript script, List<Object> keys, Object... args) {
+		return send((client) -> script(client).evalAsync(RScript.Mode.READ_WRITE, script.text(),
+				RScript.ReturnType.LONG, keys, args));
+	}
+
+	private static RScript script(RedissonClient client) {
+		return client.getScript(StringCodec.INSTANCE);
+	}
+
+	/**
+	 * The name of the channel in Redis, which scripts are not given by themselves.
+	 */
+	private String channel(LockNames names) {
+		return topic(names).getChannelNames().get(0);
+	}
+
+	private RTopic topic(LockNames names) {
+		return this.client.get().getTopic(names.channel(), StringCodec.INSTANCE);
+	}
+
+	/**
+	 * A client that was shut down throws at once.
+	 */
+	private <T> CompletableFuture<T> send(Command<T> command) {
+		try {
+			return command.send(this.client.get()).toCompletableFuture();
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	private static String text(Duration duration) {
+		return Long.toString(millis(duration));
+	}
+
+	private static long millis(Duration duration) {
+		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
+				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
+		return Math.max(1, duration.toMillis());
+	}
+
+	/**
+	 * Sends a command.
+	 *
+	 * @param <T> the type of its answer
+	 */
+	@FunctionalInterface
+	private interface Command<T> {
+
+		CompletionStage<T> send(RedissonClient client);
+
+	}
+
+}

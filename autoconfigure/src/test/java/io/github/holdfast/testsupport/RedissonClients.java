@@ -1,0 +1,91 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/**
+ * Redisson clients of the servers that tests start, to be closed by the test.
+ */
+public final class RedissonClients {
+
+	private RedissonClients() {
+	}
+
+	/**
+	 * A client of one server.
+	 * @param port the local port
+	 * @return the client
+	 */
+	public static RedissonClient single(int port) {
+		return single(port, (config) -> {
+		});
+	}
+
+	/**
+	 * A client of one server, with settings.
+	 * @param port the local port
+	 * @param settings what is different from the defaults
+	 * @return the client
+	 */
+	public static RedissonClient single(int port, Consumer<SingleServerConfig> settings) {
+		return create((config) -> settings
+			.accept(config.useSingleServer().setAddress("redis://127.0.0.1:" + port).setConnectionMinimumIdleSize(2)));
+	}
+
+	/**
+	 * A client of a Cluster.
+	 * @param cluster the cluster
+	 * @return the client
+	 */
+	public static RedissonClient cluster(RedisCluster cluster) {
+		return create((config) -> config.useClusterServers()
+			.addNodeAddress(addresses(cluster.nodes().stream()))
+			.setMasterConnectionMinimumIdleSize(2)
+			.setSlaveConnectionMinimumIdleSize(2));
+	}
+
+	/**
+	 * A client of the master that Sentinels tell.
+	 * @param sentinels the servers
+	 * @return the client
+	 */
+	public static RedissonClient sentinel(RedisSentinels sentinels) {
+		return create((config) -> config.useSentinelServers()
+			.setMasterName(RedisSentinels.MASTER)
+			.addSentinelAddress(addresses(sentinels.nodes().stream()))
+			.setMasterConnectionMinimumIdleSize(2)
+			.setSlaveConnectionMinimumIdleSize(2));
+	}
+
+	private static String[] addresses(Stream<String> nodes) {
+		return nodes.map((node) -> "redis://" + node).toArray(String[]::new);
+	}
+
+	/**
+	 * A client, with few threads.
+	 * @param servers says where the servers are
+	 * @return the client
+	 */
+	public static RedissonClient create(Consumer<Config> servers) {
+		Config config = new Config();
+		config.setThreads(2).setNettyThreads(4);
+		servers.accept(config);
+		return Redisson.create(config);
+	}
+
+	/**
+	 * Closes all connections.
+	 * @param client the client
+	 */
+	public static void close(RedissonClient client) {
+		client.shutdown(0, Duration.ofSeconds(10).toMillis(), TimeUnit.MILLISECONDS);
+	}
+
+}
