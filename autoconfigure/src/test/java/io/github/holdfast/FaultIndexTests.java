@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
 
+import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -42,9 +43,6 @@ class FaultIndexTests {
 	private static final Pattern PROOF = Pattern.compile("`(\\w+)`( \\(([^)]*)\\))?");
 
 	private static final Pattern FAULT = Pattern.compile("F\\d\\d");
-
-	/** Backends whose tests are in their own package. */
-	private static final Set<String> OTHER_BACKENDS = Set.of("Redis");
 
 	private static List<Proof> proofs = List.of();
 
@@ -130,7 +128,8 @@ class FaultIndexTests {
 	@Test
 	void backendsOfTheTableExist() {
 		Set<String> known = Stream
-			.concat(Arrays.stream(TestBackend.values()).map(TestBackend::title), OTHER_BACKENDS.stream())
+			.concat(Arrays.stream(TestBackend.values()).map(TestBackend::title),
+					Arrays.stream(RedisStore.values()).map(RedisStore::title))
 			.collect(Collectors.toSet());
 		assertThat(proofs).allSatisfy((proof) -> assertThat(known).containsAll(proof.backends()));
 	}
@@ -159,9 +158,13 @@ class FaultIndexTests {
 		 * is taken for all of them.
 		 */
 		private Set<String> backends() {
+			List<Class<?>> parameters = List.of(this.method.getParameterTypes());
+			if (parameters.contains(RedisStore.class)) {
+				return Arrays.stream(RedisStore.values()).map(RedisStore::title).collect(Collectors.toSet());
+			}
 			EnumSource source = this.method.getAnnotation(EnumSource.class);
 			Set<String> chosen = (source != null) ? new LinkedHashSet<>(List.of(source.names())) : Set.of();
-			return Arrays.stream(this.method.getParameterTypes())
+			return parameters.stream()
 				.filter((type) -> type == TestBackend.class || type == TestDatabase.class)
 				.flatMap((type) -> Arrays.stream((Enum<?>[]) type.getEnumConstants()))
 				.map(Enum::name)

@@ -22,7 +22,7 @@ import java.util.concurrent.CountDownLatch;
  */
 public final class FaultProxy implements AutoCloseable {
 
-	private final InetSocketAddress target;
+	private volatile InetSocketAddress target;
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
@@ -45,7 +45,7 @@ public final class FaultProxy implements AutoCloseable {
 	 * @param targetPort the local port of the server
 	 */
 	public FaultProxy(int targetPort) {
-		this.target = new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort);
+		this.target = address(targetPort);
 		this.listener = listen(0);
 		this.port = this.listener.getLocalPort();
 	}
@@ -81,6 +81,15 @@ public final class FaultProxy implements AutoCloseable {
 			this.listener = listen(this.port);
 		}
 		notifyAll();
+	}
+
+	/**
+	 * Moves the address to another server, and breaks all open connections.
+	 * @param targetPort the local port of the server
+	 */
+	public void redirect(int targetPort) {
+		this.target = address(targetPort);
+		reset();
 	}
 
 	/**
@@ -136,7 +145,7 @@ public final class FaultProxy implements AutoCloseable {
 		try {
 			ServerSocket socket = new ServerSocket();
 			socket.setReuseAddress(true);
-			socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+			socket.bind(address(port));
 			CountDownLatch ended = new CountDownLatch(1);
 			start("accept", () -> accept(socket, ended));
 			this.refused = ended;
@@ -219,6 +228,10 @@ public final class FaultProxy implements AutoCloseable {
 		thread.setDaemon(true);
 		this.threads.add(thread);
 		thread.start();
+	}
+
+	private static InetSocketAddress address(int port) {
+		return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
 	}
 
 	private static void sleep(Duration delay) throws IOException {

@@ -112,6 +112,25 @@ class FaultProxyTests {
 	}
 
 	@Test
+	void connectionsGoToTheOtherServerOnceItIsRedirected() throws IOException {
+		EchoServer other = new EchoServer();
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.redirect(other.port());
+			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> {
+				echo(client, 2);
+				echo(client, 3);
+			});
+		}
+		try (Socket client = connect()) {
+			assertThat(echo(client, 4)).isEqualTo(4);
+		}
+		assertThat(this.server.received).hasValue(1);
+		assertThat(other.received).hasValue(1);
+		other.close();
+	}
+
+	@Test
 	void delayedInEachDirection() throws IOException {
 		try (Socket client = connect()) {
 			this.proxy.delay(Duration.ofMillis(100));

@@ -1,0 +1,151 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Two nodes of an application that sell from one stock of 100 pieces. Their leases are
+ * longer than any test, so that a lock is lost only by what a test does to the store.
+ */
+final class TwoNodes {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private final ApplicationContext first;
+
+	private final ApplicationContext second;
+
+	private TwoNodes(ApplicationContext first, ApplicationContext second) {
+		this.first = first;
+		this.second = second;
+	}
+
+	static void run(ApplicationContextRunner node, CommitGuardLevel level, Scenario scenario) {
+		ApplicationContextRunner configured = node.withBean(StockService.class)
+			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
+					"holdfast.lease-time=10m", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s");
+		configured.run((first) -> configured.run((second) -> scenario.run(new TwoNodes(first, second))));
+	}
+
+	/**
+	 * Lets the store count the epochs of the lock from a number that no clock has reached
+	 * yet.
+	 */
+	void countAheadOfTheClock() throws InterruptedException {
+		long ahead = (System.currentTimeMillis() + Duration.ofDays(2).toMillis()) * 1000;
+		LockLease lease = this.first.getBean(LockBackend.class)
+			.acquire(new LockRequest("lock:stock:A", "stock", LockRequest.Mode.EXCLUSIVE, false, PATIENCE, PATIENCE,
+					UUID.randomUUID().toString(), "test", ahead));
+		assertThat(lease).isNotNull();
+		assertThat(lease.release().toCompletableFuture().join()).isTrue();
+	}
+
+	/**
+	 * The first node sells a piece.
+	 */
+	void sell() {
+		stock(this.first).take("A", () -> {
+		});
+	}
+
+	/**
+	 * Each node sells one piece. When the first one has read the quantity, its lock is
+	 * lost; it goes on when the second one has the lock and has read the quantity, too,
+	 * which ends later.
+	 */
+	Sales sellAtTheSameTime(Runnable loss) {
+		AtomicLong firstToken = new AtomicLong();
+		AtomicLong secondToken = new AtomicLong();
+		CountDownLatch firstHasEnded = new CountDownLatch(1);
+		CompletableFuture<Void> successor = new CompletableFuture<>();
+		LockLostException refusal = null;
+		try {
+			stock(this.first).take("A", () -> {
+				firstToken.set(token());
+				loss.run();
+				start(successor, () -> stock(this.second).take("A", () -> {
+					secondToken.set(token());
+					await().forever().until(() -> firstHasEnded.getCount() == 0);
+				}));
+				await().atMost(PATIENCE).until(() -> secondToken.get() > 0 || successor.isDone());
+			});
+		}
+		catch (LockLostException ex) {
+			refusal = ex;
+		}
+		try {
+			assertThat(successor).isNotDone();
+			assertThatExceptionOfType(LockNotAcquiredException.class).as("the lock of the second node")
+				.isThrownBy(
+						() -> this.first.getBean(LockTemplate.class).withWaitTime(Duration.ZERO).run("stock:A", () -> {
+						}));
+		}
+		finally {
+			firstHasEnded.countDown();
+		}
+		successor.join();
+		return new Sales(refusal, firstToken.get(), secondToken.get());
+	}
+
+	int quantity() {
+		return stock(this.first).quantity("A");
+	}
+
+	private static StockService stock(ApplicationContext node) {
+		return node.getBean(StockService.class);
+	}
+
+	private static long token() {
+		return LockContext.current().orElseThrow().token();
+	}
+
+	private static void start(CompletableFuture<Void> outcome, Runnable work) {
+		outcome.completeAsync(() -> {
+			work.run();
+			return null;
+		}, (task) -> new Thread(task).start());
+	}
+
+	/**
+	 * What the two nodes do.
+	 */
+	@FunctionalInterface
+	interface Scenario {
+
+		void run(TwoNodes nodes) throws Exception;
+
+	}
+
+	/**
+	 * How two sales at the same time have ended, where the second one is always
+	 * committed.
+	 *
+	 * @param refusal why the first one was rolled back, or {@code null} if it was
+	 * committed
+	 * @param firstToken the token of the first holder
+	 * @param secondToken the token of the second holder
+	 */
+	record Sales(@Nullable LockLostException refusal, long firstToken, long secondToken) {
+	}
+
+}
