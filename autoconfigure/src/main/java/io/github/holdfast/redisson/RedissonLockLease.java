@@ -27,6 +27,8 @@ final class RedissonLockLease implements LockLease {
 
 	private volatile boolean ended;
 
+	private volatile boolean lost;
+
 	RedissonLockLease(RedissonLocks locks, Holder holder, long epoch, Deadline deadline) {
 		this.locks = locks;
 		this.holder = holder;
@@ -65,8 +67,13 @@ final class RedissonLockLease implements LockLease {
 			return false;
 		}
 		Deadline renewed = Deadline.ofLease(leaseTime);
+		if (renewed.remainingNanos() < this.deadline.remainingNanos()) {
+			// Even if the answer is lost: Redis may have shortened the lease
+			this.deadline = renewed;
+		}
 		if (!isRenewed(leaseTime)) {
 			this.ended = true;
+			this.lost = true;
 			return false;
 		}
 		this.deadline = renewed;
@@ -88,7 +95,7 @@ final class RedissonLockLease implements LockLease {
 	@Override
 	public CompletionStage<Boolean> release() {
 		this.ended = true;
-		return this.released.compareAndSet(false, true) ? this.locks.release(this.holder)
+		return (this.released.compareAndSet(false, true) && !this.lost) ? this.locks.release(this.holder)
 				: CompletableFuture.completedStage(false);
 	}
 
