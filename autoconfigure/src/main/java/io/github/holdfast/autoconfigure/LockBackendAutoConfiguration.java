@@ -33,7 +33,8 @@ import io.github.holdfast.transaction.FencedLockBackend;
  * @since 0.1.0
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.redisson.spring.starter.RedissonAutoConfigurationV4" })
 @EnableConfigurationProperties(LockProperties.class)
 public final class LockBackendAutoConfiguration {
 
@@ -73,7 +74,7 @@ public final class LockBackendAutoConfiguration {
 		@Configuration(proxyBeanMethods = false)
 		@ConditionalOnMissingBean(LockBackend.class)
 		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, RedisLockConfiguration.class,
-				FenceConfiguration.class })
+				RedissonLockConfiguration.class, FenceConfiguration.class })
 		static class ChosenBackendConfiguration {
 
 			@Bean

@@ -33,7 +33,7 @@ record LockBackendCandidate(LockBackendType type, Supplier<LockBackend> backend)
 			.collect(Collectors.toCollection(TreeSet::new));
 		if (candidates.size() > 1) {
 			throw new LockConfigurationException("Several lock backends are available: " + names + ".",
-					"Set 'holdfast.backend' to one of them.");
+					"Set 'holdfast.backend' to one of them." + hint(names));
 		}
 		if (wanted != null) {
 			throw new LockConfigurationException(
@@ -45,6 +45,16 @@ record LockBackendCandidate(LockBackendType type, Supplier<LockBackend> backend)
 						+ Arrays.stream(LockBackendType.values())
 							.map((type) -> "'" + type.propertyValue() + "' needs " + type.requirement())
 							.collect(Collectors.joining("; ", "", ".")));
+	}
+
+	/**
+	 * Redisson's starter always makes both available.
+	 */
+	private static String hint(Set<String> names) {
+		return names
+			.containsAll(Set.of(LockBackendType.REDIS.propertyValue(), LockBackendType.REDISSON.propertyValue()))
+					? " If Redisson is the only client of Redis here, that is 'redisson': 'redis' would use it, too, but could not be woken."
+					: "";
 	}
 
 }

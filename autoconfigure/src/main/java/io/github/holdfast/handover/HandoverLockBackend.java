@@ -21,7 +21,8 @@ import io.github.holdfast.support.KeyedPermits;
  * the lease of a holder that does not end has run out.
  *
  * <p>
- * Shared requests pass by the queue.
+ * Shared requests pass by the queue, and so do fair ones, which the store puts in order
+ * with those of other JVMs.
  *
  * @since 0.1.0
  */
@@ -41,7 +42,7 @@ public final class HandoverLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		if (request.mode() == LockRequest.Mode.SHARED) {
+		if (request.mode() == LockRequest.Mode.SHARED || request.fair()) {
 			return this.store.acquire(request);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());

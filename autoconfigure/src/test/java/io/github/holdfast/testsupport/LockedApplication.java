@@ -1,5 +1,8 @@
 package io.github.holdfast.testsupport;
 
+import org.redisson.spring.starter.RedissonAutoConfigurationCustomizer;
+import org.redisson.spring.starter.RedissonAutoConfigurationV4;
+
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -58,6 +61,19 @@ public final class LockedApplication {
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
+	}
+
+	/**
+	 * An application with Redisson's starter, which brings connections for Spring Data
+	 * Redis, too.
+	 * @param port the local port
+	 * @return the application, without a choice between the backends {@code redis} and
+	 * {@code redisson}
+	 */
+	public static ApplicationContextRunner redisson(int port) {
+		return redis(port).withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
+			.withBean(RedissonAutoConfigurationCustomizer.class,
+					() -> (configuration) -> configuration.setThreads(2).setNettyThreads(4));
 	}
 
 }
