@@ -34,7 +34,7 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 
 	private @Nullable AbstractRedisClient connectedTo;
 
-	private boolean connecting;
+	private @Nullable AbstractRedisClient connectingTo;
 
 	private boolean warned;
 
@@ -74,11 +74,22 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 	}
 
 	private void subscribe(String channel) {
-		StatefulRedisPubSubConnection<String, String> connection = this.connection;
-		if (connection == null || isOver(connection)) {
-			connect();
-			return;
+		try {
+			AbstractRedisClient client = this.client.get();
+			StatefulRedisPubSubConnection<String, String> connection = this.connection;
+			if (connection == null || isOver(connection, client)) {
+				connect(client);
+			}
+			else {
+				subscribe(connection, channel);
+			}
 		}
+		catch (RuntimeException ex) {
+			failed(ex);
+		}
+	}
+
+	private void subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
 		connection.async().subscribe(channel).whenComplete((nothing, ex) -> {
 			if (ex != null) {
 				failed(ex);
@@ -89,47 +100,52 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 	/**
 	 * Whether the connection will not be restored any more.
 	 */
-	private boolean isOver(StatefulRedisPubSubConnection<String, String> connection) {
-		return this.connectedTo != this.client.get()
-				|| (!connection.isOpen() && !connection.getOptions().isAutoReconnect());
+	private boolean isOver(StatefulRedisPubSubConnection<String, String> connection, AbstractRedisClient client) {
+		return this.connectedTo != client || (!connection.isOpen() && !connection.getOptions().isAutoReconnect());
 	}
 
 	/**
-	 * Connecting blocks, which nobody who waits for a lock has time for.
+	 * Connecting blocks, which nobody who waits for a lock has time for. It may never end
+	 * if the client is shut down meanwhile, and a new one must not wait for that.
 	 */
-	private void connect() {
-		if (!this.connecting) {
-			this.connecting = true;
-			Thread thread = new Thread(this::doConnect, "holdfast-redis-connect");
+	private void connect(AbstractRedisClient client) {
+		if (this.connectingTo != client) {
+			this.connectingTo = client;
+			Thread thread = new Thread(() -> doConnect(client), "holdfast-redis-connect");
 			thread.setDaemon(true);
 			thread.start();
 		}
 	}
 
-	private void doConnect() {
+	private void doConnect(AbstractRedisClient client) {
 		try {
-			AbstractRedisClient client = this.client.get();
 			StatefulRedisPubSubConnection<String, String> connection = (client instanceof RedisClusterClient cluster)
 					? cluster.connectPubSub(StringCodec.UTF8) : ((RedisClient) client).connectPubSub(StringCodec.UTF8);
 			connection.addListener(this);
 			connected(client, connection);
 		}
 		catch (RuntimeException ex) {
-			notConnected();
+			notConnected(client);
 			failed(ex);
 		}
 	}
 
 	private synchronized void connected(AbstractRedisClient client,
 			StatefulRedisPubSubConnection<String, String> connection) {
-		this.connecting = false;
+		if (this.connectingTo != client) {
+			connection.closeAsync();
+			return;
+		}
+		this.connectingTo = null;
 		this.connectedTo = client;
 		this.connection = connection;
 		this.signals.keySet().forEach(this::subscribe);
 	}
 
-	private synchronized void notConnected() {
-		this.connecting = false;
+	private synchronized void notConnected(AbstractRedisClient client) {
+		if (this.connectingTo == client) {
+			this.connectingTo = null;
+		}
 	}
 
 	private synchronized void failed(Throwable failure) {
