@@ -10,13 +10,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisException;
@@ -45,6 +48,8 @@ public final class RedisServer implements AutoCloseable {
 
 	private final List<String> settings;
 
+	private final Map<String, String> environment = new HashMap<>();
+
 	private final Thread hook;
 
 	private int port;
@@ -52,6 +57,10 @@ public final class RedisServer implements AutoCloseable {
 	private Process process;
 
 	private RedisServer(Path binary, List<String> settings) {
+		this(binary, settings, null);
+	}
+
+	private RedisServer(Path binary, List<String> settings, @Nullable Path fakeTime) {
 		this.binary = binary;
 		this.settings = settings;
 		try {
@@ -59,6 +68,11 @@ public final class RedisServer implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+		if (fakeTime != null) {
+			moveClock(Duration.ZERO);
+			this.environment.putAll(Map.of("LD_PRELOAD", fakeTime.toString(), "FAKETIME_TIMESTAMP_FILE",
+					clock().toString(), "FAKETIME_NO_CACHE", "1", "FAKETIME_DONT_FAKE_MONOTONIC", "1"));
 		}
 		this.hook = new Thread(this::end, "Redis stop");
 		Runtime.getRuntime().addShutdownHook(this.hook);
@@ -113,6 +127,20 @@ public final class RedisServer implements AutoCloseable {
 			.findFirst()
 			.filter((binary) -> majorVersion(binary) >= minMajorVersion)
 			.map((binary) -> new RedisServer(binary, List.of()));
+	}
+
+	/**
+	 * Starts a server whose clock can be moved.
+	 * @return the server, or nothing if libfaketime is not installed on this machine
+	 */
+	public static Optional<RedisServer> startWithMovableClock() {
+		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
+				(path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
+			return libraries.findFirst().map((library) -> new RedisServer(Embedded.BINARY, List.of(), library));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private static int majorVersion(Path binary) {
@@ -180,6 +208,23 @@ public final class RedisServer implements AutoCloseable {
 			.orElseThrow()
 			.substring(name.length() + 1)
 			.strip();
+	}
+
+	/**
+	 * Moves the clock of a server that was started for it.
+	 * @param offset how far it is ahead of the clock of this machine
+	 */
+	public void moveClock(Duration offset) {
+		try {
+			Files.writeString(clock(), "+" + offset.toSeconds());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private Path clock() {
+		return this.directory.resolve("clock");
 	}
 
 	/**
@@ -283,7 +328,9 @@ public final class RedisServer implements AutoCloseable {
 			command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1", "--dir",
 					this.directory.toString()));
 			command.addAll(this.settings);
-			return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+			ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+			builder.environment().putAll(this.environment);
+			return builder.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -62,10 +62,12 @@ final class TwoNodes {
 
 	/**
 	 * The first node sells a piece.
+	 * @return the token of the lock
 	 */
-	void sell() {
-		stock(this.first).take("A", () -> {
-		});
+	long sell() {
+		AtomicLong token = new AtomicLong();
+		stock(this.first).take("A", () -> token.set(token()));
+		return token.get();
 	}
 
 	/**
