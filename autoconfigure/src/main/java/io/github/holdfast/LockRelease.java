@@ -3,6 +3,7 @@ package io.github.holdfast;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,11 +14,13 @@ import org.slf4j.LoggerFactory;
  *
  * @param keep whether they are kept, as the outcome of a commit is unknown
  * @param hold whether a minimum hold time counts, as the body has run
- * @param await whether the answer of the store is waited for
+ * @param later gets the release whose answer the caller does not wait for, or
+ * {@code null} if it waits for each
  * @param guarded whether a commit under them was checked
  * @param lossReported whether the caller knows of a loss already
  */
-record LockRelease(boolean keep, boolean hold, boolean await, boolean guarded, boolean lossReported) {
+record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStage<?>> later, boolean guarded,
+		boolean lossReported) {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
 
@@ -41,10 +44,10 @@ record LockRelease(boolean keep, boolean hold, boolean await, boolean guarded, b
 		}
 		try {
 			CompletionStage<Boolean> release = renewal.release();
-			if (this.await) {
+			if (this.later == null) {
 				return ended(key, release.toCompletableFuture().join(), null);
 			}
-			release.whenComplete((released, ex) -> ended(key, Boolean.TRUE.equals(released), ex));
+			this.later.accept(release.handle((released, ex) -> ended(key, Boolean.TRUE.equals(released), ex)));
 			return LockListener.Outcome.RELEASED;
 		}
 		catch (RuntimeException ex) {

@@ -3,6 +3,7 @@ package io.github.holdfast;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -46,6 +47,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean entered;
 
+	/** Of the releases that the caller does not wait for, but the shutdown does. */
+	private @Nullable CompletionStage<?> answer;
+
 	private volatile boolean guarded;
 
 	private volatile boolean lossReported;
@@ -63,7 +67,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param acquired the renewals of those leases that this scope releases, in the order
 	 * of their acquisition
 	 * @param listeners who is told
-	 * @param whenEnded is run when everything has been given back
+	 * @param whenEnded is run when everything has been given back and the store has
+	 * answered
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
 			List<LockRenewal.Task> acquired, List<LockListener> listeners, Runnable whenEnded) {
@@ -196,7 +201,13 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 			giveBack();
 		}
 		finally {
-			this.whenEnded.run();
+			CompletionStage<?> answer = this.answer;
+			if (answer != null) {
+				answer.thenRun(this.whenEnded);
+			}
+			else {
+				this.whenEnded.run();
+			}
 		}
 	}
 
@@ -222,9 +233,15 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private LockRelease release() {
-		boolean await = !this.guarded
+		boolean awaited = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
-		return new LockRelease(this.unknownOutcomes > 0, this.entered, await, this.guarded, this.lossReported);
+		return new LockRelease(this.unknownOutcomes > 0, this.entered, awaited ? null : this::answeredLater,
+				this.guarded, this.lossReported);
+	}
+
+	private void answeredLater(CompletionStage<?> answer) {
+		CompletionStage<?> earlier = this.answer;
+		this.answer = (earlier != null) ? earlier.thenCombine(answer, (first, second) -> second) : answer;
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

@@ -148,6 +148,21 @@ class LockLossTests {
 		assertThat(this.outcome).hasValue(LockListener.Outcome.FAILED);
 	}
 
+	@Test
+	void shutdownWaitsForTheAnswersOfReleases() {
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		try (LockTemplate locks = slowRelease(answer)) {
+			locks.execute(List.of("A", "B"), () -> {
+				heldLock().guarded();
+				return null;
+			});
+			CompletableFuture<Void> drained = locks.drain().toCompletableFuture();
+			assertThat(drained).isNotDone();
+			answer.completeExceptionally(new LockBackendException("A", "store is down", null));
+			assertThat(drained).isCompleted();
+		}
+	}
+
 	private LockTemplate slowRelease(CompletableFuture<Boolean> answer) {
 		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		this.backend.answer = answer;
