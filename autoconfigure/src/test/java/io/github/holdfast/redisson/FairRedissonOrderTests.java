@@ -1,0 +1,150 @@
+package io.github.holdfast.redisson;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.api.RedissonClient;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedissonClients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The order of fair waiters in two JVMs, and what is left of those who gave up.
+ */
+@Timeout(120)
+class FairRedissonOrderTests {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private final RedisServer server = RedisServer.shared();
+
+	private final RedissonClient firstClient = RedissonClients.single(this.server.port());
+
+	private final RedissonClient secondClient = RedissonClients.single(this.server.port());
+
+	private final LockBackend first = new HandoverLockBackend(new RedissonLockBackend(() -> this.firstClient));
+
+	private final LockBackend second = new HandoverLockBackend(new RedissonLockBackend(() -> this.secondClient));
+
+	private final String key = "fair:" + UUID.randomUUID();
+
+	private final Queue<String> served = new ConcurrentLinkedQueue<>();
+
+	@AfterEach
+	void close() {
+		RedissonClients.close(this.firstClient);
+		RedissonClients.close(this.secondClient);
+	}
+
+	@Test
+	void waitersOfAllNodesAreServedInTheOrderOfTheirArrival() throws Exception {
+		LockLease lease = acquired();
+		List<CompletableFuture<Void>> waiters = List.of(queued(this.first, "1"), queued(this.first, "2"),
+				queued(this.second, "3"), queued(this.first, "4"), queued(this.second, "5"));
+		assertThat(lease.release().toCompletableFuture().get()).isTrue();
+		waiters.forEach(CompletableFuture::join);
+		assertThat(this.served).containsExactly("1", "2", "3", "4", "5");
+		assertThat(waiting()).isZero();
+	}
+
+	@Test
+	@Tag("F22")
+	void waitersWhoGiveUpLeaveTheQueue() throws Exception {
+		LockLease lease = acquired();
+		Thread interrupted = new Thread(() -> {
+			try {
+				this.first.acquire(RedissonRequests.fair(this.key, LONG));
+			}
+			catch (InterruptedException ex) {
+				this.served.add("interrupted");
+			}
+		});
+		interrupted.start();
+		await().until(() -> waiting() == 1);
+		for (int i = 0; i < 20; i++) {
+			assertThat(this.second.acquire(RedissonRequests.fair(this.key, Duration.ofMillis(i)))).isNull();
+			assertThat(waiting()).isEqualTo(1);
+		}
+		CompletableFuture<Void> last = queued(this.second, "last");
+		interrupted.interrupt();
+		interrupted.join();
+		assertThat(waiting()).isEqualTo(1);
+		assertThat(lease.release().toCompletableFuture().get()).isTrue();
+		last.join();
+		assertThat(this.served).containsExactly("interrupted", "last");
+	}
+
+	@Test
+	@Tag("F22")
+	void waiterWhoseJvmHasGoneLosesItsPlace() throws Exception {
+		LockLease lease = acquired();
+		CompletableFuture<Void> gone = queued(this.second, "gone");
+		CompletableFuture<Void> next = queued(this.first, "next");
+		// Without a way to leave the queue, as if it had been killed
+		RedissonClients.close(this.secondClient);
+		assertThat(gone.handle((nothing, ex) -> ex).join()).isNotNull();
+		assertThat(waiting()).isEqualTo(2);
+		assertThat(lease.release().toCompletableFuture().get()).isTrue();
+		next.join();
+		assertThat(this.served).containsExactly("next");
+	}
+
+	@Test
+	@Tag("F22")
+	void waiterIsServedWhenTheHolderHasGone() throws Exception {
+		LockLease lease = this.first.acquire(RedissonRequests.request(this.key, Duration.ZERO, Duration.ofSeconds(1)));
+		assertThat(lease).isNotNull();
+		queued(this.second, "next").join();
+		assertThat(lease.isValid()).isFalse();
+	}
+
+	private LockLease acquired() throws InterruptedException {
+		LockLease lease = this.first.acquire(RedissonRequests.fair(this.key, Duration.ZERO));
+		assertThat(lease).isNotNull();
+		return lease;
+	}
+
+	/**
+	 * Starts to wait, and returns when the wait has begun.
+	 */
+	private CompletableFuture<Void> queued(LockBackend backend, String name) {
+		long before = waiting();
+		CompletableFuture<Void> waiter = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				LockLease lease = backend.acquire(RedissonRequests.fair(this.key, LONG));
+				assertThat(lease).isNotNull();
+				this.served.add(name);
+				lease.release().toCompletableFuture().join();
+				waiter.complete(null);
+			}
+			catch (InterruptedException | RuntimeException | AssertionError ex) {
+				waiter.completeExceptionally(new CompletionException(ex));
+			}
+		});
+		thread.setDaemon(true);
+		thread.start();
+		await().until(() -> waiting() == before + 1);
+		return waiter;
+	}
+
+	private long waiting() {
+		return (Long) this.server.command("ZCARD", LockNames.of(this.key).queue());
+	}
+
+}
