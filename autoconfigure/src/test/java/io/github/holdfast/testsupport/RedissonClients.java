@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 
 /**
  * Redisson clients of the servers that tests start, to be closed by the test.
@@ -24,19 +23,22 @@ public final class RedissonClients {
 	 * @return the client
 	 */
 	public static RedissonClient single(int port) {
-		return single(port, (config) -> {
-		});
+		return create((config) -> single(config, port));
 	}
 
 	/**
-	 * A client of one server, with settings.
+	 * A client of one server, as a user.
 	 * @param port the local port
-	 * @param settings what is different from the defaults
+	 * @param user the name of the user
+	 * @param password the password of the user
 	 * @return the client
 	 */
-	public static RedissonClient single(int port, Consumer<SingleServerConfig> settings) {
-		return create((config) -> settings
-			.accept(config.useSingleServer().setAddress("redis://127.0.0.1:" + port).setConnectionMinimumIdleSize(2)));
+	public static RedissonClient single(int port, String user, String password) {
+		return create((config) -> single(config.setUsername(user).setPassword(password), port));
+	}
+
+	private static void single(Config config, int port) {
+		config.useSingleServer().setAddress("redis://127.0.0.1:" + port).setConnectionMinimumIdleSize(2);
 	}
 
 	/**
