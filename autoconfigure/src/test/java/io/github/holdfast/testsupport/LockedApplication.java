@@ -71,7 +71,11 @@ public final class LockedApplication {
 	 * {@code redisson}
 	 */
 	public static ApplicationContextRunner redisson(int port) {
-		return redis(port).withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
+		return withRedisson(redis(port));
+	}
+
+	static ApplicationContextRunner withRedisson(ApplicationContextRunner application) {
+		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,
 					() -> (configuration) -> configuration.setThreads(2).setNettyThreads(4));
 	}

@@ -24,6 +24,17 @@ public enum RedisStore {
 						"spring.data.redis.port=" + port);
 		}
 
+	},
+
+	/** Through Redisson. */
+	REDISSON("Redisson") {
+
+		@Override
+		public ApplicationContextRunner application(DatabaseAccess database, int port) {
+			return LockedApplication.withRedisson(REDIS.application(database, port))
+				.withPropertyValues("holdfast.backend=redisson");
+		}
+
 	};
 
 	private final String title;

@@ -108,10 +108,10 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@EnumSource
 	@Tag("F20")
-	void holderThatIsCutOffCannotCommitAtLease(RedisStore store, TestDatabase database) {
-		cutOff(store, database, CommitGuardLevel.LEASE, (stock, untilTheLeaseIsOver) -> {
+	void holderThatIsCutOffCannotCommitAtLease(RedisStore store) {
+		cutOff(store, TestDatabase.H2, CommitGuardLevel.LEASE, (stock, untilTheLeaseIsOver) -> {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A", untilTheLeaseIsOver));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("F18")
 @Timeout(180)
-class RedisFailoverTests {
+class UnreplicatedLockTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
