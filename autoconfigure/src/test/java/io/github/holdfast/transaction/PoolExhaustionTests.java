@@ -39,7 +39,7 @@ class PoolExhaustionTests {
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
 	void nestedLocksInBothOrdersEndByResultOrTimeout(TestBackend backend) {
-		run(backend, "2s", (context) -> {
+		run(backend, "1s", (context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			StockService stock = context.getBean(StockService.class);
 			AtomicInteger taken = new AtomicInteger();
@@ -81,7 +81,7 @@ class PoolExhaustionTests {
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
 	void callThatNeedsASecondConnectionEndsByTheTimeoutOfThePool(TestBackend backend) {
-		run(backend, "2s", (context) -> {
+		run(backend, "1s", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate outer = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 			List<Throwable> failures = onAllThreads((i) -> outer.executeWithoutResult((status) -> {
@@ -113,7 +113,7 @@ class PoolExhaustionTests {
 		backend.application()
 			.withBean(StockService.class)
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1", "holdfast.wait-time=" + waitTime,
-					"spring.datasource.hikari.connection-timeout=" + (waitTime.equals("2s") ? 1000 : 60000))
+					"spring.datasource.hikari.connection-timeout=" + (waitTime.equals("1s") ? 500 : 60000))
 			.run((context) -> scenario.run(context));
 	}
 
