@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -12,6 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.http.HttpHeaders;
@@ -38,9 +40,10 @@ abstract class AbstractWarehouseTests {
 	private LockDatabase database;
 
 	@Autowired
-	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
+	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions,
+			@Value("${holdfast.backend}") String backend) {
 		this.warehouse = new Warehouse(client);
-		this.database = new LockDatabase(jdbc, transactions);
+		this.database = new LockDatabase(jdbc, transactions, LockDatabase.Table.of(backend));
 	}
 
 	@Test
@@ -181,11 +184,12 @@ abstract class AbstractWarehouseTests {
 	void confirmWhenLockIsLostDeductsNothing() throws Exception {
 		this.warehouse.receive("A", 10);
 		String orderNo = this.warehouse.create(line("A", 1));
+		Set<String> earlier = this.database.owners();
 		ExecutorService clients = Executors.newSingleThreadExecutor();
 		try {
 			Future<ResponseSpec> answer = this.database.whileStockIsLocked(this.warehouse.customerNo(), () -> {
 				Future<ResponseSpec> confirmation = clients.submit(() -> this.warehouse.confirm(orderNo));
-				Awaitility.await().until(this.database::isAnyLockHeld);
+				Awaitility.await().until(this.database::owners, (owners) -> !earlier.containsAll(owners));
 				this.database.endLeases();
 				return confirmation;
 			});
@@ -202,12 +206,12 @@ abstract class AbstractWarehouseTests {
 	void confirmWhenLockStoreFailsIsUnavailable() {
 		this.warehouse.receive("A", 10);
 		String orderNo = this.warehouse.create(line("A", 1));
-		this.database.hideLockTable();
+		this.database.hideTable();
 		try {
 			this.warehouse.problem(this.warehouse.confirm(orderNo), 503, "lock-store-down");
 		}
 		finally {
-			this.database.showLockTable();
+			this.database.showTable();
 		}
 		this.warehouse.assertStock("A", 10);
 		this.warehouse.assertConfirms(orderNo, false);

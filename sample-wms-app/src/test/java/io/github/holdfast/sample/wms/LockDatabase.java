@@ -1,5 +1,7 @@
 package io.github.holdfast.sample.wms;
 
+import java.util.Locale;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -16,8 +18,11 @@ final class LockDatabase {
 
 	private final TransactionTemplate transactions;
 
-	LockDatabase(JdbcTemplate jdbc, PlatformTransactionManager transactions) {
+	private final Table table;
+
+	LockDatabase(JdbcTemplate jdbc, PlatformTransactionManager transactions, Table table) {
 		this.jdbc = jdbc;
+		this.table = table;
 		this.transactions = new TransactionTemplate(transactions);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 	}
@@ -32,22 +37,53 @@ final class LockDatabase {
 		});
 	}
 
-	boolean isAnyLockHeld() {
-		return Boolean.TRUE.equals(this.transactions.execute((transaction) -> this.jdbc
-			.queryForObject("select count(*) > 0 from holdfast_lock where owner is not null", Boolean.class)));
+	/**
+	 * Who has taken a lock and may still commit.
+	 */
+	Set<String> owners() {
+		return Set.copyOf(this.transactions.execute((transaction) -> this.jdbc
+			.queryForList("select owner from " + this.table + " where owner is not null", String.class)));
 	}
 
+	/**
+	 * What the database looks like once others have the locks.
+	 */
 	void endLeases() {
-		this.transactions.executeWithoutResult((transaction) -> this.jdbc
-			.update("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null"));
+		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update(this.table.end));
 	}
 
-	void hideLockTable() {
-		this.jdbc.execute("alter table holdfast_lock rename to holdfast_lock_gone");
+	void hideTable() {
+		this.jdbc.execute("alter table " + this.table + " rename to " + this.table + "_gone");
 	}
 
-	void showLockTable() {
-		this.jdbc.execute("alter table holdfast_lock_gone rename to holdfast_lock");
+	void showTable() {
+		this.jdbc.execute("alter table " + this.table + "_gone rename to " + this.table);
+	}
+
+	/**
+	 * The table that decides who may commit.
+	 */
+	enum Table {
+
+		HOLDFAST_LOCK("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null"),
+
+		HOLDFAST_FENCE("update holdfast_fence set epoch = epoch + 1");
+
+		private final String end;
+
+		Table(String end) {
+			this.end = end;
+		}
+
+		static Table of(String backend) {
+			return backend.equals("jdbc") ? HOLDFAST_LOCK : HOLDFAST_FENCE;
+		}
+
+		@Override
+		public String toString() {
+			return name().toLowerCase(Locale.ROOT);
+		}
+
 	}
 
 }

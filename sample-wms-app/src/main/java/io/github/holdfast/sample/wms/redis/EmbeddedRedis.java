@@ -1,0 +1,140 @@
+package io.github.holdfast.sample.wms.redis;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
+
+import org.jspecify.annotations.Nullable;
+import redis.embedded.core.ExecutableProvider;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * A Redis server on a port of this machine, with its binary in a temporary folder that
+ * {@link #close()} removes. Not for production: it keeps nothing on disk and asks for no
+ * password.
+ */
+public final class EmbeddedRedis implements AutoCloseable {
+
+	private static final int MIN_PORT = 20_000;
+
+	/**
+	 * Above are the ports of clients, one of whom could take that of a stopped server.
+	 */
+	private static final int MAX_PORT = 32_000;
+
+	private static final int ATTEMPTS = 10;
+
+	private final Path folder;
+
+	private final int port;
+
+	private @Nullable Process process;
+
+	private EmbeddedRedis(Path folder, int port) {
+		this.folder = folder;
+		this.port = port;
+	}
+
+	/**
+	 * Starts a server on a free port.
+	 * @return the server
+	 */
+	public static EmbeddedRedis start() {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return start(ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT));
+			}
+			catch (IllegalStateException ex) {
+				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("Address already in use")) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Starts a server on a port that is known to be free.
+	 * @param port the port
+	 * @return the server
+	 * @throws IllegalStateException if it does not start
+	 */
+	public static EmbeddedRedis start(int port) {
+		try {
+			EmbeddedRedis server = new EmbeddedRedis(Files.createTempDirectory("wms-redis"), port);
+			try {
+				server.launch();
+				return server;
+			}
+			catch (IOException | RuntimeException ex) {
+				server.close();
+				throw ex;
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Redis did not start", ex);
+		}
+	}
+
+	private void launch() throws IOException {
+		Path binary = ExecutableProvider.newJarResourceProvider(this.folder.toFile()).get().toPath();
+		this.process = new ProcessBuilder(binary.toString(), "--port", String.valueOf(this.port), "--bind", "127.0.0.1",
+				"--save", "", "--dir", this.folder.toString())
+			.redirectErrorStream(true)
+			.start();
+		BufferedReader output = this.process.inputReader();
+		StringBuilder read = new StringBuilder();
+		while (read.indexOf("Ready to accept connections") < 0) {
+			String line = output.readLine();
+			if (line == null) {
+				throw new IllegalStateException("Redis did not start: " + read);
+			}
+			read.append(line).append(System.lineSeparator());
+		}
+		Thread reader = new Thread(() -> drain(output), "Redis output");
+		reader.setDaemon(true);
+		reader.start();
+	}
+
+	/**
+	 * Redis stands still when nobody reads what it says.
+	 */
+	private static void drain(Reader output) {
+		try {
+			output.transferTo(Writer.nullWriter());
+		}
+		catch (IOException ex) {
+			// It has ended
+		}
+	}
+
+	/**
+	 * The port on which every process of this machine reaches the server.
+	 * @return the port
+	 */
+	public int port() {
+		return this.port;
+	}
+
+	/**
+	 * Kills the server and waits until it has gone.
+	 */
+	@Override
+	public void close() {
+		try {
+			if (this.process != null) {
+				this.process.destroyForcibly().onExit().join();
+			}
+			FileSystemUtils.deleteRecursively(this.folder);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Redis did not stop", ex);
+		}
+	}
+
+}

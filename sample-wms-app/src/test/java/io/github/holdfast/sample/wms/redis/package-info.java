@@ -1,0 +1,7 @@
+/**
+ * Tests of the Redis server inside the application.
+ */
+@NullMarked
+package io.github.holdfast.sample.wms.redis;
+
+import org.jspecify.annotations.NullMarked;
