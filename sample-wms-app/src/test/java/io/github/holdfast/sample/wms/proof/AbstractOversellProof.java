@@ -1,12 +1,20 @@
 package io.github.holdfast.sample.wms.proof;
 
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,63 +24,120 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractOversellProof {
 
-	private static final Runnable NOTHING = () -> {
+	private static final Sale.Action NOTHING = () -> {
 	};
+
+	private static final List<List<String>> SKUS_IN_ANY_ORDER = List.of(List.of("A", "B", "C"), List.of("C", "B", "A"),
+			List.of("B", "C", "A"));
 
 	@SuppressWarnings("NullAway.Init")
 	private TestDatabase database;
+
+	@SuppressWarnings("NullAway.Init")
+	private TestRedis redis;
 
 	abstract TestDatabase startDatabase() throws Exception;
 
 	@BeforeAll
 	void start() throws Exception {
 		this.database = startDatabase();
+		this.redis = new TestRedis();
 	}
 
 	@AfterAll
 	void stop() throws Exception {
-		this.database.close();
+		if (this.redis != null) {
+			this.redis.close();
+		}
+		if (this.database != null) {
+			this.database.close();
+		}
 	}
 
 	@Test
 	void sellsExactlyWhatThereIs() throws Exception {
-		try (Cluster cluster = start("locked")) {
+		try (Cluster cluster = start("locked", Backend.JDBC)) {
 			assertSoldOut(sale(cluster).run("locks on", List.of(List.of("A")), NOTHING));
 		}
 	}
 
 	@Test
 	void sellsExactlyWhatThereIsWhenOrdersNameSkusInAnyOrder() throws Exception {
-		try (Cluster cluster = start("several")) {
-			List<List<String>> orders = List.of(List.of("A", "B", "C"), List.of("C", "B", "A"), List.of("B", "C", "A"));
-			assertSoldOut(sale(cluster).run("locks on, three SKUs an order", orders, NOTHING));
+		try (Cluster cluster = start("several", Backend.JDBC)) {
+			assertSoldOut(sale(cluster).run("locks on, three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING));
 		}
 	}
 
 	@Test
 	void sellsExactlyWhatThereIsWhenNodeIsKilled() throws Exception {
-		try (Cluster cluster = start("killed", "--holdfast.lease-time=3s")) {
-			AtomicInteger answers = new AtomicInteger();
-			Sale.Result result = sale(cluster).run("locks on, one node killed", List.of(List.of("A")), () -> {
-				if (answers.incrementAndGet() == Sale.STOCK / 2) {
-					cluster.killFirst();
-				}
-			});
+		try (Cluster cluster = start("killed", Backend.JDBC, "--holdfast.lease-time=3s")) {
+			Sale.Result result = sale(cluster).run("locks on, one node killed", List.of(List.of("A")),
+					halfWay(cluster::killFirst));
 			assertThat(result.retries()).isPositive();
 			assertSoldOut(result);
 		}
 	}
 
-	@Test
-	void oversellsWithoutLocks() throws Exception {
-		try (Cluster cluster = start("unlocked", "--holdfast.enabled=false")) {
-			Sale.Result result = sale(cluster).run("locks off", List.of(List.of("A")), NOTHING);
-			assertThat(result.confirmed()).isEqualTo(result.confirmedInDatabase()).isGreaterThan(Sale.STOCK);
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "JDBC")
+	void sellsExactlyWhatThereIsAndAlsoWhenRedisLosesLocks(Backend backend) throws Exception {
+		try (Cluster cluster = start("locked", backend, "--holdfast.wait-time=2s")) {
+			assertSoldOut(sale(cluster).run(backend + ", locks on, three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING));
+			Sale.Result result = sellWhileRedisLosesLocks(cluster, backend + ", locks on, Redis killed");
+			assertThat(result.errors()).contains(503, 409);
+			assertSoldOut(result);
 		}
 	}
 
-	private Cluster start(String name, String... arguments) throws Exception {
-		return Cluster.start(this.database.name() + "-" + name, this.database, arguments);
+	@Test
+	void oversellsWithoutFenceWhenRedisLosesLocks() throws Exception {
+		try (Cluster cluster = start("unfenced", Backend.REDIS, "--holdfast.wait-time=2s",
+				"--holdfast.commit-guard=lease", "--holdfast.lease-time=10m")) {
+			assertOversold(sellWhileRedisLosesLocks(cluster, "redis, locks on, no fence, Redis killed"));
+		}
+	}
+
+	/**
+	 * Redis has forgotten the lock of one who is about to write the stock when another
+	 * one gets it, too.
+	 */
+	private Sale.Result sellWhileRedisLosesLocks(Cluster cluster, String title) throws Exception {
+		Sale sale = sale(cluster);
+		return sale.run(title, List.of(List.of("A")), halfWay(() -> {
+			ConditionFactory await = Awaitility.await().atMost(Duration.ofMinutes(1));
+			try (Connection stock = this.database.lockStock()) {
+				await.until(() -> this.database.blocked() == 1);
+				this.redis.kill();
+				await.until(() -> sale.hasMet(503));
+				this.redis.restart();
+				await.until(() -> this.database.blocked() == 2);
+				stock.rollback();
+			}
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void oversellsWithoutLocks(Backend backend) throws Exception {
+		try (Cluster cluster = start("unlocked", backend, "--holdfast.enabled=false")) {
+			assertOversold(sale(cluster).run(backend + ", locks off", List.of(List.of("A")), NOTHING));
+		}
+	}
+
+	private static Sale.Action halfWay(Sale.Action action) {
+		AtomicInteger answers = new AtomicInteger();
+		return () -> {
+			if (answers.incrementAndGet() == Sale.STOCK / 2) {
+				action.run();
+			}
+		};
+	}
+
+	private Cluster start(String name, Backend backend, String... arguments) throws Exception {
+		List<String> all = new ArrayList<>(this.database.arguments());
+		all.addAll(backend.arguments(this.redis));
+		Collections.addAll(all, arguments);
+		return Cluster.start(this.database.name() + "-" + backend + "-" + name, all);
 	}
 
 	private Sale sale(Cluster cluster) {
@@ -85,6 +150,10 @@ abstract class AbstractOversellProof {
 		assertThat(result.refused()).isEqualTo(Sale.ORDERS - Sale.STOCK);
 		assertThat(result.stock()).containsOnly(0L);
 		assertThat(result.lowestStock()).isZero();
+	}
+
+	private static void assertOversold(Sale.Result result) {
+		assertThat(result.confirmed()).isEqualTo(result.confirmedInDatabase()).isGreaterThan(Sale.STOCK);
 	}
 
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * Two nodes on one database.
@@ -18,12 +17,11 @@ final class Cluster implements AutoCloseable {
 	private Cluster() {
 	}
 
-	static Cluster start(String name, TestDatabase database, String... arguments) throws IOException {
-		List<String> all = Stream.concat(database.arguments().stream(), Stream.of(arguments)).toList();
+	static Cluster start(String name, List<String> arguments) throws IOException {
 		Cluster cluster = new Cluster();
 		try {
-			cluster.nodes.add(Node.start(name + "-1", all));
-			cluster.nodes.add(Node.start(name + "-2", all));
+			cluster.nodes.add(Node.start(name + "-1", arguments));
+			cluster.nodes.add(Node.start(name + "-2", arguments));
 			cluster.uris = cluster.nodes.stream().map(Node::uri).toList();
 			return cluster;
 		}

@@ -2,6 +2,7 @@ package io.github.holdfast.sample.wms.proof;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -42,7 +43,7 @@ final class Sale {
 	 * @param afterEach called after each confirmation
 	 * @return what came of it
 	 */
-	Result run(String title, List<List<String>> orders, Runnable afterEach) throws Exception {
+	Result run(String title, List<List<String>> orders, Action afterEach) throws Exception {
 		List<String> skus = orders.stream().flatMap(List::stream).distinct().toList();
 		for (String sku : skus) {
 			this.client.receive(sku, STOCK);
@@ -66,9 +67,16 @@ final class Sale {
 		}
 		Result result = new Result(answers.stream().filter((confirmed) -> confirmed).count(),
 				answers.stream().filter((confirmed) -> !confirmed).count(), this.database.confirmed(this.customerNo),
-				this.client.retries(), stock, lowest.get());
+				this.client.retries(), this.client.errors(), stock, lowest.get());
 		System.out.println("PROOF " + this.database.name() + ", " + title + ": " + result);
 		return result;
+	}
+
+	/**
+	 * Whether a client had to try again since it got this status.
+	 */
+	boolean hasMet(int status) {
+		return this.client.errors().contains(status);
 	}
 
 	private String orderNo(int order) {
@@ -91,17 +99,28 @@ final class Sale {
 	}
 
 	/**
+	 * What happens on the way.
+	 */
+	@FunctionalInterface
+	interface Action {
+
+		void run() throws Exception;
+
+	}
+
+	/**
 	 * What came of a sale.
 	 *
 	 * @param confirmed how many clients were told that their order is confirmed
 	 * @param refused how many clients were told that stock does not suffice
 	 * @param confirmedInDatabase how many orders are confirmed
 	 * @param retries how many requests were sent again
+	 * @param errors the status of the answers after which they were
 	 * @param stock what is left of each SKU
 	 * @param lowestStock the least that was seen of any SKU at any time
 	 */
-	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, List<Long> stock,
-			long lowestStock) {
+	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, Set<Integer> errors,
+			List<Long> stock, long lowestStock) {
 	}
 
 }

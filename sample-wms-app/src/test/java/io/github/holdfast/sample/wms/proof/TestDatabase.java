@@ -7,6 +7,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 
 import io.github.holdfast.sample.wms.mariadb.EmbeddedMariaDb;
@@ -19,23 +20,29 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
  * @param name what it is
  * @param url its URL
  * @param username who connects, without a password
+ * @param blockedQuery a query that counts who waits for a row lock
  * @param server the server, closed with this
  */
-record TestDatabase(String name, String url, String username, Closeable server) implements Closeable {
+record TestDatabase(String name, String url, String username, String blockedQuery,
+		Closeable server) implements Closeable {
 
 	static TestDatabase mariaDb() {
 		EmbeddedMariaDb server = EmbeddedMariaDb.start();
 		Thread shutdownHook = new Thread(server::close);
 		Runtime.getRuntime().addShutdownHook(shutdownHook);
-		return new TestDatabase("MariaDB", server.jdbcUrl(), "root", () -> {
-			Runtime.getRuntime().removeShutdownHook(shutdownHook);
-			server.close();
-		});
+		return new TestDatabase("MariaDB", server.jdbcUrl(), "root",
+				"select variable_value from information_schema.global_status "
+						+ "where variable_name = 'innodb_row_lock_current_waits'",
+				() -> {
+					Runtime.getRuntime().removeShutdownHook(shutdownHook);
+					server.close();
+				});
 	}
 
 	static TestDatabase postgres() throws IOException {
 		EmbeddedPostgres server = EmbeddedPostgres.start();
-		return new TestDatabase("PostgreSQL", server.getJdbcUrl("postgres", "postgres"), "postgres", server);
+		return new TestDatabase("PostgreSQL", server.getJdbcUrl("postgres", "postgres"), "postgres",
+				"select count(*) from pg_locks where not granted", server);
 	}
 
 	List<String> arguments() {
@@ -51,9 +58,31 @@ record TestDatabase(String name, String url, String username, Closeable server) 
 		return number("select count(*) from outbound_order where customer_no = ? and status = 'CONFIRMED'", customerNo);
 	}
 
+	/**
+	 * Keeps others from writing any stock until the connection is closed.
+	 */
+	Connection lockStock() throws SQLException {
+		Connection connection = connect();
+		connection.setAutoCommit(false);
+		try (Statement statement = connection.createStatement()) {
+			statement.executeUpdate("update tb_inventory set version = version");
+		}
+		return connection;
+	}
+
+	/**
+	 * How many wait to write stock.
+	 */
+	long blocked() throws SQLException {
+		return number(this.blockedQuery);
+	}
+
+	private Connection connect() throws SQLException {
+		return DriverManager.getConnection(this.url, this.username, "");
+	}
+
 	private long number(String sql, String... parameters) throws SQLException {
-		try (Connection connection = DriverManager.getConnection(this.url, this.username, "");
-				PreparedStatement statement = connection.prepareStatement(sql)) {
+		try (Connection connection = connect(); PreparedStatement statement = connection.prepareStatement(sql)) {
 			for (int i = 0; i < parameters.length; i++) {
 				statement.setString(i + 1, parameters[i]);
 			}

@@ -6,6 +6,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -26,6 +28,8 @@ final class WarehouseClient {
 	private final AtomicInteger requests = new AtomicInteger();
 
 	private final AtomicInteger retries = new AtomicInteger();
+
+	private final Set<Integer> errors = new ConcurrentSkipListSet<>();
 
 	WarehouseClient(Cluster cluster, String customerNo) {
 		this.cluster = cluster;
@@ -67,6 +71,13 @@ final class WarehouseClient {
 		return this.retries.get();
 	}
 
+	/**
+	 * The status of each answer after which a request was sent again.
+	 */
+	Set<Integer> errors() {
+		return this.errors;
+	}
+
 	private HttpResponse<String> post(String path, String json) throws InterruptedException {
 		while (true) {
 			URI node = this.cluster.node(this.requests.getAndIncrement());
@@ -79,6 +90,7 @@ final class WarehouseClient {
 				if (!isWorthAnotherTry(response)) {
 					return response;
 				}
+				this.errors.add(response.statusCode());
 				TimeUnit.SECONDS.sleep(response.headers().firstValueAsLong("Retry-After").orElse(0));
 			}
 			catch (IOException ex) {
