@@ -1,0 +1,116 @@
+package io.github.holdfast.support;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+
+/**
+ * A lease that runs out in its store. Knows how long this process can prove that it holds
+ * the lock: from before a request was sent, and no longer once the lease was found lost
+ * or released. Safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public abstract class ExpiringLease implements LockLease {
+
+	private final LockRequest request;
+
+	private final long epoch;
+
+	private final AtomicBoolean released = new AtomicBoolean();
+
+	private volatile Deadline deadline;
+
+	private volatile boolean ended;
+
+	private volatile boolean lost;
+
+	/**
+	 * Create a lease that was just granted.
+	 * @param request what was asked for
+	 * @param epoch the epoch of the grant
+	 * @param deadline the end of the lease, counted from before the request was sent
+	 */
+	protected ExpiringLease(LockRequest request, long epoch, Deadline deadline) {
+		this.request = request;
+		this.epoch = epoch;
+		this.deadline = deadline;
+	}
+
+	/**
+	 * Ask the store to extend the lease if it is still ours.
+	 * @param leaseTime the new time, counted from now
+	 * @return {@code false} if the lock is no longer ours
+	 */
+	protected abstract boolean extend(Duration leaseTime);
+
+	/**
+	 * Ask the store to free the lock if it is still ours. Called once at most.
+	 * @return completes with {@code false} if it was not ours any more
+	 */
+	protected abstract CompletionStage<Boolean> giveBack();
+
+	/**
+	 * What was asked for.
+	 * @return the request
+	 */
+	protected final LockRequest request() {
+		return this.request;
+	}
+
+	@Override
+	public final String key() {
+		return this.request.key();
+	}
+
+	@Override
+	public final String owner() {
+		return this.request.owner();
+	}
+
+	@Override
+	public final long epoch() {
+		return this.epoch;
+	}
+
+	@Override
+	public final Duration remaining() {
+		return this.ended ? Duration.ZERO : this.deadline.remaining();
+	}
+
+	@Override
+	public final boolean isValid() {
+		return !this.ended && !this.deadline.hasPassed();
+	}
+
+	@Override
+	public final boolean renew(Duration leaseTime) {
+		if (this.ended) {
+			return false;
+		}
+		Deadline renewed = Deadline.ofLease(leaseTime);
+		if (renewed.remainingNanos() < this.deadline.remainingNanos()) {
+			// Even if the answer is lost: the store may have shortened the lease
+			this.deadline = renewed;
+		}
+		if (!extend(leaseTime)) {
+			this.ended = true;
+			this.lost = true;
+			return false;
+		}
+		this.deadline = renewed;
+		return !this.ended;
+	}
+
+	@Override
+	public final CompletionStage<Boolean> release() {
+		this.ended = true;
+		return (this.released.compareAndSet(false, true) && !this.lost) ? giveBack()
+				: CompletableFuture.completedStage(false);
+	}
+
+}
