@@ -1,14 +1,20 @@
 package io.github.holdfast.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.redis.RedisLockBackend;
+import io.github.holdfast.redis.RedisQuorumLockBackend;
+import io.github.holdfast.redis.RedisQuorumNodes;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -20,18 +26,6 @@ import io.github.holdfast.support.LockConfigurationException;
 @Conditional(LockBackendCondition.class)
 class RedisLockConfiguration {
 
-	@Bean
-	LockBackendCandidate redisLockBackend(ObjectProvider<RedisConnectionFactory> connectionFactory) {
-		return new LockBackendCandidate(LockBackendType.REDIS,
-				() -> new RedisLockBackend(() -> unique(connectionFactory)));
-	}
-
-	@Bean
-	RedisLockServerCheck redisLockServerCheck(ObjectProvider<RedisConnectionFactory> connectionFactory,
-			LockProperties properties) {
-		return new RedisLockServerCheck(() -> unique(connectionFactory), properties);
-	}
-
 	private static RedisConnectionFactory unique(ObjectProvider<RedisConnectionFactory> connectionFactory) {
 		RedisConnectionFactory unique = connectionFactory.getIfUnique();
 		if (unique == null) {
@@ -39,6 +33,68 @@ class RedisLockConfiguration {
 					"Mark the one for the locks as @Primary.");
 		}
 		return unique;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(OnQuorumCondition.class)
+	@EnableConfigurationProperties(RedisLockProperties.class)
+	static class QuorumConfiguration {
+
+		@Bean
+		RedisQuorumNodes redisQuorumNodes(ObjectProvider<RedisConnectionFactory> connectionFactory,
+				RedisLockProperties properties) {
+			return RedisQuorumNodes.of(unique(connectionFactory), properties.quorum().nodes());
+		}
+
+		@Bean
+		LockBackendCandidate redisLockBackend(RedisQuorumNodes nodes) {
+			return new LockBackendCandidate(LockBackendType.REDIS, () -> new RedisQuorumLockBackend(nodes));
+		}
+
+		@Bean
+		RedisQuorumServerCheck redisQuorumServerCheck(RedisQuorumNodes nodes, LockProperties properties) {
+			return new RedisQuorumServerCheck(nodes, properties);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(OnSingleCondition.class)
+	static class SingleConfiguration {
+
+		@Bean
+		LockBackendCandidate redisLockBackend(ObjectProvider<RedisConnectionFactory> connectionFactory) {
+			return new LockBackendCandidate(LockBackendType.REDIS,
+					() -> new RedisLockBackend(() -> unique(connectionFactory)));
+		}
+
+		@Bean
+		RedisLockServerCheck redisLockServerCheck(ObjectProvider<RedisConnectionFactory> connectionFactory,
+				LockProperties properties) {
+			return new RedisLockServerCheck(() -> unique(connectionFactory), properties);
+		}
+
+	}
+
+	static class OnQuorumCondition extends OnPropertyListCondition {
+
+		OnQuorumCondition() {
+			super("holdfast.redis.quorum.nodes", () -> ConditionMessage.forCondition("Redis quorum"));
+		}
+
+	}
+
+	static class OnSingleCondition extends NoneNestedConditions {
+
+		OnSingleCondition() {
+			super(ConfigurationPhase.PARSE_CONFIGURATION);
+		}
+
+		@Conditional(OnQuorumCondition.class)
+		static class OnQuorum {
+
+		}
+
 	}
 
 }

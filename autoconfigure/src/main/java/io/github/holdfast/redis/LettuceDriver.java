@@ -2,15 +2,9 @@ package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -41,8 +35,8 @@ final class LettuceDriver implements RedisDriver {
 	@Override
 	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
 		try (RedisConnection connection = this.factory.getConnection()) {
-			Call call = new Call(commands(connection), script, keys, args);
-			call.sendDigest();
+			LettuceCall call = new LettuceCall(script, keys, args);
+			call.send(commands(connection));
 			return call;
 		}
 		catch (RuntimeException ex) {
@@ -68,82 +62,6 @@ final class LettuceDriver implements RedisDriver {
 	@Override
 	public boolean isCluster() {
 		return this.factory.isClusterAware();
-	}
-
-	/**
-	 * A script on its way: by its digest first, by its text if Redis does not know it.
-	 */
-	private static final class Call extends CompletableFuture<List<Object>> {
-
-		private final RedisClusterAsyncCommands<byte[], byte[]> commands;
-
-		private final LockScript script;
-
-		private final byte[][] keys;
-
-		private final byte[][] args;
-
-		private @Nullable RedisFuture<List<Object>> sent;
-
-		private Call(RedisClusterAsyncCommands<byte[], byte[]> commands, LockScript script, byte[][] keys,
-				byte[][] args) {
-			this.commands = commands;
-			this.script = script;
-			this.keys = keys;
-			this.args = args;
-		}
-
-		private synchronized void sendDigest() {
-			this.sent = this.commands.evalsha(this.script.digest(), ScriptOutputType.MULTI, this.keys, this.args);
-			this.sent.whenComplete((answer, ex) -> {
-				if (ex instanceof RedisNoScriptException) {
-					sendText();
-				}
-				else {
-					end(answer, ex);
-				}
-			});
-		}
-
-		/**
-		 * Not after the caller has given up: what it sent to take the lock back would be
-		 * overtaken.
-		 */
-		private synchronized void sendText() {
-			if (isDone()) {
-				return;
-			}
-			try {
-				this.sent = this.commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.args);
-				this.sent.whenComplete(this::end);
-			}
-			catch (RuntimeException ex) {
-				completeExceptionally(ex);
-			}
-		}
-
-		/**
-		 * Lettuce cancels what is under way when the connection is closed.
-		 */
-		private void end(List<Object> answer, @Nullable Throwable failure) {
-			if (failure != null) {
-				completeExceptionally(
-						(failure instanceof CancellationException) ? new RedisException(failure) : failure);
-			}
-			else {
-				complete(answer);
-			}
-		}
-
-		@Override
-		public synchronized boolean cancel(boolean mayInterruptIfRunning) {
-			boolean cancelled = super.cancel(mayInterruptIfRunning);
-			if (this.sent != null) {
-				this.sent.cancel(mayInterruptIfRunning);
-			}
-			return cancelled;
-		}
-
 	}
 
 }

@@ -18,7 +18,8 @@ enum LockScript {
 
 	/**
 	 * Takes all locks or none. Answers with their epochs, or with 0 and the milliseconds
-	 * after which the lease of another holder ends.
+	 * after which the lease of another holder ends. What the owner has already is only
+	 * raised to the smallest epoch that it asks for.
 	 */
 	ACQUIRE("""
 			local grants = {}
@@ -33,11 +34,12 @@ enum LockScript {
 			local time = redis.call('time')
 			local now = time[1] * 1000000 + time[2]
 			for n = 0, #KEYS / 2 - 1 do
-				if not grants[n + 1] then
+				local epoch, minimum = grants[n + 1], tonumber(ARGV[3 * n + 5])
+				if not epoch or epoch < minimum then
 					local lock, counter = KEYS[2 * n + 1], KEYS[2 * n + 2]
-					local owner, holder, minimum = ARGV[3 * n + 3], ARGV[3 * n + 4], tonumber(ARGV[3 * n + 5])
+					local owner, holder = ARGV[3 * n + 3], ARGV[3 * n + 4]
 					local last = tonumber(redis.call('hget', counter, 'epoch') or 0)
-					local epoch = math.max(last + 1, now, minimum)
+					epoch = epoch and minimum or math.max(last + 1, now, minimum)
 					local text = string.format('%.0f', epoch)
 					redis.call('hset', lock, 'owner', owner, 'epoch', text, 'holder', holder)
 					redis.call('pexpire', lock, ARGV[1])

@@ -57,7 +57,8 @@ final class RedisAcquisition implements AutoCloseable {
 		}
 		List<LockLease> leases = new ArrayList<>(this.requests.size());
 		for (int i = 0; i < this.requests.size(); i++) {
-			leases.add(new RedisLockLease(this.locks, this.requests.get(i), RedisLocks.number(answer, i), deadline));
+			LockRequest request = this.requests.get(i);
+			leases.add(new RedisLockLease(request, this.locks.grant(request), RedisLocks.number(answer, i), deadline));
 		}
 		return leases;
 	}

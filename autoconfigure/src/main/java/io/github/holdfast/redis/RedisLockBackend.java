@@ -38,7 +38,7 @@ import io.github.holdfast.support.Deadline;
  */
 public final class RedisLockBackend implements LockBackend {
 
-	private static final Duration COUNTER_RETENTION = Duration.ofDays(1);
+	static final Duration COUNTER_RETENTION = Duration.ofDays(1);
 
 	private final RedisLocks locks;
 
@@ -56,8 +56,11 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param counterRetention how long the last epoch of a key is kept beyond its lease
 	 */
 	RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory, Duration counterRetention) {
-		this.locks = new RedisLocks(SingletonSupplier.of(() -> RedisDriver.of(connectionFactory.get())),
-				counterRetention);
+		this(new RedisLocks(SingletonSupplier.of(() -> RedisDriver.of(connectionFactory.get())), counterRetention));
+	}
+
+	RedisLockBackend(RedisLocks locks) {
+		this.locks = locks;
 	}
 
 	RedisDriver driver() {

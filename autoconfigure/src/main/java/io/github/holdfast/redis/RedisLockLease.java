@@ -12,21 +12,21 @@ import io.github.holdfast.support.ExpiringLease;
  */
 final class RedisLockLease extends ExpiringLease {
 
-	private final RedisLocks locks;
+	private final Grant grant;
 
-	RedisLockLease(RedisLocks locks, LockRequest request, long epoch, Deadline deadline) {
+	RedisLockLease(LockRequest request, Grant grant, long epoch, Deadline deadline) {
 		super(request, epoch, deadline);
-		this.locks = locks;
+		this.grant = grant;
 	}
 
 	@Override
 	protected boolean extend(Duration leaseTime) {
-		return this.locks.renew(request(), leaseTime);
+		return this.grant.renew(leaseTime);
 	}
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		return this.locks.release(request());
+		return this.grant.release();
 	}
 
 }

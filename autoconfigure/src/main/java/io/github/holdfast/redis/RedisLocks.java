@@ -66,17 +66,32 @@ final class RedisLocks {
 		return driver().run(LockScript.ACQUIRE, keys.toArray(byte[][]::new), args.toArray(byte[][]::new));
 	}
 
-	boolean renew(LockRequest request, Duration leaseTime) {
-		LockKey key = LockKey.of(request.key());
-		CompletableFuture<List<Object>> answer = driver().run(LockScript.RENEW, key.keys(), new byte[][] {
+	Grant grant(LockRequest request) {
+		return new Grant() {
+
+			@Override
+			public boolean renew(Duration leaseTime) {
+				CompletableFuture<List<Object>> answer = RedisLocks.this.renew(request, leaseTime);
+				try {
+					return isYes(awaitUninterruptibly(answer, atLeastMinimum(leaseTime.dividedBy(3))));
+				}
+				catch (ExecutionException | TimeoutException ex) {
+					answer.cancel(true);
+					throw failed(request, "renewed", ex);
+				}
+			}
+
+			@Override
+			public CompletableFuture<Boolean> release() {
+				return RedisLocks.this.release(request);
+			}
+
+		};
+	}
+
+	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
+		return driver().run(LockScript.RENEW, LockKey.of(request.key()).keys(), new byte[][] {
 				LockKey.bytes(request.owner()), millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) });
-		try {
-			return number(awaitUninterruptibly(answer, atLeastMinimum(leaseTime.dividedBy(3))), 0) == 1;
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			answer.cancel(true);
-			throw failed(request, "renewed", ex);
-		}
 	}
 
 	CompletableFuture<Boolean> release(LockRequest request) {
@@ -91,7 +106,7 @@ final class RedisLocks {
 					released.completeExceptionally(failed(request, "released", ex));
 				}
 				else {
-					released.complete(number(answer, 0) == 1);
+					released.complete(isYes(answer));
 				}
 			});
 		return released;
@@ -112,6 +127,10 @@ final class RedisLocks {
 
 	static Duration atLeastMinimum(Duration timeout) {
 		return (timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT;
+	}
+
+	static boolean isYes(List<Object> answer) {
+		return number(answer, 0) == 1;
 	}
 
 	static long number(List<Object> answer, int index) {

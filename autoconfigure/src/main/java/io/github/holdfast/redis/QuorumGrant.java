@@ -1,0 +1,144 @@
+package io.github.holdfast.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+
+/**
+ * One lock on the nodes of a quorum, under an owner that is never used again: what is
+ * given back late cannot be mistaken for a later attempt.
+ */
+final class QuorumGrant implements Grant {
+
+	/** How long the others are waited for when a majority has answered. */
+	private static final Duration STRAGGLER_TIMEOUT = Duration.ofMillis(250);
+
+	private final List<NodeGrant> nodes;
+
+	private final LockRequest request;
+
+	QuorumGrant(List<RedisLocks> nodes, LockRequest request) {
+		this.nodes = nodes.stream().map((node) -> new NodeGrant(node, request)).toList();
+		this.request = request;
+	}
+
+	/**
+	 * Take the lock on a majority, and raise the epoch there to the highest of them, so
+	 * that whatever majority the next holder has will count on from it.
+	 * @return the epoch, or nothing if others are in the way
+	 */
+	OptionalLong acquire(Deadline deadline) throws InterruptedException {
+		OptionalLong epoch = ask(this.request, deadline);
+		if (epoch.isPresent() && ask(this.request.withMinEpoch(epoch.getAsLong()), deadline).isEmpty()) {
+			return OptionalLong.empty();
+		}
+		return epoch;
+	}
+
+	private OptionalLong ask(LockRequest request, Deadline deadline) throws InterruptedException {
+		List<CompletableFuture<List<Object>>> answers = this.nodes.stream().map((node) -> node.ask(request)).toList();
+		Votes votes = Votes.count(answers, QuorumGrant::isGranted);
+		try {
+			long timeout = RedisLocks.atLeastMinimum(deadline.remaining()).toNanos();
+			votes.quorum().get(timeout, TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw votes.failed(request, "acquired", ex);
+		}
+		return isWon(votes) ? answers.stream()
+			.filter(NodeGrant::isAnswered)
+			.mapToLong((answer) -> RedisLocks.number(answer.join(), 0))
+			.max() : OptionalLong.empty();
+	}
+
+	private static boolean isWon(Votes votes) throws InterruptedException {
+		try {
+			return votes.decision().get(STRAGGLER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			return false;
+		}
+	}
+
+	private static boolean isGranted(List<Object> answer) {
+		return RedisLocks.number(answer, 0) != 0;
+	}
+
+	@Override
+	public boolean renew(Duration leaseTime) {
+		List<CompletableFuture<List<Object>>> answers = this.nodes.stream()
+			.map((node) -> node.locks.renew(this.request, leaseTime))
+			.toList();
+		Votes votes = Votes.count(answers, RedisLocks::isYes);
+		try {
+			boolean renewed = RedisLocks.awaitUninterruptibly(votes.decision(),
+					RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
+			if (!renewed) {
+				release();
+			}
+			return renewed;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			answers.forEach((answer) -> answer.cancel(true));
+			throw votes.failed(this.request, "renewed", ex);
+		}
+	}
+
+	@Override
+	public CompletableFuture<Boolean> release() {
+		Votes votes = Votes.count(this.nodes.stream().map(NodeGrant::release).toList(), Boolean::booleanValue);
+		return votes.decision().exceptionally((ex) -> {
+			throw new CompletionException(votes.failed(this.request, "released", ex));
+		});
+	}
+
+	/**
+	 * The lock on one node.
+	 */
+	private static final class NodeGrant {
+
+		private final RedisLocks locks;
+
+		private final LockRequest request;
+
+		private final List<CompletableFuture<List<Object>>> asked = new ArrayList<>(2);
+
+		private NodeGrant(RedisLocks locks, LockRequest request) {
+			this.locks = locks;
+			this.request = request;
+		}
+
+		private CompletableFuture<List<Object>> ask(LockRequest request) {
+			CompletableFuture<List<Object>> answer = this.locks.acquire(List.of(request));
+			this.asked.add(answer);
+			return answer;
+		}
+
+		/**
+		 * Also when it is not known whether the node has granted the lock. Clients keep
+		 * the order of what they send.
+		 */
+		private CompletableFuture<Boolean> release() {
+			if (this.asked.stream().allMatch((answer) -> isAnswered(answer) && !isGranted(answer.join()))) {
+				return CompletableFuture.completedFuture(false);
+			}
+			this.asked.forEach((answer) -> answer.cancel(true));
+			return this.locks.release(this.request);
+		}
+
+		private static boolean isAnswered(CompletableFuture<List<Object>> answer) {
+			return answer.isDone() && !answer.isCompletedExceptionally();
+		}
+
+	}
+
+}

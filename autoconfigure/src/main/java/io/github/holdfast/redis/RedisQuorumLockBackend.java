@@ -1,0 +1,113 @@
+package io.github.holdfast.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.Polling;
+
+/**
+ * Locks in several independent Redis masters, of which a majority must grant each lock
+ * (the algorithm known as Redlock). A minority may fail. Waiters poll.
+ *
+ * <p>
+ * The epoch is the highest one that the majority counts, and is raised on a majority
+ * before the lock is used.
+ *
+ * <p>
+ * Two holders are still possible: when nodes lose their data while a lock is held, when
+ * their clocks jump, or when a holder is paused for longer than its lease. Only the check
+ * at the commit keeps the second from losing the updates of the first.
+ *
+ * @since 0.1.0
+ */
+public final class RedisQuorumLockBackend implements LockBackend {
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
+
+	private final List<RedisLocks> nodes;
+
+	private final AtomicLong attempts = new AtomicLong();
+
+	/**
+	 * Create a backend.
+	 * @param nodes the connections to all nodes
+	 */
+	public RedisQuorumLockBackend(RedisQuorumNodes nodes) {
+		this.nodes = nodes.locks(RedisLockBackend.COUNTER_RETENTION);
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline));
+	}
+
+	private @Nullable LockLease attempt(LockRequest request, Deadline deadline) throws InterruptedException {
+		Deadline lease = Deadline.ofLease(request.leaseTime());
+		QuorumGrant grant = new QuorumGrant(this.nodes, withNewOwner(request));
+		OptionalLong epoch;
+		try {
+			epoch = grant.acquire(deadline);
+		}
+		catch (InterruptedException ex) {
+			giveBack(grant, RedisLocks.MIN_TIMEOUT);
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			giveBack(grant, Duration.ZERO);
+			throw ex;
+		}
+		if (epoch.isPresent() && !lease.hasPassed()) {
+			return new RedisLockLease(request, grant, epoch.getAsLong(), lease);
+		}
+		giveBack(grant, Duration.ZERO);
+		if (epoch.isPresent()) {
+			throw new LockBackendException(request.key(),
+					"could not be acquired, the Redis nodes answered only when its lease was over", null);
+		}
+		return null;
+	}
+
+	private LockRequest withNewOwner(LockRequest request) {
+		return new LockRequest(request.key(), request.name(), request.mode(), request.fair(), request.waitTime(),
+				request.leaseTime(), request.owner() + "." + this.attempts.incrementAndGet(), request.holder(),
+				request.minEpoch());
+	}
+
+	private static void giveBack(QuorumGrant grant, Duration timeout) {
+		try {
+			RedisLocks.awaitUninterruptibly(grant.release(), timeout);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// It is given back as soon as the nodes can be reached, or runs out by itself
+		}
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		return this.nodes.stream().map((node) -> node.holder(key)).filter(Objects::nonNull).findFirst().orElse(null);
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return Set.of(Capability.RELEASE_NOT_AWAITED);
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'redis'";
+	}
+
+}

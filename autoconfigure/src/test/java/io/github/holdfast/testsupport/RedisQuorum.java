@@ -1,0 +1,65 @@
+package io.github.holdfast.testsupport;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Three independent Redis masters, each behind a proxy. They have gone when it is closed
+ * or this JVM exits.
+ */
+public final class RedisQuorum implements AutoCloseable {
+
+	private final List<RedisServer> servers;
+
+	private final List<FaultProxy> proxies;
+
+	/**
+	 * Start the servers.
+	 * @param settings settings for each of them
+	 */
+	public RedisQuorum(String... settings) {
+		this.servers = Stream.generate(() -> RedisServer.start(settings)).limit(3).toList();
+		this.proxies = this.servers.stream().map((server) -> new FaultProxy(server.port())).toList();
+	}
+
+	/**
+	 * One of the masters.
+	 * @param index from 0 to 2
+	 * @return the server
+	 */
+	public RedisServer server(int index) {
+		return this.servers.get(index);
+	}
+
+	/**
+	 * All masters.
+	 * @return three servers
+	 */
+	public List<RedisServer> servers() {
+		return this.servers;
+	}
+
+	/**
+	 * The way to one of the masters.
+	 * @param index from 0 to 2
+	 * @return the proxy
+	 */
+	public FaultProxy proxy(int index) {
+		return this.proxies.get(index);
+	}
+
+	/**
+	 * Where the masters are, as {@code holdfast.redis.quorum.nodes} takes it.
+	 * @return hosts and ports
+	 */
+	public List<String> nodes() {
+		return this.proxies.stream().map((proxy) -> "127.0.0.1:" + proxy.port()).toList();
+	}
+
+	@Override
+	public void close() {
+		this.proxies.forEach(FaultProxy::close);
+		this.servers.forEach(RedisServer::close);
+	}
+
+}
