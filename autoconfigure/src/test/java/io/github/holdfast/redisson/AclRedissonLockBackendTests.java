@@ -1,0 +1,31 @@
+package io.github.holdfast.redisson;
+
+import org.junit.jupiter.api.AfterAll;
+import org.redisson.api.RedissonClient;
+
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedissonClients;
+
+/**
+ * The contract as the user with the privileges that the documentation lists.
+ */
+class AclRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
+
+	private final RedisServer server = RedisServer.start();
+
+	AclRedissonLockBackendTests() {
+		// The keys of the contract have any beginning
+		RedissonUser.create(this.server, "");
+	}
+
+	@Override
+	RedissonClient connect() {
+		return RedissonClients.single(this.server.port(), RedissonUser.NAME, RedissonUser.PASSWORD);
+	}
+
+	@AfterAll
+	void stop() {
+		this.server.close();
+	}
+
+}

@@ -1,0 +1,26 @@
+package io.github.holdfast.redisson;
+
+import org.junit.jupiter.api.AfterAll;
+import org.redisson.api.RedissonClient;
+
+import io.github.holdfast.testsupport.RedisCluster;
+import io.github.holdfast.testsupport.RedissonClients;
+
+/**
+ * The contract on a Redis Cluster with three masters.
+ */
+class ClusterRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
+
+	private final RedisCluster cluster = RedisCluster.start();
+
+	@Override
+	RedissonClient connect() {
+		return RedissonClients.cluster(this.cluster);
+	}
+
+	@AfterAll
+	void stop() {
+		this.cluster.close();
+	}
+
+}

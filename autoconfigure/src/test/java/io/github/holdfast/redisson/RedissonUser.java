@@ -1,0 +1,54 @@
+package io.github.holdfast.redisson;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import io.github.holdfast.testsupport.RedisServer;
+
+/**
+ * The user with the privileges that the documentation lists.
+ */
+final class RedissonUser {
+
+	static final String NAME = "holdfast";
+
+	static final String PASSWORD = "secret";
+
+	private RedissonUser() {
+	}
+
+	/**
+	 * Creates the user.
+	 * @param server where
+	 * @param keyPrefix the beginning of the keys that it may use, instead of the one of
+	 * the documentation
+	 */
+	static void create(RedisServer server, String keyPrefix) {
+		server.command("ACL", "DELUSER", NAME);
+		server.command(documented().replace("lock:*", keyPrefix + "*").split(" "));
+	}
+
+	/**
+	 * The commands that the user may use.
+	 */
+	static Stream<String> commands() {
+		return Stream.of(documented().split(" ")).filter((word) -> word.startsWith("+"));
+	}
+
+	private static String documented() {
+		try {
+			return Files.readAllLines(Path.of("..", "docs", "redisson.md"))
+				.stream()
+				.filter((line) -> line.startsWith("ACL SETUSER " + NAME + " "))
+				.findFirst()
+				.orElseThrow();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

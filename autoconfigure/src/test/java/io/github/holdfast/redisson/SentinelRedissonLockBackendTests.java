@@ -1,0 +1,26 @@
+package io.github.holdfast.redisson;
+
+import org.junit.jupiter.api.AfterAll;
+import org.redisson.api.RedissonClient;
+
+import io.github.holdfast.testsupport.RedisSentinels;
+import io.github.holdfast.testsupport.RedissonClients;
+
+/**
+ * The contract on a Redis master that Sentinels tell.
+ */
+class SentinelRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
+
+	private final RedisSentinels sentinels = RedisSentinels.start();
+
+	@Override
+	RedissonClient connect() {
+		return RedissonClients.sentinel(this.sentinels);
+	}
+
+	@AfterAll
+	void stop() {
+		this.sentinels.close();
+	}
+
+}
