@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -14,6 +15,7 @@ import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.support.LockConfigurationException;
 
@@ -36,6 +38,8 @@ final class GuardedManager {
 
 	private final Supplier<@Nullable Fence> fenceSupplier;
 
+	private final Supplier<Optional<DataSource>> dataSource;
+
 	private final DatabaseProof proof;
 
 	private final Predicate<String> leftOut;
@@ -50,6 +54,7 @@ final class GuardedManager {
 		this.manager = manager;
 		this.wanted = wanted;
 		this.fenceSupplier = fenceSupplier;
+		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.proof = proof;
 		this.leftOut = leftOut;
 	}
@@ -99,7 +104,7 @@ final class GuardedManager {
 		if (fence == null) {
 			return withoutFence(wanted);
 		}
-		DataSource dataSource = ManagedDataSource.of(this.manager);
+		DataSource dataSource = this.dataSource.get().orElse(null);
 		String objection = (dataSource != null) ? this.proof.objection(fence, dataSource)
 				: "its DataSource is not known to Spring";
 		if (objection == null) {
@@ -131,7 +136,7 @@ final class GuardedManager {
 	}
 
 	DataSource dataSource() {
-		DataSource dataSource = ManagedDataSource.of(this.manager);
+		DataSource dataSource = this.dataSource.get().orElse(null);
 		Assert.state(dataSource != null, "No DataSource");
 		return dataSource;
 	}
@@ -141,7 +146,7 @@ final class GuardedManager {
 	 * looked at only when a statement is made.
 	 */
 	void checkTimeout() {
-		DataSource dataSource = ManagedDataSource.of(this.manager);
+		DataSource dataSource = this.dataSource.get().orElse(null);
 		if (dataSource != null
 				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ResourceHolderSupport holder
 				&& holder.hasTimeout()) {
