@@ -44,6 +44,7 @@ public final class InterleavedRuns {
 			.shouldFailOnError(true)
 			.addProfiler(GCProfiler.class)
 			.addProfiler(CpuTimeProfiler.class)
+			.addProfiler(CommandsProfiler.class)
 			.build();
 		Map<String, ResultRow> rows = new LinkedHashMap<>();
 		for (int i = commandLine.getForkCount().orElse(DEFAULT_ROUNDS); i > 0; i--) {

@@ -16,8 +16,8 @@ final class ResultRow {
 
 	static final String HEADER = """
 
-			| benchmark | score | range | CPU ns per call | range | bytes per call |
-			| --- | ---: | ---: | ---: | ---: | ---: |""";
+			| benchmark | score | range | CPU ns per call | range | bytes per call | commands per call |
+			| --- | ---: | ---: | ---: | ---: | ---: | ---: |""";
 
 	private static final String ALLOCATION = "gc.alloc.rate.norm";
 
@@ -28,6 +28,8 @@ final class ResultRow {
 	private final List<Double> cpu = new ArrayList<>();
 
 	private final List<Double> bytes = new ArrayList<>();
+
+	private double commands = Double.NaN;
 
 	private String unit = "";
 
@@ -51,6 +53,7 @@ final class ResultRow {
 		this.scores.add(primary.getScore());
 		this.cpu.add(result.getSecondaryResults().get(CpuTimeProfiler.PER_CALL).getScore());
 		this.bytes.add(result.getSecondaryResults().get(ALLOCATION).getScore());
+		this.commands = result.getSecondaryResults().get(CommandsProfiler.PER_CALL).getScore();
 	}
 
 	private static double median(List<Double> values) {
@@ -65,8 +68,10 @@ final class ResultRow {
 
 	@Override
 	public String toString() {
-		return String.format(Locale.ROOT, "| %s | %.1f %s | %s | %.1f | %s | %.0f |", this.label, median(this.scores),
-				this.unit, range(this.scores), median(this.cpu), range(this.cpu), median(this.bytes));
+		return String.format(Locale.ROOT, "| %s | %.1f %s | %s | %.1f | %s | %.0f | %s |", this.label,
+				median(this.scores), this.unit, range(this.scores), median(this.cpu), range(this.cpu),
+				median(this.bytes),
+				Double.isNaN(this.commands) ? "" : String.format(Locale.ROOT, "%.2f", this.commands));
 	}
 
 }

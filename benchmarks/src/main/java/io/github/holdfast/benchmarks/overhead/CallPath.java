@@ -8,14 +8,9 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.benchmarks.BenchmarkApplication;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperationSource;
 
@@ -97,25 +92,12 @@ public enum CallPath {
 	}
 
 	private static Stock bean(Class<? extends Stock> type, boolean locks) {
-		return new SpringApplicationBuilder(Application.class, type).web(WebApplicationType.NONE)
-			.properties("spring.main.banner-mode=off", "holdfast.backend=local", "holdfast.commit-guard=lease",
+		return BenchmarkApplication
+			.start(type, "holdfast.backend=local", "holdfast.commit-guard=lease",
 					"spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST))
-			.run()
 			.getBean(Stock.class);
 	}
 
 	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration";
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
-	@EnableTransactionManagement(proxyTargetClass = true)
-	static class Application {
-
-		@Bean
-		StorelessTransactionManager transactionManager() {
-			return new StorelessTransactionManager();
-		}
-
-	}
 
 }

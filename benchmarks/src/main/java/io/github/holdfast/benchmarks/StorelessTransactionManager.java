@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.overhead;
+package io.github.holdfast.benchmarks;
 
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
