@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
 
@@ -88,8 +89,9 @@ final class QuorumGrant implements Grant {
 			return renewed;
 		}
 		catch (ExecutionException | TimeoutException ex) {
+			LockBackendException failure = votes.failed(this.request, "renewed", ex);
 			answers.forEach((answer) -> answer.cancel(true));
-			throw votes.failed(this.request, "renewed", ex);
+			throw failure;
 		}
 	}
 

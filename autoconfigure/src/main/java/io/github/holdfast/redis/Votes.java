@@ -74,9 +74,11 @@ final class Votes {
 	LockBackendException failed(LockRequest request, String what, Throwable failure) {
 		Throwable cause = (failure instanceof ExecutionException && failure.getCause() != null) ? failure.getCause()
 				: failure;
-		String reason = (cause instanceof TimeoutException) ? " in time" : "";
-		return new LockBackendException(request.key(), "could not be " + what + ", only " + this.count.get().answered()
-				+ " of " + this.nodes + " Redis nodes answered" + reason, cause);
+		Count count = this.count.get();
+		String reason = (cause instanceof TimeoutException)
+				? "only " + count.answered() + " of " + this.nodes + " Redis nodes answered in time"
+				: count.failed() + " of " + this.nodes + " Redis nodes failed";
+		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}
 
 	private record Count(int yes, int no, int failed, @Nullable Throwable failure) {
