@@ -18,7 +18,7 @@ public record RedisLockProperties(@DefaultValue Quorum quorum) {
 	 * Several independent masters, of which a majority must grant each lock.
 	 *
 	 * @param nodes Addresses of an odd number of independent Redis masters, at least
-	 * three. Without any, the Redis of 'spring.data.redis' keeps the locks alone.
+	 * three. If not set, the Redis of 'spring.data.redis' keeps the locks alone.
 	 */
 	public record Quorum(@DefaultValue List<String> nodes) {
 	}

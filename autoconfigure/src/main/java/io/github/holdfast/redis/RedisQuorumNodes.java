@@ -22,6 +22,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.support.LockConfigurationException;
@@ -81,7 +82,7 @@ public final class RedisQuorumNodes implements AutoCloseable {
 		}
 		if (nodes.size() < MIN_NODES || nodes.size() % 2 == 0) {
 			throw new LockConfigurationException(PROPERTY + " lists " + nodes.size() + " nodes.",
-					"List an odd number of independent Redis masters, at least " + MIN_NODES + ".");
+					"List an odd number of independent Redis masters, at least " + MIN_NODES + ", or remove it.");
 		}
 		Set<String> known = new HashSet<>();
 		List<RedisURI> addresses = IntStream.range(0, nodes.size())
@@ -103,8 +104,8 @@ public final class RedisQuorumNodes implements AutoCloseable {
 	private static RedisURI address(String node, int index, LettuceConnectionFactory settings) {
 		try {
 			RedisURI address = RedisURI.create(node.contains("://") ? node : "redis://" + node);
-			if (address.getHost() == null) {
-				throw new IllegalArgumentException("no host");
+			if (!StringUtils.hasText(address.getHost()) || (address.getHost().contains(":") && !node.contains("["))) {
+				throw new IllegalArgumentException("No host and port");
 			}
 			apply(settings, address, node.contains("@"));
 			return address;

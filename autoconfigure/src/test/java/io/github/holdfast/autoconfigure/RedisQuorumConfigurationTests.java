@@ -54,19 +54,17 @@ class RedisQuorumConfigurationTests {
 	}
 
 	@Test
-	void emptyListLeavesTheLocksInTheRedisOfTheApplication() {
-		application(List.of())
-			.withPropertyValues("spring.data.redis.port=" + this.quorum.server(0).port(),
-					"holdfast.redis.quorum.nodes=")
-			.run((context) -> {
-				assertThat(context).hasNotFailed().doesNotHaveBean(RedisQuorumNodes.class);
-				context.getBean(LockTemplate.class)
-					.run("A", () -> assertThat(this.quorum.server(0).command("EXISTS", LOCK)).isEqualTo(1L));
-			});
+	void locksAreInTheRedisOfTheApplicationWithoutTheProperty() {
+		LockedApplication.redis(this.quorum.server(0).port())
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(RedisQuorumNodes.class));
 	}
 
+	/**
+	 * A variable that is empty by mistake must not make the locks weaker.
+	 */
 	@ParameterizedTest
 	@CsvSource(textBlock = """
+			''             , 'lists 0 nodes'                   , or remove it
 			a:1            , 'lists 1 nodes'                   , at least 3
 			'a:1,b:1'      , 'lists 2 nodes'                   , odd number
 			'a:1,b:1,c:1,d', 'lists 4 nodes'                   , odd number
