@@ -1,0 +1,65 @@
+package io.github.holdfast.transaction;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.github.holdfast.testsupport.RedisQuorum;
+import io.github.holdfast.testsupport.RedisStore;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One node of three is down when a lock is taken on the others; one of those is restarted
+ * without its data. Then a second majority is free.
+ */
+@Tag("F17")
+@Timeout(180)
+class RestartedQuorumTests {
+
+	@ParameterizedTest
+	@EnumSource
+	void noUpdateIsLostAtFence(TestDatabase database) {
+		run(database, CommitGuardLevel.FENCE, (nodes, sales) -> {
+			assertThat(sales.refusal()).isNotNull();
+			assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
+			assertThat(nodes.quantity()).isEqualTo(99);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void updateIsLostAtLease(TestDatabase database) {
+		run(database, CommitGuardLevel.LEASE, (nodes, sales) -> {
+			assertThat(sales.refusal()).isNull();
+			assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
+		});
+	}
+
+	private static void run(TestDatabase database, CommitGuardLevel level, Result test) {
+		try (RedisQuorum quorum = new RedisQuorum()) {
+			ApplicationContextRunner node = RedisStore.REDIS.application(database.newDatabase(), 1)
+				.withPropertyValues("holdfast.redis.quorum.nodes=" + String.join(",", quorum.nodes()));
+			TwoNodes.run(node, level, (nodes) -> {
+				quorum.server(2).kill();
+				TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> {
+					quorum.server(1).restart();
+					quorum.server(2).restart();
+				});
+				test.check(nodes, sales);
+			});
+		}
+	}
+
+	@FunctionalInterface
+	private interface Result {
+
+		void check(TwoNodes nodes, TwoNodes.Sales sales);
+
+	}
+
+}
