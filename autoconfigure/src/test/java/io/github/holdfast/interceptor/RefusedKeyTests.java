@@ -2,7 +2,6 @@ package io.github.holdfast.interceptor;
 
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
