@@ -16,6 +16,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -37,6 +38,8 @@ final class RedisLocks {
 	private final Supplier<RedisDriver> driver;
 
 	private final Duration counterRetention;
+
+	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
 
 	RedisLocks(Supplier<RedisDriver> driver, Duration counterRetention) {
 		this.driver = driver;
@@ -97,18 +100,16 @@ final class RedisLocks {
 	CompletableFuture<Boolean> release(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
 		CompletableFuture<Boolean> released = new CompletableFuture<>();
-		driver()
-			.run(LockScript.RELEASE, key.keys(),
-					new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) })
-			.orTimeout(RELEASE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
-			.whenComplete((answer, ex) -> {
-				if (ex != null) {
-					released.completeExceptionally(failed(request, "released", ex));
-				}
-				else {
-					released.complete(isYes(answer));
-				}
-			});
+		CompletableFuture<List<Object>> sent = driver().run(LockScript.RELEASE, key.keys(),
+				new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) });
+		this.releases.limit(sent).whenComplete((answer, ex) -> {
+			if (ex != null) {
+				released.completeExceptionally(failed(request, "released", ex));
+			}
+			else {
+				released.complete(isYes(answer));
+			}
+		});
 		return released;
 	}
 

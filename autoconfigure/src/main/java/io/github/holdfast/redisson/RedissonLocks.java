@@ -15,6 +15,7 @@ import org.redisson.client.codec.StringCodec;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.AnswerTimeout;
 
 /**
  * What can be asked of Redis about locks. Nothing here waits for the answer.
@@ -35,6 +36,8 @@ final class RedissonLocks {
 	private final Supplier<RedissonClient> client;
 
 	private final Duration counterRetention;
+
+	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
 
 	RedissonLocks(Supplier<RedissonClient> client, Duration counterRetention) {
 		this.client = client;
@@ -69,8 +72,7 @@ final class RedissonLocks {
 
 	CompletableFuture<Boolean> release(Holder holder) {
 		CompletableFuture<Boolean> released = new CompletableFuture<>();
-		number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names()))
-			.orTimeout(RELEASE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
+		this.releases.limit(number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names())))
 			.whenComplete((answer, ex) -> {
 				if (ex != null) {
 					released.completeExceptionally(Answers.failure(holder.request().key(), "released", ex));

@@ -1,0 +1,98 @@
+package io.github.holdfast.support;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fails answers that nobody waits for and that do not come in time. All have the same
+ * time, so the oldest one is due first and a single timer is enough: one for each answer
+ * would wake a thread with each call.
+ *
+ * @since 0.1.0
+ */
+public final class AnswerTimeout {
+
+	private final Duration timeout;
+
+	private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean scheduled = new AtomicBoolean();
+
+	/**
+	 * Create a time-out.
+	 * @param timeout how long each answer may take
+	 */
+	public AnswerTimeout(Duration timeout) {
+		this.timeout = timeout;
+	}
+
+	/**
+	 * Fail an answer with a {@link TimeoutException} unless it comes in time.
+	 * @param <T> the type of the answer
+	 * @param answer the answer
+	 * @return the same answer
+	 */
+	public <T> CompletableFuture<T> limit(CompletableFuture<T> answer) {
+		this.pending.add(new Pending(answer, Deadline.after(this.timeout)));
+		dropAnswered();
+		schedule(this.timeout.toNanos());
+		return answer;
+	}
+
+	/**
+	 * The answers that are still looked after. Those that have come are dropped with the
+	 * next one.
+	 * @return the size
+	 */
+	int size() {
+		return this.pending.size();
+	}
+
+	private void schedule(long nanos) {
+		if (this.scheduled.compareAndSet(false, true)) {
+			CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(this::expire);
+		}
+	}
+
+	private void expire() {
+		this.scheduled.set(false);
+		Pending oldest = dropAnswered();
+		while (oldest != null && oldest.deadline.hasPassed()) {
+			oldest.answer.completeExceptionally(new TimeoutException());
+			oldest = dropAnswered();
+		}
+		if (oldest != null) {
+			schedule(oldest.deadline.remainingNanos());
+		}
+	}
+
+	private @Nullable Pending dropAnswered() {
+		Pending oldest = this.pending.peek();
+		while (oldest != null && oldest.answer.isDone()) {
+			this.pending.remove(oldest);
+			oldest = this.pending.peek();
+		}
+		return oldest;
+	}
+
+	private static final class Pending {
+
+		private final CompletableFuture<?> answer;
+
+		private final Deadline deadline;
+
+		private Pending(CompletableFuture<?> answer, Deadline deadline) {
+			this.answer = answer;
+			this.deadline = deadline;
+		}
+
+	}
+
+}

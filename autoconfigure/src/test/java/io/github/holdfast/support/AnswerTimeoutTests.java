@@ -1,0 +1,48 @@
+package io.github.holdfast.support;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * How long answers may take.
+ */
+class AnswerTimeoutTests {
+
+	@Test
+	void answersThatDoNotComeFail() {
+		AnswerTimeout timeout = new AnswerTimeout(Duration.ofMillis(50));
+		CompletableFuture<String> first = timeout.limit(new CompletableFuture<>());
+		CompletableFuture<String> second = timeout.limit(new CompletableFuture<>());
+		await().until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
+		assertThat(first.handle((answer, failure) -> failure).join()).isInstanceOf(TimeoutException.class);
+		CompletableFuture<String> third = timeout.limit(new CompletableFuture<>());
+		await().until(third::isCompletedExceptionally);
+		assertThat(timeout.size()).isZero();
+	}
+
+	@Test
+	void answersThatAreDueLaterAreWaitedForAfterAnEarlierOneHasFailed() {
+		AnswerTimeout timeout = new AnswerTimeout(Duration.ofMillis(100));
+		CompletableFuture<String> early = timeout.limit(new CompletableFuture<>());
+		await().pollDelay(Duration.ofMillis(50)).until(() -> true);
+		CompletableFuture<String> late = timeout.limit(new CompletableFuture<>());
+		await().until(early::isCompletedExceptionally);
+		await().until(late::isCompletedExceptionally);
+	}
+
+	@Test
+	void answersThatHaveComeAreForgotten() {
+		AnswerTimeout timeout = new AnswerTimeout(Duration.ofMinutes(1));
+		for (int i = 0; i < 1000; i++) {
+			timeout.limit(new CompletableFuture<>()).complete(null);
+			assertThat(timeout.size()).isEqualTo(1);
+		}
+	}
+
+}
