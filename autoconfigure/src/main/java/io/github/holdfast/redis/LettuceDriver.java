@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -23,6 +25,8 @@ final class LettuceDriver implements RedisDriver {
 
 	private final ReleaseMessages messages;
 
+	private volatile @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands;
+
 	LettuceDriver(RedisConnectionFactory factory) {
 		this.factory = (LettuceConnectionFactory) factory;
 		this.messages = new ReleaseMessages(this.factory::getRequiredNativeClient);
@@ -34,9 +38,9 @@ final class LettuceDriver implements RedisDriver {
 
 	@Override
 	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
-		try (RedisConnection connection = this.factory.getConnection()) {
+		try {
 			LettuceCall call = new LettuceCall(script, keys, args);
-			call.send(commands(connection));
+			call.send(commands());
 			return call;
 		}
 		catch (RuntimeException ex) {
@@ -44,9 +48,24 @@ final class LettuceDriver implements RedisDriver {
 		}
 	}
 
+	/**
+	 * The connection is kept, as Spring Data makes many objects around it for each call.
+	 * It is asked for again when it was closed or is lost.
+	 */
 	@SuppressWarnings("unchecked")
-	private static RedisClusterAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
-		return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
+	private RedisClusterAsyncCommands<byte[], byte[]> commands() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.commands;
+		if (commands == null || !isOpen(commands)) {
+			try (RedisConnection connection = this.factory.getConnection()) {
+				commands = (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
+			}
+			this.commands = commands;
+		}
+		return commands;
+	}
+
+	private static boolean isOpen(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		return commands instanceof AbstractRedisAsyncCommands<byte[], byte[]> shared && shared.getConnection().isOpen();
 	}
 
 	@Override
