@@ -96,9 +96,13 @@ final class LockRenewal implements AutoCloseable {
 			return this.lease;
 		}
 
+		/**
+		 * The last one in the queue stays there until its time has come: to a queue that
+		 * is empty, the next lease would wake a thread.
+		 */
 		synchronized void stop() {
 			this.stopped = true;
-			if (this.next != null) {
+			if (this.next != null && LockRenewal.this.executor.getQueue().size() > 1) {
 				this.next.cancel(false);
 			}
 		}
