@@ -42,7 +42,13 @@ final class LockedRedis implements AutoCloseable {
 			.onShutdownForceStop(true)
 			.build();
 		server.start();
-		return new LockedRedis(server, port, lock.open(port));
+		try {
+			return new LockedRedis(server, port, lock.open(port));
+		}
+		catch (RuntimeException ex) {
+			server.stop();
+			throw ex;
+		}
 	}
 
 	private static int freePort() throws IOException {

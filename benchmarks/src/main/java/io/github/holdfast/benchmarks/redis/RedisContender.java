@@ -35,16 +35,6 @@ public enum RedisContender {
 
 	},
 
-	/** A {@code LockTemplate} without a transaction, on the backend {@code redisson}. */
-	HOLDFAST_REDISSON_TEMPLATE {
-
-		@Override
-		LockClient open(int port) {
-			return HoldfastLockClient.template("redisson", port);
-		}
-
-	},
-
 	/** Redisson's {@code RLock}. */
 	REDISSON {
 

@@ -30,7 +30,7 @@ import io.github.holdfast.benchmarks.CommandsProfiler;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 4, time = 1)
+@Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 3, time = 1)
 public class RedisLockBenchmarks {
 
