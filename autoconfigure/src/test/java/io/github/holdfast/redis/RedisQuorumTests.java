@@ -170,7 +170,7 @@ class RedisQuorumTests {
 		this.quorum.proxy(0).inject(Fault.NONE);
 		this.quorum.proxy(1).inject(Fault.NONE);
 		connect();
-		await().atMost(LONG).until(() -> holders() == 0);
+		await().atMost(LONG.dividedBy(2)).until(() -> holders() == 0);
 		await().during(Duration.ofMillis(300)).until(() -> holders() == 0);
 	}
 
@@ -187,7 +187,7 @@ class RedisQuorumTests {
 		assertThat(release(lease)).isTrue();
 		this.quorum.proxy(0).inject(Fault.NONE);
 		connect();
-		await().atMost(LONG).until(() -> holders() == 0);
+		await().atMost(LONG.dividedBy(2)).until(() -> holders() == 0);
 		await().during(Duration.ofMillis(300)).until(() -> holders() == 0);
 	}
 
@@ -205,7 +205,21 @@ class RedisQuorumTests {
 		thread.interrupt();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
 			.withCauseInstanceOf(InterruptedException.class);
-		await().atMost(LONG).until(() -> holders() == 0);
+		await().atMost(LONG.dividedBy(2)).until(() -> holders() == 0);
+	}
+
+	@Test
+	void requestsToASilentNodeDoNotPileUp() throws Exception {
+		connect();
+		this.quorum.proxy(0).inject(Fault.BLACKHOLE);
+		RedisLocks silent = this.nodes.locks(LONG).get(0);
+		for (int i = 0; i < 10_000; i++) {
+			silent.acquire(List.of(RedisRequests.request(this.key, NO_WAIT)));
+		}
+		assertThat(silent.acquire(List.of(RedisRequests.request(this.key, NO_WAIT)))).failsWithin(LONG.dividedBy(2))
+			.withThrowableThat()
+			.withMessageContaining("exceeded");
+		assertThat(release(acquired(this.backend))).isTrue();
 	}
 
 	@Test
