@@ -127,18 +127,33 @@ final class LockEngine implements AutoCloseable {
 		private LockScope run() {
 			List<String> missing = missing();
 			announce(missing);
+			LockEngine.this.held.incrementAndGet();
 			try {
 				acquireAll(missing);
+				checkValid();
 			}
 			catch (RuntimeException | Error ex) {
 				giveBack(ex);
+				scopeEnded();
 				throw ex;
 			}
-			LockEngine.this.held.incrementAndGet();
 			LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
 					this.listeners, LockEngine.this::scopeEnded);
 			scope.opened();
 			return scope;
+		}
+
+		/**
+		 * The store may have answered only when the lease was over, or have lost one key
+		 * while another one was waited for.
+		 */
+		private void checkValid() {
+			for (LockRenewal.Task renewal : this.acquired) {
+				if (!renewal.lease().isValid()) {
+					throw new LockBackendException(renewal.lease().key(),
+							"was granted, but its lease was over before the method began", null);
+				}
+			}
 		}
 
 		private void announce(List<String> missing) {

@@ -45,15 +45,18 @@ final class LockRenewal implements AutoCloseable {
 	}
 
 	/**
-	 * Start to renew a lease, if it is one that runs out.
+	 * Start to renew a lease, if it is one that runs out: after a third of its time,
+	 * which began before the store was asked.
 	 * @param lease the lease
 	 * @param settings the times of the lock
 	 * @return the running renewal
 	 */
 	Task start(LockLease lease, LockSettings settings) {
 		Task task = new Task(lease, settings);
-		if (lease.remaining() != null) {
-			task.schedule(settings.leaseTime().toNanos() / 3);
+		Duration remaining = lease.remaining();
+		if (remaining != null) {
+			long third = settings.leaseTime().toNanos() / 3;
+			task.schedule(Math.max(0, Math.min(third, remaining.toNanos() - 2 * third)));
 		}
 		return task;
 	}

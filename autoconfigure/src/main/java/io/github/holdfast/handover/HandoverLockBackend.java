@@ -160,11 +160,16 @@ public final class HandoverLockBackend implements LockBackend {
 		@Override
 		public boolean renew(Duration leaseTime) {
 			Duration before = this.lease.remaining();
-			boolean renewed = this.lease.renew(leaseTime);
-			if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
-				this.permit.expiresEarlier();
+			boolean renewed = false;
+			try {
+				renewed = this.lease.renew(leaseTime);
+				return renewed;
 			}
-			return renewed;
+			finally {
+				if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
+					this.permit.expiresEarlier();
+				}
+			}
 		}
 
 		@Override

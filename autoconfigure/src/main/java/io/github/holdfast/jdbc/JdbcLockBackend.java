@@ -181,6 +181,7 @@ public final class JdbcLockBackend implements LockBackend {
 		}
 
 		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
+			this.written = false;
 			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
 			LockTable.Row[] expired = new LockTable.Row[1];
 			LockTable.Grant taken = JdbcLockBackend.this.connections.call((connection, table) -> {

@@ -57,19 +57,30 @@ public final class AnswerTimeout {
 
 	private void schedule(long nanos) {
 		if (this.scheduled.compareAndSet(false, true)) {
-			CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(this::expire);
+			expireAfter(nanos);
 		}
 	}
 
+	private void expireAfter(long nanos) {
+		CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(this::expire);
+	}
+
 	private void expire() {
-		this.scheduled.set(false);
 		Pending oldest = dropAnswered();
 		while (oldest != null && oldest.deadline.hasPassed()) {
 			oldest.answer.completeExceptionally(new TimeoutException());
 			oldest = dropAnswered();
 		}
-		if (oldest != null) {
-			schedule(oldest.deadline.remainingNanos());
+		if (oldest == null) {
+			this.scheduled.set(false);
+			// One may have come in between, which has seen that a timer was set
+			oldest = dropAnswered();
+			if (oldest != null) {
+				schedule(oldest.deadline.remainingNanos());
+			}
+		}
+		else {
+			expireAfter(oldest.deadline.remainingNanos());
 		}
 	}
 

@@ -117,7 +117,7 @@ public final class LockConnections<S> {
 			connection.commit();
 			return result;
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (Throwable ex) {
 			try {
 				connection.rollback();
 			}

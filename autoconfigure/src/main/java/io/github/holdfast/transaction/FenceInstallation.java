@@ -32,7 +32,16 @@ final class FenceInstallation {
 		this.table = table;
 		this.lease = lease;
 		this.leaseTime = leaseTime;
-		this.renewal = nextRenewal();
+		Duration remaining = lease.remaining();
+		Duration used = (remaining != null) ? leaseTime.minus(remaining) : Duration.ZERO;
+		this.renewal = Deadline.after(leaseTime.dividedBy(3).minus(used));
+	}
+
+	/**
+	 * Whether an installation has ended because the lease was over.
+	 */
+	static boolean isLost(FenceEntry entry) {
+		return entry == LOST;
 	}
 
 	/**

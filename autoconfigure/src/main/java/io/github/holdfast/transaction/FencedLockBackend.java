@@ -57,6 +57,7 @@ public final class FencedLockBackend implements LockBackend {
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
 		LockRequest next = request;
+		FenceEntry entry;
 		boolean last;
 		do {
 			last = deadline.hasPassed() && next != request;
@@ -64,7 +65,7 @@ public final class FencedLockBackend implements LockBackend {
 			if (lease == null) {
 				return null;
 			}
-			FenceEntry entry = installOrGiveBack(lease, next, deadline);
+			entry = installOrGiveBack(lease, next, deadline);
 			if (entry == null) {
 				return null;
 			}
@@ -74,6 +75,10 @@ public final class FencedLockBackend implements LockBackend {
 			next = next.withMinEpoch(Math.max(next.minEpoch(), entry.epoch() + 1));
 		}
 		while (!last);
+		if (FenceInstallation.isLost(entry)) {
+			throw new LockBackendException(request.key(),
+					"could not be acquired, its lease ran out before it was in the fence table", null);
+		}
 		return null;
 	}
 
