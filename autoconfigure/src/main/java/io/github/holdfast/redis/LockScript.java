@@ -17,9 +17,9 @@ import java.util.HexFormat;
 enum LockScript {
 
 	/**
-	 * Takes all locks or none. Answers with their epochs, or with 0 and the milliseconds
-	 * after which the lease of another holder ends. What the owner has already is only
-	 * raised to the smallest epoch that it asks for.
+	 * Takes all locks or none. Answers with their epochs, or with 0, the milliseconds
+	 * after which the lease of another holder ends, and its owner. What the owner has
+	 * already is only raised to the smallest epoch that it asks for.
 	 */
 	ACQUIRE("""
 			local grants = {}
@@ -28,7 +28,7 @@ enum LockScript {
 				if held[1] == ARGV[3 * n + 3] then
 					grants[n + 1] = tonumber(held[2])
 				elseif held[1] then
-					return {0, redis.call('pttl', KEYS[2 * n + 1])}
+					return {0, redis.call('pttl', KEYS[2 * n + 1]), held[1]}
 				end
 			end
 			local time = redis.call('time')

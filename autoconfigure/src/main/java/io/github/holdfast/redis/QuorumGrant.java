@@ -20,8 +20,7 @@ import io.github.holdfast.support.Deadline;
  */
 final class QuorumGrant implements Grant {
 
-	/** How long the others are waited for when a majority has answered. */
-	private static final Duration STRAGGLER_TIMEOUT = Duration.ofMillis(250);
+	private static final Duration TIE_PAUSE = Duration.ofMillis(5);
 
 	private final List<NodeGrant> nodes;
 
@@ -38,40 +37,34 @@ final class QuorumGrant implements Grant {
 	 * @return the epoch, or nothing if others are in the way
 	 */
 	OptionalLong acquire(Deadline deadline) throws InterruptedException {
-		OptionalLong epoch = ask(this.request, deadline);
-		if (epoch.isPresent() && ask(this.request.withMinEpoch(epoch.getAsLong()), deadline).isEmpty()) {
+		Ballot ballot = ask(this.request, deadline);
+		Deadline tie = Deadline.after(tieTime());
+		while (ballot.epoch().isEmpty() && ballot.isFirstOfSeveral() && !tie.hasPassed()) {
+			TimeUnit.NANOSECONDS.sleep(TIE_PAUSE.toNanos());
+			ballot = ask(this.request, deadline);
+		}
+		OptionalLong epoch = ballot.epoch();
+		if (epoch.isPresent() && ask(this.request.withMinEpoch(epoch.getAsLong()), deadline).epoch().isEmpty()) {
 			return OptionalLong.empty();
 		}
 		return epoch;
 	}
 
-	private OptionalLong ask(LockRequest request, Deadline deadline) throws InterruptedException {
-		List<CompletableFuture<List<Object>>> answers = this.nodes.stream().map((node) -> node.ask(request)).toList();
-		Votes votes = Votes.count(answers, QuorumGrant::isGranted);
+	private Duration tieTime() {
+		Duration third = this.request.leaseTime().dividedBy(3);
+		return (third.compareTo(RedisLocks.MIN_TIMEOUT) < 0) ? third : RedisLocks.MIN_TIMEOUT;
+	}
+
+	private Ballot ask(LockRequest request, Deadline deadline) throws InterruptedException {
+		Ballot ballot = new Ballot(this.nodes.stream().map((node) -> node.ask(request)).toList());
 		try {
 			long timeout = RedisLocks.atLeastMinimum(deadline.remaining()).toNanos();
-			votes.quorum().get(timeout, TimeUnit.NANOSECONDS);
+			ballot.votes().quorum().get(timeout, TimeUnit.NANOSECONDS);
+			return ballot;
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw votes.failed(request, "acquired", ex);
+			throw ballot.votes().failed(request, "acquired", ex);
 		}
-		return isWon(votes) ? answers.stream()
-			.filter(NodeGrant::isAnswered)
-			.mapToLong((answer) -> RedisLocks.number(answer.join(), 0))
-			.max() : OptionalLong.empty();
-	}
-
-	private static boolean isWon(Votes votes) throws InterruptedException {
-		try {
-			return votes.decision().get(STRAGGLER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			return false;
-		}
-	}
-
-	private static boolean isGranted(List<Object> answer) {
-		return RedisLocks.number(answer, 0) != 0;
 	}
 
 	@Override
@@ -130,15 +123,11 @@ final class QuorumGrant implements Grant {
 		 * the order of what they send.
 		 */
 		private CompletableFuture<Boolean> release() {
-			if (this.asked.stream().allMatch((answer) -> isAnswered(answer) && !isGranted(answer.join()))) {
+			if (this.asked.stream().allMatch(Ballot::isRefused)) {
 				return CompletableFuture.completedFuture(false);
 			}
 			this.asked.forEach((answer) -> answer.cancel(true));
 			return this.locks.release(this.request);
-		}
-
-		private static boolean isAnswered(CompletableFuture<List<Object>> answer) {
-			return answer.isDone() && !answer.isCompletedExceptionally();
 		}
 
 	}

@@ -89,8 +89,9 @@ class RedisQuorumTests {
 	@ParameterizedTest
 	@EnumSource
 	void nodeMayFailWhileTheLockIsHeld(Failure failure) throws Exception {
-		LockLease lease = acquired(this.backend);
 		connect();
+		LockLease lease = acquired(this.backend);
+		await().until(() -> holders() == 3);
 		failure.of(this.quorum, 2);
 		assertThat(lease.renew(LONG)).isTrue();
 		assertThat(this.other.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
@@ -142,6 +143,22 @@ class RedisQuorumTests {
 		takeForSomebodyElse(1);
 		assertThat(this.backend.acquire(RedisRequests.request(this.key, Duration.ofMillis(50)))).isNull();
 		await().until(() -> holders(2, this.key) == 0);
+	}
+
+	@Test
+	void firstNodeDecidesWhenSeveralShareTheVotes() throws Exception {
+		connect();
+		takeForSomebodyElse(1, "a");
+		takeForSomebodyElse(2, "b");
+		assertThat(this.backend.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
+		await().until(() -> holders(0, this.key) == 0);
+		FutureTask<@Nullable LockLease> first = start(
+				() -> this.backend.acquire(RedisRequests.request(this.key, NO_WAIT)));
+		await().pollInterval(Duration.ofMillis(5)).until(() -> holders(0, this.key) == 1);
+		this.quorum.server(2).command("DEL", LockKey.of(this.key).lock());
+		LockLease lease = first.get();
+		assertThat(lease).isNotNull();
+		assertThat(release(lease)).isTrue();
 	}
 
 	@Test
@@ -225,6 +242,7 @@ class RedisQuorumTests {
 	@Test
 	void lockOfAMajorityIsLostWhenTwoNodesHaveForgottenIt() throws Exception {
 		LockLease lease = acquired(this.backend);
+		await().until(() -> holders() == 3);
 		this.quorum.server(0).command("FLUSHALL");
 		assertThat(lease.renew(LONG)).isTrue();
 		this.quorum.server(1).command("FLUSHALL");
@@ -291,7 +309,11 @@ class RedisQuorumTests {
 	}
 
 	private void takeForSomebodyElse(int server) {
-		this.quorum.server(server).command("HSET", LockKey.of(this.key).lock(), "owner", "somebody else", "epoch", "1");
+		takeForSomebodyElse(server, "somebody else");
+	}
+
+	private void takeForSomebodyElse(int server, String owner) {
+		this.quorum.server(server).command("HSET", LockKey.of(this.key).lock(), "owner", owner, "epoch", "1");
 	}
 
 	private long holders() {
