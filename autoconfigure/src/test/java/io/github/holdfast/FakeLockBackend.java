@@ -41,6 +41,9 @@ final class FakeLockBackend implements LockBackend {
 
 	volatile boolean expiring = true;
 
+	/** How much of its lease a grant has used when it arrives. */
+	volatile Duration used = Duration.ZERO;
+
 	volatile @Nullable String holder;
 
 	private final AtomicLong epochs = new AtomicLong(100);
@@ -106,7 +109,7 @@ final class FakeLockBackend implements LockBackend {
 		private FakeLease(LockRequest request, long epoch) {
 			this.request = request;
 			this.epoch = epoch;
-			this.deadline = Deadline.after(request.leaseTime());
+			this.deadline = Deadline.after(request.leaseTime().minus(FakeLockBackend.this.used));
 		}
 
 		@Override

@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.fail;
 
 /**
  * What the caller is told when a lock turns out to be lost, and when its release is not
@@ -161,6 +163,43 @@ class LockLossTests {
 			answer.completeExceptionally(new LockBackendException("A", "store is down", null));
 			assertThat(drained).isCompleted();
 		}
+	}
+
+	@Test
+	void bodyDoesNotBeginUnderALeaseThatIsOver() {
+		this.backend.used = Duration.ofDays(1);
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.locks.run("A", () -> fail("The lease was over")))
+			.withMessageContaining("its lease was over before the method began");
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void bodyDoesNotBeginWhenOneKeyWasLostWhileAnotherOneWasWaitedFor() {
+		this.backend.renewal = (lease) -> false;
+		this.backend.grant = (request) -> {
+			this.backend.leases.forEach((lease) -> lease.renew(Duration.ofSeconds(1)));
+			return true;
+		};
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.locks.execute(List.of("A", "B"), () -> fail("A was lost")));
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void shutdownWaitsForCallsThatHaveSomeOfTheirKeys() {
+		AtomicReference<CompletableFuture<Void>> drained = new AtomicReference<>();
+		this.backend.grant = (request) -> {
+			if (request.key().equals("lock:B")) {
+				drained.set(this.locks.drain().toCompletableFuture());
+				assertThat(drained.get()).isNotDone();
+			}
+			return request.key().equals("lock:A");
+		};
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.locks.execute(List.of("A", "B"), () -> null));
+		assertThat(this.backend.held()).isEmpty();
+		assertThat(drained.get()).isCompleted();
 	}
 
 	private LockTemplate slowRelease(CompletableFuture<Boolean> answer) {

@@ -61,6 +61,13 @@ class LockRenewalTests {
 	}
 
 	@Test
+	void firstRenewalCountsFromTheRequest() {
+		this.backend.used = Duration.ofDays(1);
+		this.locks.withLeaseTime(Duration.ofDays(1).plusHours(1))
+			.run("A", () -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(0)));
+	}
+
+	@Test
 	void renewalStopsWithTheRelease() {
 		this.locks.run("A",
 				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(0)));

@@ -78,8 +78,8 @@ class PropagationTests {
 	private record Checks(ApplicationContext context, Counter counter) {
 
 		private long of(Propagation propagation, boolean outer) {
-			this.counter.clear().run();
 			this.context.getBean(LockTemplate.class).run("propagation", () -> {
+				this.counter.clear().run();
 				if (outer) {
 					transaction(Propagation.REQUIRED, "A", () -> transaction(propagation, "B", () -> {
 					}));
