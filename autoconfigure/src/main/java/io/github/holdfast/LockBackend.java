@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
@@ -30,6 +31,8 @@ public interface LockBackend {
 	 * wait
 	 * @throws InterruptedException if the thread was interrupted while it waited; nothing
 	 * is held then
+	 * @throws java.util.concurrent.RejectedExecutionException if too many threads of this
+	 * JVM wait already
 	 * @throws LockBackendException if the store is unreachable or failed
 	 */
 	@Nullable LockLease acquire(LockRequest request) throws InterruptedException;
@@ -53,6 +56,15 @@ public interface LockBackend {
 	 */
 	default @Nullable String holder(String key) {
 		return null;
+	}
+
+	/**
+	 * How long a waiter of another JVM may take to notice that a lock was released.
+	 * Default: zero, for a store that keeps its waiters in a queue.
+	 * @return the time, not negative
+	 */
+	default Duration noticeTime() {
+		return Duration.ZERO;
 	}
 
 	/**

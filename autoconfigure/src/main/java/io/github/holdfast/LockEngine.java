@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -227,6 +228,9 @@ final class LockEngine implements AutoCloseable {
 			catch (InterruptedException ex) {
 				interrupt = ex;
 			}
+			catch (RejectedExecutionException ex) {
+				throw notAcquired(key, LockNotAcquiredException.Reason.QUEUE_FULL, null, ex);
+			}
 			finally {
 				shutdown = wait.end();
 			}
@@ -257,7 +261,7 @@ final class LockEngine implements AutoCloseable {
 		private void giveBack(Throwable cause) {
 			for (int i = this.acquired.size() - 1; i >= 0; i--) {
 				try {
-					this.acquired.get(i).release().toCompletableFuture().join();
+					this.acquired.get(i).handOver().toCompletableFuture().join();
 				}
 				catch (RuntimeException ex) {
 					cause.addSuppressed(ex);

@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
@@ -22,8 +23,9 @@ public interface LockLease {
 	String key();
 
 	/**
-	 * The identity of this acquisition.
-	 * @return the owner of the request
+	 * The identity of this acquisition for the store.
+	 * @return the owner of the request that the store has granted: of that of the first
+	 * holder, if a lock is passed on in this process
 	 */
 	String owner();
 
@@ -72,7 +74,27 @@ public interface LockLease {
 	boolean renew(Duration leaseTime);
 
 	/**
-	 * Gives the lock back. Never touches the lock of a successor.
+	 * Asks the store whether anybody else waits for the lock, without waiting for the
+	 * answer. Default: unknown, which counts as yes.
+	 * @return completes with {@code false} if nobody waits as far as the store knows, or
+	 * exceptionally if the store did not answer
+	 */
+	default CompletionStage<Boolean> othersWait() {
+		return CompletableFuture.completedStage(true);
+	}
+
+	/**
+	 * Gives the lock up after work whose outcome is known: to the next thread of this
+	 * process that waits, if there is one and a local queue allows it, else to the store.
+	 * Default: always to the store.
+	 * @return as {@link #release()}
+	 */
+	default CompletionStage<Boolean> handOver() {
+		return release();
+	}
+
+	/**
+	 * Gives the lock back to the store. Never touches the lock of a successor.
 	 * @return completes with {@code false} if the lock was already lost or released, or
 	 * exceptionally with {@link LockBackendException} if the store did not answer
 	 */

@@ -43,7 +43,7 @@ record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStag
 			return hold(renewal, key, rest);
 		}
 		try {
-			CompletionStage<Boolean> release = renewal.release();
+			CompletionStage<Boolean> release = this.lossReported ? renewal.release() : renewal.handOver();
 			if (this.later == null) {
 				return ended(key, release.toCompletableFuture().join(), null);
 			}

@@ -120,6 +120,16 @@ final class LockRenewal implements AutoCloseable {
 			return undisturbed(this.lease::release);
 		}
 
+		/**
+		 * Stop the renewal and give the lease to the next thread of this process, or
+		 * back.
+		 * @return completes at once, or when the store has answered
+		 */
+		CompletionStage<Boolean> handOver() {
+			stop();
+			return undisturbed(this.lease::handOver);
+		}
+
 		private static <T> T undisturbed(Supplier<T> call) {
 			boolean interrupted = Thread.interrupted();
 			try {

@@ -14,8 +14,8 @@ import io.github.holdfast.local.LocalLockBackend;
 class LocalLockConfiguration {
 
 	@Bean
-	LockBackendCandidate localLockBackend() {
-		return new LockBackendCandidate(LockBackendType.LOCAL, LocalLockBackend::new);
+	LockBackendCandidate localLockBackend(HandoverProperties properties) {
+		return new LockBackendCandidate(LockBackendType.LOCAL, () -> new LocalLockBackend(properties.queueLimits()));
 	}
 
 }

@@ -35,7 +35,7 @@ import io.github.holdfast.transaction.FencedLockBackend;
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4" })
-@EnableConfigurationProperties(LockProperties.class)
+@EnableConfigurationProperties({ LockProperties.class, HandoverProperties.class })
 public final class LockBackendAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockBackendAutoConfiguration.class);
@@ -79,7 +79,7 @@ public final class LockBackendAutoConfiguration {
 
 			@Bean
 			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
-					ObjectProvider<FenceTable> fenceTable, ObjectProvider<Fence> fence) {
+					HandoverProperties handover, ObjectProvider<FenceTable> fenceTable, ObjectProvider<Fence> fence) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
 				logger.info("Locks are kept by the backend '{}'", chosen.type().propertyValue());
@@ -88,7 +88,8 @@ public final class LockBackendAutoConfiguration {
 				}
 				LockBackend backend = fenced(chosen.backend().get(), fenceTable.getIfAvailable());
 				return backend.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? backend
-						: new HandoverLockBackend(backend);
+						: new HandoverLockBackend(backend, handover.limits(properties.namesWithoutHandover()),
+								handover.queueLimits());
 			}
 
 			private static LockBackend fenced(LockBackend store, @Nullable FenceTable table) {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -153,6 +154,14 @@ public class LockProperties {
 		return this.locks;
 	}
 
+	Set<String> namesWithoutHandover() {
+		return this.locks.entrySet()
+			.stream()
+			.filter((lock) -> !lock.getValue().isHandover())
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
 	/**
 	 * Overrides for the locks of one name.
 	 */
@@ -182,6 +191,11 @@ public class LockProperties {
 		 * Time for which a lock is held even if its method ends earlier.
 		 */
 		private @Nullable Duration minHoldTime;
+
+		/**
+		 * Whether these locks may be passed on among the threads of one JVM.
+		 */
+		private boolean handover = true;
 
 		public boolean isEnabled() {
 			return this.enabled;
@@ -221,6 +235,14 @@ public class LockProperties {
 
 		public void setMinHoldTime(@Nullable Duration minHoldTime) {
 			this.minHoldTime = minHoldTime;
+		}
+
+		public boolean isHandover() {
+			return this.handover;
+		}
+
+		public void setHandover(boolean handover) {
+			this.handover = handover;
 		}
 
 	}

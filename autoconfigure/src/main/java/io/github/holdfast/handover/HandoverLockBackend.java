@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,12 +12,20 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.KeyedPermits;
+import io.github.holdfast.support.QueueLimits;
 
 /**
  * Puts a local queue for each key in front of a store, so that at most one thread of this
- * JVM talks to the store about a key. Threads are served in the order of their arrival;
- * the next one goes to the store as soon as the store has answered the release, or when
- * the lease of a holder that does not end has run out.
+ * JVM talks to the store about a key, and passes a lease of the store on among the
+ * threads that wait in the queue, in the order of their arrival.
+ *
+ * <p>
+ * A lease is passed on only after work whose outcome is known, while it is provably
+ * valid, and as long as the {@link HandoverLimits} allow. Then it is given back to the
+ * store. On a store that does not queue its waiters, the JVM that has just released a
+ * lock would win the race for it again, so its next thread stays away for some time
+ * first: an eighth of the time that the JVM had the lock, at least half a millisecond,
+ * and no longer than the store's waiters need to notice.
  *
  * <p>
  * Shared requests pass by the queue, and so do fair ones, which the store puts in order
@@ -30,14 +37,30 @@ public final class HandoverLockBackend implements LockBackend {
 
 	private final LockBackend store;
 
-	private final KeyedPermits queue = new KeyedPermits();
+	private final HandoverLimits limits;
+
+	private final QueueLimits queueLimits;
+
+	private final KeyedPermits<Cohort> queue = new KeyedPermits<>();
+
+	/**
+	 * Create a queue with the default limits in front of a store.
+	 * @param store the store
+	 */
+	public HandoverLockBackend(LockBackend store) {
+		this(store, HandoverLimits.DEFAULT, QueueLimits.DEFAULT);
+	}
 
 	/**
 	 * Create a queue in front of a store.
 	 * @param store the store
+	 * @param limits how long a lease is passed on among the threads of this JVM
+	 * @param queueLimits how many threads may wait
 	 */
-	public HandoverLockBackend(LockBackend store) {
+	public HandoverLockBackend(LockBackend store, HandoverLimits limits, QueueLimits queueLimits) {
 		this.store = store;
+		this.limits = limits;
+		this.queueLimits = queueLimits;
 	}
 
 	@Override
@@ -46,24 +69,42 @@ public final class HandoverLockBackend implements LockBackend {
 			return this.store.acquire(request);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
-		KeyedPermits.Permit turn = this.queue.acquire(request.key(), request.waitTime());
-		if (turn == null) {
+		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), this.queueLimits);
+		if (permit == null) {
 			return null;
 		}
 		LockLease lease = null;
 		try {
-			lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
-			if (lease == null) {
-				return null;
-			}
-			turn.expireAfter(lease::remaining);
-			return new QueuedLease(lease, turn);
+			lease = acquire(request, permit, deadline);
+			return lease;
 		}
 		finally {
 			if (lease == null) {
-				turn.release();
+				permit.release();
 			}
 		}
+	}
+
+	private @Nullable LockLease acquire(LockRequest request, KeyedPermits<Cohort>.Permit permit, Deadline deadline)
+			throws InterruptedException {
+		Cohort earlier = permit.brought();
+		if (earlier != null) {
+			if (Thread.interrupted()) {
+				earlier.decline(permit);
+				throw new InterruptedException();
+			}
+			LockLease passed = earlier.next(permit, request);
+			if (passed != null) {
+				return passed;
+			}
+			earlier.rest(deadline);
+		}
+		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
+		return (lease != null) ? cohort(lease).first(permit, request) : null;
+	}
+
+	private Cohort cohort(LockLease lease) {
+		return new Cohort(lease, this.limits, this.store.noticeTime());
 	}
 
 	/**
@@ -72,41 +113,41 @@ public final class HandoverLockBackend implements LockBackend {
 	 */
 	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
-		List<KeyedPermits.Permit> turns = turns(sorted);
+		List<KeyedPermits<Cohort>.Permit> permits = permits(sorted);
 		List<LockLease> leases = null;
 		try {
-			leases = (turns.size() == sorted.size()) ? this.store.acquireAll(sorted) : null;
-			return (leases != null) ? queued(leases, turns) : null;
+			leases = (permits.size() == sorted.size()) ? this.store.acquireAll(sorted) : null;
+			return (leases != null) ? queued(leases, permits, sorted) : null;
 		}
 		finally {
 			if (leases == null) {
-				turns.forEach(KeyedPermits.Permit::release);
+				permits.forEach(KeyedPermits<Cohort>.Permit::release);
 			}
 		}
 	}
 
-	private List<KeyedPermits.Permit> turns(List<LockRequest> requests) {
-		List<KeyedPermits.Permit> turns = new ArrayList<>(requests.size());
+	private List<KeyedPermits<Cohort>.Permit> permits(List<LockRequest> requests) {
+		List<KeyedPermits<Cohort>.Permit> permits = new ArrayList<>(requests.size());
 		try {
 			for (LockRequest request : requests) {
-				KeyedPermits.Permit turn = this.queue.acquire(request.key(), Duration.ZERO);
-				if (turn == null) {
+				KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), Duration.ZERO, this.queueLimits);
+				if (permit == null) {
 					break;
 				}
-				turns.add(turn);
+				permits.add(permit);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		return turns;
+		return permits;
 	}
 
-	private static List<LockLease> queued(List<LockLease> leases, List<KeyedPermits.Permit> turns) {
+	private List<LockLease> queued(List<LockLease> leases, List<KeyedPermits<Cohort>.Permit> permits,
+			List<LockRequest> requests) {
 		List<LockLease> queued = new ArrayList<>(leases.size());
 		for (int i = 0; i < leases.size(); i++) {
-			turns.get(i).expireAfter(leases.get(i)::remaining);
-			queued.add(new QueuedLease(leases.get(i), turns.get(i)));
+			queued.add(cohort(leases.get(i)).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
 	}
@@ -124,66 +165,6 @@ public final class HandoverLockBackend implements LockBackend {
 	@Override
 	public String toString() {
 		return this.store.toString();
-	}
-
-	/**
-	 * A lease of the store; the key stays in the queue until the store has answered its
-	 * release.
-	 */
-	private record QueuedLease(LockLease lease, KeyedPermits.Permit permit) implements LockLease {
-
-		@Override
-		public String key() {
-			return this.lease.key();
-		}
-
-		@Override
-		public String owner() {
-			return this.lease.owner();
-		}
-
-		@Override
-		public long epoch() {
-			return this.lease.epoch();
-		}
-
-		@Override
-		public @Nullable Duration remaining() {
-			return this.lease.remaining();
-		}
-
-		@Override
-		public boolean isValid() {
-			return this.lease.isValid();
-		}
-
-		@Override
-		public boolean renew(Duration leaseTime) {
-			Duration before = this.lease.remaining();
-			boolean renewed = false;
-			try {
-				renewed = this.lease.renew(leaseTime);
-				return renewed;
-			}
-			finally {
-				if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
-					this.permit.expiresEarlier();
-				}
-			}
-		}
-
-		@Override
-		public CompletionStage<Boolean> release() {
-			this.permit.expireNever();
-			try {
-				return this.lease.release().whenComplete((released, failure) -> this.permit.release());
-			}
-			catch (RuntimeException | Error ex) {
-				this.permit.release();
-				throw ex;
-			}
-		}
-
 	}
 
 }

@@ -140,6 +140,11 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Duration noticeTime() {
+		return POLLING.longest();
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'jdbc'";
 	}

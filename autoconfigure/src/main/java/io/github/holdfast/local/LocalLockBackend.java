@@ -13,6 +13,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.KeyedPermits;
+import io.github.holdfast.support.QueueLimits;
 
 /**
  * Locks between the threads of this JVM, and of nothing else: for development, tests and
@@ -30,18 +31,39 @@ public final class LocalLockBackend implements LockBackend {
 
 	private static final CompletionStage<Boolean> NOT_HELD = CompletableFuture.completedStage(false);
 
-	private static final KeyedPermits permits = new KeyedPermits();
+	private static final KeyedPermits<Void> permits = new KeyedPermits<>();
 
 	/**
 	 * Starts at the wall clock, so that tokens rise over restarts as well.
 	 */
 	private static final AtomicLong epochs = new AtomicLong(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
 
+	private final QueueLimits queueLimits;
+
+	/**
+	 * Create a backend with the default limits of its queue.
+	 */
+	public LocalLockBackend() {
+		this(QueueLimits.DEFAULT);
+	}
+
+	/**
+	 * Create a backend.
+	 * @param queueLimits how many threads may wait
+	 */
+	public LocalLockBackend(QueueLimits queueLimits) {
+		this.queueLimits = queueLimits;
+	}
+
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		KeyedPermits.Permit permit = permits.acquire(request.key(), request.waitTime());
+		KeyedPermits<Void>.Permit permit = permits.acquire(request.key(), request.waitTime(), this.queueLimits);
 		if (permit == null) {
 			return null;
+		}
+		if (Thread.interrupted()) {
+			permit.release();
+			throw new InterruptedException();
 		}
 		permit.expireNever();
 		long epoch = epochs.updateAndGet((last) -> Math.max(last + 1, request.minEpoch()));
@@ -58,7 +80,7 @@ public final class LocalLockBackend implements LockBackend {
 		return "backend 'local'";
 	}
 
-	private record Lease(String key, String owner, long epoch, KeyedPermits.Permit permit) implements LockLease {
+	private record Lease(String key, String owner, long epoch, KeyedPermits<Void>.Permit permit) implements LockLease {
 
 		@Override
 		public @Nullable Duration remaining() {

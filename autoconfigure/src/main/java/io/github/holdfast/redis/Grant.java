@@ -2,6 +2,7 @@ package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * What a holder can do with a lock that it was granted.
@@ -14,6 +15,13 @@ interface Grant {
 	 * @return {@code false} if the lock is no longer the holder's
 	 */
 	boolean renew(Duration leaseTime);
+
+	/**
+	 * Whether anybody else waits for the lock. Default: unknown, which counts as yes.
+	 */
+	default CompletionStage<Boolean> othersWait() {
+		return CompletableFuture.completedStage(true);
+	}
 
 	/**
 	 * Give the lock back.

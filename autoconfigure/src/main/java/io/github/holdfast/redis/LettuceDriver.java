@@ -3,6 +3,7 @@ package io.github.holdfast.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -20,6 +21,9 @@ import io.github.holdfast.support.Polling;
 final class LettuceDriver implements RedisDriver {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
+
+	/** Of a message, and of the attempt that follows it. */
+	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
 
 	private final LettuceConnectionFactory factory;
 
@@ -76,6 +80,23 @@ final class LettuceDriver implements RedisDriver {
 	@Override
 	public Polling polling() {
 		return POLLING;
+	}
+
+	/**
+	 * Each server of a Cluster knows only its own listeners.
+	 */
+	@Override
+	public CompletionStage<Boolean> isListenedTo(String channel) {
+		if (isCluster()) {
+			return RedisDriver.super.isListenedTo(channel);
+		}
+		return commands().pubsubNumsub(LockKey.bytes(channel))
+			.thenApply((listeners) -> listeners.values().stream().anyMatch((number) -> number > 0));
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return NOTICE_TIME;
 	}
 
 	@Override

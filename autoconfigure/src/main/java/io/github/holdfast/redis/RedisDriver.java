@@ -1,7 +1,9 @@
 package io.github.holdfast.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -34,6 +36,20 @@ interface RedisDriver {
 	 * How often to ask although there was no signal.
 	 */
 	Polling polling();
+
+	/**
+	 * Whether anybody listens to a channel. Default: unknown, which counts as yes.
+	 */
+	default CompletionStage<Boolean> isListenedTo(String channel) {
+		return CompletableFuture.completedStage(true);
+	}
+
+	/**
+	 * How long a waiter may take to notice a release.
+	 */
+	default Duration noticeTime() {
+		return polling().longest();
+	}
 
 	/**
 	 * Whether keys in different slots may live on different servers.

@@ -103,6 +103,11 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Duration noticeTime() {
+		return driver().noticeTime();
+	}
+
+	@Override
 	public Set<Capability> capabilities() {
 		return Set.of(Capability.RELEASE_NOT_AWAITED);
 	}

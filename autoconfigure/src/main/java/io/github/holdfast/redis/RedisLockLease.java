@@ -20,6 +20,11 @@ final class RedisLockLease extends ExpiringLease {
 	}
 
 	@Override
+	public CompletionStage<Boolean> othersWait() {
+		return this.grant.othersWait();
+	}
+
+	@Override
 	protected boolean extend(Duration leaseTime) {
 		return this.grant.renew(leaseTime);
 	}

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -82,6 +83,11 @@ final class RedisLocks {
 					answer.cancel(true);
 					throw failed(request, "renewed", ex);
 				}
+			}
+
+			@Override
+			public CompletionStage<Boolean> othersWait() {
+				return driver().isListenedTo(LockKey.of(request.key()).channel());
 			}
 
 			@Override

@@ -106,6 +106,11 @@ public final class RedisQuorumLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Duration noticeTime() {
+		return POLLING.longest();
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'redis'";
 	}

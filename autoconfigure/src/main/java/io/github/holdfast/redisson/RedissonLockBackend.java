@@ -43,6 +43,9 @@ public final class RedissonLockBackend implements LockBackend {
 
 	private static final Duration COUNTER_RETENTION = Duration.ofDays(1);
 
+	/** Of a message, and of the attempt that follows it. */
+	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
+
 	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
 
 	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
@@ -84,6 +87,11 @@ public final class RedissonLockBackend implements LockBackend {
 		catch (ExecutionException | TimeoutException ex) {
 			return null;
 		}
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return NOTICE_TIME;
 	}
 
 	@Override

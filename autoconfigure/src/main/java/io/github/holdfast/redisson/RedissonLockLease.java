@@ -25,6 +25,11 @@ final class RedissonLockLease extends ExpiringLease {
 	}
 
 	@Override
+	public CompletionStage<Boolean> othersWait() {
+		return this.locks.othersWait(this.holder);
+	}
+
+	@Override
 	protected boolean extend(Duration leaseTime) {
 		CompletableFuture<Long> answer = this.locks.renew(this.holder, leaseTime);
 		try {

@@ -100,6 +100,13 @@ final class RedissonLocks {
 				RScript.ReturnType.LIST, LockNames.of(key).keys()));
 	}
 
+	/**
+	 * Whether anybody waits for a message of the release.
+	 */
+	CompletableFuture<Boolean> othersWait(Holder holder) {
+		return send((client) -> topic(holder.names()).countSubscribersAsync()).thenApply((number) -> number > 0);
+	}
+
 	ReleaseSignal listen(Holder holder) {
 		ReleaseSignal signal = new ReleaseSignal(topic(holder.names()));
 		signal.listen();

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -15,51 +18,70 @@ import org.jspecify.annotations.Nullable;
  * permit belongs to whoever has the object, not to a thread. A key takes memory only
  * while its permit is out.
  *
+ * @param <T> what a permit may bring along for the next one who gets it
  * @since 0.1.0
  */
-public final class KeyedPermits {
+public final class KeyedPermits<T> {
 
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
+
+	private final AtomicInteger waiting = new AtomicInteger();
 
 	/**
 	 * Take the permit of a key.
 	 * @param key the key
 	 * @param waitTime how long to wait at most; zero means one attempt
-	 * @return the permit, or {@code null} if it was out for the whole time
+	 * @param limits how many threads may wait
+	 * @return the permit, or {@code null} if it was out for the whole time. One that was
+	 * granted at the moment of an interrupt is returned with the interrupt flag set
 	 * @throws InterruptedException if the thread was interrupted while it waited
+	 * @throws RejectedExecutionException if too many threads wait already
 	 */
-	public @Nullable Permit acquire(String key, Duration waitTime) throws InterruptedException {
+	public @Nullable Permit acquire(String key, Duration waitTime, QueueLimits limits) throws InterruptedException {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1));
+		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null);
 		Permit held = this.permits.putIfAbsent(key, permit);
 		if (held == null) {
 			return permit;
 		}
 		held.releaseIfExpired();
-		Waiter waiter = new Waiter(Thread.currentThread());
+		Waiter<T> waiter = new Waiter<>(Thread.currentThread());
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
 				return permit;
 			}
-			current.waiters.add(waiter);
+			if (!waitTime.isZero()) {
+				limits.check(current.waiters.size(), this.waiting.get());
+				current.waiters.add(waiter);
+			}
 			return current;
 		});
-		return await(key, waiter, Deadline.after(waitTime));
+		if (waiter.permit != null || waitTime.isZero()) {
+			return waiter.permit;
+		}
+		this.waiting.incrementAndGet();
+		try {
+			return await(key, waiter, Deadline.after(waitTime));
+		}
+		finally {
+			this.waiting.decrementAndGet();
+		}
 	}
 
-	private @Nullable Permit await(String key, Waiter waiter, Deadline deadline) throws InterruptedException {
+	private @Nullable Permit await(String key, Waiter<T> waiter, Deadline deadline) throws InterruptedException {
 		Permit granted = waiter.permit;
 		while (granted == null) {
 			if (Thread.interrupted()) {
 				granted = leave(key, waiter);
-				if (granted != null) {
-					granted.release();
+				if (granted == null) {
+					throw new InterruptedException();
 				}
-				throw new InterruptedException();
+				Thread.currentThread().interrupt();
+				return granted;
 			}
 			long remaining = deadline.remainingNanos();
 			if (remaining == 0) {
@@ -79,19 +101,12 @@ public final class KeyedPermits {
 	 * Leave the queue.
 	 * @return the permit if it was granted at this very moment
 	 */
-	private @Nullable Permit leave(String key, Waiter waiter) {
+	private @Nullable Permit leave(String key, Waiter<T> waiter) {
 		this.permits.computeIfPresent(key, (k, held) -> {
 			held.waiters.remove(waiter);
 			return held;
 		});
 		return waiter.permit;
-	}
-
-	private void release(String key) {
-		Permit granted = this.permits.computeIfPresent(key, (k, released) -> released.grantNext());
-		if (granted != null) {
-			LockSupport.unpark(granted.taker);
-		}
 	}
 
 	/**
@@ -118,16 +133,27 @@ public final class KeyedPermits {
 		private final Thread taker;
 
 		/** Passed on from permit to permit, touched only while the map locks the key. */
-		private final Deque<Waiter> waiters;
+		private final Deque<Waiter<T>> waiters;
+
+		private final @Nullable T brought;
 
 		private final AtomicBoolean released = new AtomicBoolean();
 
 		private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
-		private Permit(String key, Thread taker, Deque<Waiter> waiters) {
+		private Permit(String key, Thread taker, Deque<Waiter<T>> waiters, @Nullable T brought) {
 			this.key = key;
 			this.taker = taker;
 			this.waiters = waiters;
+			this.brought = brought;
+		}
+
+		/**
+		 * What the last one left for this one.
+		 * @return what it left, or {@code null} if there is nothing
+		 */
+		public @Nullable T brought() {
+			return this.brought;
 		}
 
 		/**
@@ -175,34 +201,69 @@ public final class KeyedPermits {
 			return (left != null) ? left.toNanos() + 1 : Long.MAX_VALUE;
 		}
 
-		private @Nullable Permit grantNext() {
-			Waiter next = this.waiters.poll();
-			if (next == null) {
-				return null;
-			}
-			next.permit = new Permit(this.key, next.thread, this.waiters);
-			return next.permit;
-		}
-
 		/**
-		 * Give the permit to the next waiter.
+		 * Give the permit to the next waiter, if there is one.
 		 * @return {@code false} if it was released before
 		 */
 		public boolean release() {
+			return releaseWith(null);
+		}
+
+		/**
+		 * Give the permit to the next waiter, if there is one.
+		 * @param left what to leave for it
+		 * @return {@code false} if it was released before
+		 */
+		public boolean releaseWith(@Nullable T left) {
 			if (!this.released.compareAndSet(false, true)) {
 				return false;
 			}
-			KeyedPermits.this.release(this.key);
+			Permit granted = KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> grantNext(left));
+			if (granted != null) {
+				LockSupport.unpark(granted.taker);
+			}
 			return true;
+		}
+
+		/**
+		 * Give the permit to the next waiter, or keep it if there is none.
+		 * @param left what to leave for it
+		 * @return {@code false} if nobody waits, or if it was released before
+		 */
+		public boolean pass(T left) {
+			AtomicReference<@Nullable Permit> granted = new AtomicReference<>();
+			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
+				if (held != this || this.waiters.isEmpty() || !this.released.compareAndSet(false, true)) {
+					return held;
+				}
+				granted.setPlain(grantNext(left));
+				return granted.getPlain();
+			});
+			Permit next = granted.getPlain();
+			if (next == null) {
+				return false;
+			}
+			LockSupport.unpark(next.taker);
+			return true;
+		}
+
+		private @Nullable Permit grantNext(@Nullable T left) {
+			Waiter<T> next = this.waiters.poll();
+			if (next == null) {
+				return null;
+			}
+			Permit granted = new Permit(this.key, next.thread, this.waiters, left);
+			next.permit = granted;
+			return granted;
 		}
 
 	}
 
-	private static final class Waiter {
+	private static final class Waiter<T> {
 
 		private final Thread thread;
 
-		private volatile @Nullable Permit permit;
+		private volatile KeyedPermits<T>.@Nullable Permit permit;
 
 		private Waiter(Thread thread) {
 			this.thread = thread;

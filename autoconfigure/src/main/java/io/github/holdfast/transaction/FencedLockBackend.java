@@ -184,6 +184,11 @@ public final class FencedLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Duration noticeTime() {
+		return this.store.noticeTime();
+	}
+
+	@Override
 	public Set<Capability> capabilities() {
 		return this.store.capabilities();
 	}

@@ -2,12 +2,14 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -35,6 +37,7 @@ class LockShutdownTests {
 	@EnumSource(TestBackend.class)
 	@Tag("F34")
 	void waitersFailAtOnceAndHoldersFinishBeforeTheirLocksAreReleased(TestBackend backend) {
+		Set<Thread> before = ourThreads();
 		DatabaseAccess access = backend.database().newDatabase();
 		ExecutorService threads = Executors.newCachedThreadPool();
 		backend.application(access)
@@ -67,9 +70,15 @@ class LockShutdownTests {
 		if (backend.hasLockTable()) {
 			assertReleased(access);
 		}
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-				.noneMatch((name) -> name.startsWith("holdfast-")));
+		Awaitility.await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
+	}
+
+	private static Set<Thread> ourThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("holdfast-"))
+			.collect(Collectors.toSet());
 	}
 
 	private static void assertReleased(DatabaseAccess access) {

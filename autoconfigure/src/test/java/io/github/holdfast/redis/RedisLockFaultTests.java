@@ -379,7 +379,7 @@ class RedisLockFaultTests {
 			threads = (i == 200) ? Thread.activeCount() : threads;
 		}
 		assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 5);
-		KeyedPermits queue = (KeyedPermits) ReflectionTestUtils.getField(handover, "queue");
+		KeyedPermits<?> queue = (KeyedPermits<?>) ReflectionTestUtils.getField(handover, "queue");
 		assertThat(queue).isNotNull();
 		assertThat(queue.size()).isZero();
 		await().until(() -> this.server.command("PUBSUB", "CHANNELS", "{many:*").equals(List.of()));

@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -296,6 +297,16 @@ class RedisQuorumTests {
 			assertThat(lease).isNotNull();
 			assertThat(release(lease)).isTrue();
 		}
+		await().until(() -> knows(LockScript.ACQUIRE) && knows(LockScript.RELEASE));
+	}
+
+	/**
+	 * A majority is enough for a lock; the last node may still get its scripts then.
+	 */
+	private boolean knows(LockScript script) {
+		return IntStream.range(0, 3)
+			.allMatch((server) -> List.of(1L)
+				.equals(this.quorum.server(server).command("SCRIPT", "EXISTS", script.digest())));
 	}
 
 	private LockLease acquired(RedisQuorumLockBackend backend) throws InterruptedException {

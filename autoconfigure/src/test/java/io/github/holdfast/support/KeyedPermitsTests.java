@@ -11,8 +11,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,7 @@ class KeyedPermitsTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);
 
-	private final KeyedPermits permits = new KeyedPermits();
+	private final KeyedPermits<String> permits = new KeyedPermits<>();
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -39,25 +41,25 @@ class KeyedPermitsTests {
 
 	@Test
 	void permitIsGrantedWhenNobodyHasIt() throws Exception {
-		assertThat(this.permits.acquire("A", Duration.ZERO)).isNotNull().matches(KeyedPermits.Permit::isHeld);
+		assertThat(acquire("A", Duration.ZERO)).isNotNull().matches((permit) -> permit.isHeld());
 	}
 
 	@Test
 	void permitIsNotGrantedTwice() throws Exception {
-		this.permits.acquire("A", Duration.ZERO);
-		assertThat(this.permits.acquire("A", Duration.ZERO)).isNull();
-		assertThat(this.permits.acquire("A", Duration.ofMillis(5))).isNull();
+		acquire("A", Duration.ZERO);
+		assertThat(acquire("A", Duration.ZERO)).isNull();
+		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
 	}
 
 	@Test
 	void keysAreIndependent() throws Exception {
-		this.permits.acquire("A", Duration.ZERO);
-		assertThat(this.permits.acquire("B", Duration.ZERO)).isNotNull();
+		acquire("A", Duration.ZERO);
+		assertThat(acquire("B", Duration.ZERO)).isNotNull();
 	}
 
 	@Test
 	void waiterGetsThePermitWhenItIsReleased() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		Waiter waiter = new Waiter(() -> acquire("A"));
 		first.release();
 		assertThat(waiter.get()).isNotNull();
@@ -65,30 +67,30 @@ class KeyedPermitsTests {
 
 	@Test
 	void permitIsReleasedByAnotherThread() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		assertThat(this.threads.submit(first::release).get()).isTrue();
-		assertThat(this.permits.acquire("A", Duration.ZERO)).isNotNull();
+		assertThat(acquire("A", Duration.ZERO)).isNotNull();
 	}
 
 	@Test
 	void secondReleaseChangesNothing() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		assertThat(first.release()).isTrue();
 		acquire("A");
 		assertThat(first.release()).isFalse();
 		assertThat(first.isHeld()).isFalse();
-		assertThat(this.permits.acquire("A", Duration.ZERO)).isNull();
+		assertThat(acquire("A", Duration.ZERO)).isNull();
 	}
 
 	@Test
 	void waitersAreServedInTheOrderOfTheirArrival() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		List<Integer> served = new CopyOnWriteArrayList<>();
 		List<Waiter> waiters = new ArrayList<>();
 		for (int i = 0; i < 8; i++) {
 			int number = i;
 			waiters.add(new Waiter(() -> {
-				KeyedPermits.Permit permit = acquire("A");
+				KeyedPermits<String>.Permit permit = acquire("A");
 				served.add(number);
 				permit.release();
 				return permit;
@@ -103,8 +105,8 @@ class KeyedPermitsTests {
 
 	@Test
 	void waiterThatTimedOutIsPassedOver() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
-		assertThat(this.threads.submit(() -> this.permits.acquire("A", Duration.ofMillis(5))).get()).isNull();
+		KeyedPermits<String>.Permit first = acquire("A");
+		assertThat(this.threads.submit(() -> acquire("A", Duration.ofMillis(5))).get()).isNull();
 		Waiter second = new Waiter(() -> acquire("A"));
 		first.release();
 		assertThat(second.get()).isNotNull();
@@ -112,7 +114,7 @@ class KeyedPermitsTests {
 
 	@Test
 	void waiterThatIsInterruptedIsPassedOver() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		Waiter interrupted = new Waiter(() -> acquire("A"));
 		Waiter second = new Waiter(() -> acquire("A"));
 		interrupted.thread.interrupt();
@@ -125,15 +127,14 @@ class KeyedPermitsTests {
 	@Test
 	void interruptedThreadGetsNoPermit() {
 		Thread.currentThread().interrupt();
-		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> this.permits.acquire("A", Duration.ZERO));
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> acquire("A", Duration.ZERO));
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		assertThat(this.permits.size()).isZero();
 	}
 
 	@RepeatedTest(200)
 	void permitIsNotLostWhenItsWaiterIsInterruptedAtTheSameMoment() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		Waiter waiter = new Waiter(() -> acquire("A"));
 		race(first::release, waiter.thread::interrupt);
 		try {
@@ -147,20 +148,71 @@ class KeyedPermitsTests {
 
 	@RepeatedTest(200)
 	void permitIsNotLostWhenItsWaiterTimesOutAtTheSameMoment() throws Exception {
-		KeyedPermits.Permit first = acquire("A");
+		KeyedPermits<String>.Permit first = acquire("A");
 		CountDownLatch started = new CountDownLatch(1);
-		Future<KeyedPermits.Permit> waiter = this.threads.submit(() -> {
+		Future<KeyedPermits<String>.Permit> waiter = this.threads.submit(() -> {
 			started.countDown();
-			return this.permits.acquire("A", Duration.ofNanos(200_000));
+			return acquire("A", Duration.ofNanos(200_000));
 		});
 		started.await();
 		LockSupport.parkNanos(100_000);
 		first.release();
-		KeyedPermits.Permit second = waiter.get();
+		KeyedPermits<String>.Permit second = waiter.get();
 		if (second != null) {
 			second.release();
 		}
 		assertThat(this.permits.size()).isZero();
+	}
+
+	@Test
+	void permitBringsWhatTheLastOneLeft() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Waiter second = new Waiter(() -> acquire("A"));
+		Waiter third = new Waiter(() -> acquire("A"));
+		assertThat(first.brought()).isNull();
+		assertThat(first.pass("passed")).isTrue();
+		assertThat(first.isHeld()).isFalse();
+		assertThat(second.get().brought()).isEqualTo("passed");
+		second.get().releaseWith("released");
+		assertThat(third.get().brought()).isEqualTo("released");
+		third.get().release();
+		assertThat(acquire("A").brought()).isNull();
+	}
+
+	@Test
+	void permitIsKeptWhenNobodyWaitsToWhomItCouldBePassed() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		assertThat(first.pass("passed")).isFalse();
+		assertThat(first.isHeld()).isTrue();
+		assertThat(acquire("A", Duration.ZERO)).isNull();
+		first.release();
+		assertThat(first.pass("passed")).isFalse();
+	}
+
+	@Test
+	void permitThatWasTakenOverIsNotPassed() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		first.expireAfter(() -> Duration.ZERO);
+		KeyedPermits<String>.Permit second = acquire("A");
+		Waiter third = new Waiter(() -> acquire("A"));
+		assertThat(first.pass("passed")).isFalse();
+		second.release();
+		assertThat(third.get().brought()).isNull();
+	}
+
+	@Test
+	void noMoreThreadsWaitThanAreAllowed() throws Exception {
+		acquire("A");
+		acquire("B");
+		new Waiter(() -> acquire("A"));
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> this.permits.acquire("A", LONG, new QueueLimits(1, 100)))
+			.withMessageContaining("for one key are 1");
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> this.permits.acquire("B", LONG, new QueueLimits(100, 1)))
+			.withMessageContaining("for locks are 1");
+		assertThat(this.permits.acquire("A", Duration.ZERO, new QueueLimits(1, 1))).isNull();
+		assertThat(this.permits.acquire("C", LONG, new QueueLimits(1, 1))).isNotNull();
 	}
 
 	@Test
@@ -171,7 +223,7 @@ class KeyedPermitsTests {
 		for (int i = 0; i < threadCount; i++) {
 			workers.add(this.threads.submit(() -> {
 				for (int n = 0; n < 10_000 / threadCount; n++) {
-					KeyedPermits.Permit permit = acquire("A");
+					KeyedPermits<String>.Permit permit = acquire("A");
 					counter[0]++;
 					permit.release();
 				}
@@ -196,7 +248,7 @@ class KeyedPermitsTests {
 						Thread.currentThread().interrupt();
 					}
 					try {
-						KeyedPermits.Permit permit = this.permits.acquire("A", Duration.ofNanos(n * 200L));
+						KeyedPermits<String>.Permit permit = acquire("A", Duration.ofNanos(n * 200L));
 						if (permit != null) {
 							assertThat(++inside[0]).isEqualTo(1);
 							inside[0]--;
@@ -216,8 +268,12 @@ class KeyedPermitsTests {
 		assertThat(this.permits.size()).isZero();
 	}
 
-	private KeyedPermits.Permit acquire(String key) throws InterruptedException {
-		KeyedPermits.Permit permit = this.permits.acquire(key, LONG);
+	private KeyedPermits<String>.@Nullable Permit acquire(String key, Duration waitTime) throws InterruptedException {
+		return this.permits.acquire(key, waitTime, QueueLimits.DEFAULT);
+	}
+
+	private KeyedPermits<String>.Permit acquire(String key) throws InterruptedException {
+		KeyedPermits<String>.Permit permit = acquire(key, LONG);
 		assertThat(permit).isNotNull();
 		return permit;
 	}
@@ -239,11 +295,11 @@ class KeyedPermitsTests {
 	 */
 	private static final class Waiter {
 
-		private final FutureTask<KeyedPermits.Permit> task;
+		private final FutureTask<KeyedPermits<String>.Permit> task;
 
 		private final Thread thread;
 
-		private Waiter(Callable<KeyedPermits.Permit> work) {
+		private Waiter(Callable<KeyedPermits<String>.Permit> work) {
 			this.task = new FutureTask<>(work);
 			this.thread = new Thread(this.task);
 			this.thread.setDaemon(true);
@@ -253,7 +309,7 @@ class KeyedPermitsTests {
 				.until(() -> this.thread.getState() == Thread.State.TIMED_WAITING);
 		}
 
-		private KeyedPermits.Permit get() throws Exception {
+		private KeyedPermits<String>.Permit get() throws Exception {
 			return this.task.get();
 		}
 

@@ -1,0 +1,102 @@
+package io.github.holdfast.handover;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.support.KeyedPermits;
+
+/**
+ * The lease of a cohort for one of its threads, until that one gives it back or passes it
+ * on.
+ */
+final class TurnLease implements LockLease {
+
+	private static final CompletionStage<Boolean> PASSED = CompletableFuture.completedStage(true);
+
+	private static final CompletionStage<Boolean> ENDED = CompletableFuture.completedStage(false);
+
+	private final Cohort cohort;
+
+	private final KeyedPermits<Cohort>.Permit permit;
+
+	private final int turn;
+
+	private final String name;
+
+	private final AtomicBoolean ended = new AtomicBoolean();
+
+	TurnLease(Cohort cohort, KeyedPermits<Cohort>.Permit permit, int turn, String name) {
+		this.cohort = cohort;
+		this.permit = permit;
+		this.turn = turn;
+		this.name = name;
+	}
+
+	@Override
+	public String key() {
+		return this.cohort.lease().key();
+	}
+
+	@Override
+	public String owner() {
+		return this.cohort.lease().owner();
+	}
+
+	@Override
+	public long epoch() {
+		return this.cohort.lease().epoch();
+	}
+
+	@Override
+	public int turn() {
+		return this.turn;
+	}
+
+	@Override
+	public @Nullable Duration remaining() {
+		Duration remaining = this.cohort.lease().remaining();
+		return (remaining != null && this.ended.get()) ? Duration.ZERO : remaining;
+	}
+
+	@Override
+	public boolean isValid() {
+		return !this.ended.get() && this.cohort.lease().isValid();
+	}
+
+	@Override
+	public boolean renew(Duration leaseTime) {
+		if (this.ended.get()) {
+			return false;
+		}
+		Duration before = this.cohort.lease().remaining();
+		boolean renewed = false;
+		try {
+			renewed = this.cohort.renew(leaseTime, this.ended::get);
+			return renewed && !this.ended.get();
+		}
+		finally {
+			if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
+				this.permit.expiresEarlier();
+			}
+		}
+	}
+
+	@Override
+	public CompletionStage<Boolean> release() {
+		return this.ended.compareAndSet(false, true) ? this.cohort.release(this.permit) : ENDED;
+	}
+
+	@Override
+	public CompletionStage<Boolean> handOver() {
+		if (!this.ended.compareAndSet(false, true)) {
+			return ENDED;
+		}
+		return this.cohort.pass(this.permit, this.name) ? PASSED : this.cohort.release(this.permit);
+	}
+
+}
