@@ -75,7 +75,8 @@ public interface LockLease {
 
 	/**
 	 * Asks the store whether anybody else waits for the lock, without waiting for the
-	 * answer. Default: unknown, which counts as yes.
+	 * answer. Once the lock is released, what the answer to the release has told.
+	 * Default: unknown, which counts as yes.
 	 * @return completes with {@code false} if nobody waits as far as the store knows, or
 	 * exceptionally if the store did not answer
 	 */

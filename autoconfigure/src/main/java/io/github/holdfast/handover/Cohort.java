@@ -35,6 +35,11 @@ final class Cohort {
 	/** How long another JVM takes at least to ask for a lock. */
 	private static final Duration SHORTEST_REST = Duration.ofNanos(500_000);
 
+	/** How long it is taken for granted that nobody else has begun to wait. */
+	private static final Duration ALONE = Duration.ofMillis(5);
+
+	private static final Deadline NOW = Deadline.after(Duration.ZERO);
+
 	private final LockLease lease;
 
 	private final HandoverLimits limits;
@@ -49,22 +54,25 @@ final class Cohort {
 	/** A renewal that has no answer, or a bad one. */
 	private volatile boolean doubtful;
 
-	/** Nobody else waited when the store was asked last. */
-	private volatile boolean alone;
-
 	private volatile int turn = -1;
 
-	private volatile int bound;
+	/** Those holders in a row that may have kept others waiting. */
+	private volatile int contended = 1;
 
-	private volatile @Nullable Deadline rest;
+	private volatile Deadline alone;
+
+	/** When to ask again whether others wait. */
+	private volatile Deadline asked = NOW;
+
+	private volatile Deadline rest = NOW;
 
 	private volatile boolean ended;
 
-	Cohort(LockLease lease, HandoverLimits limits, Duration noticeTime) {
+	Cohort(LockLease lease, HandoverLimits limits, Duration noticeTime, @Nullable Cohort earlier) {
 		this.lease = lease;
 		this.limits = limits;
 		this.noticeTime = noticeTime;
-		this.bound = limits.maxTurns();
+		this.alone = (earlier != null) ? earlier.alone : NOW;
 	}
 
 	/**
@@ -115,16 +123,16 @@ final class Cohort {
 		int turn = this.turn + 1;
 		this.turn = turn;
 		permit.expireAfter(this::nextLook);
-		if (this.bound > 1 && turn == this.bound - 1 - this.limits.maxTurns() / 2) {
-			lookForOthers();
+		if (turn > 0 && this.asked.hasPassed()) {
+			this.asked = Deadline.after(ALONE.dividedBy(2));
+			lookForOthers(Deadline.after(ALONE));
 		}
 		return new TurnLease(this, permit, turn, request.name());
 	}
 
-	private void lookForOthers() {
-		this.alone = false;
+	private void lookForOthers(Deadline deadline) {
 		try {
-			this.lease.othersWait().thenAccept((others) -> this.alone = !others);
+			this.lease.othersWait().thenAccept((others) -> this.alone = others ? NOW : deadline);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Lock '{}': the store does not tell whether others wait", this.lease.key(), ex);
@@ -146,19 +154,17 @@ final class Cohort {
 	 * Pass the lease on to the next thread that waits, if that is allowed.
 	 */
 	boolean pass(KeyedPermits<Cohort>.Permit permit, String name) {
-		return !this.ended && !this.doubtful && this.limits.names().test(name) && hasTurns() && this.lease.isValid()
-				&& permit.pass(this);
-	}
-
-	private boolean hasTurns() {
-		if (held().compareTo(this.limits.maxTime()) >= 0) {
+		if (this.ended || this.doubtful || !this.limits.names().test(name) || isAtItsLimits()
+				|| !this.lease.isValid()) {
 			return false;
 		}
-		if (this.turn + 1 == this.bound && this.alone) {
-			this.alone = false;
-			this.bound = Math.min(this.bound + this.limits.maxTurns(), HandoverLimits.MOST_TURNS);
-		}
-		return this.turn + 1 < this.bound;
+		this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
+		return permit.pass(this);
+	}
+
+	private boolean isAtItsLimits() {
+		return this.turn + 1 == HandoverLimits.MOST_TURNS || held().compareTo(this.limits.maxTime()) >= 0
+				|| (this.contended >= this.limits.maxTurns() && (this.limits.maxTurns() < 2 || this.alone.hasPassed()));
 	}
 
 	private Duration held() {
@@ -172,10 +178,13 @@ final class Cohort {
 	CompletionStage<Boolean> release(KeyedPermits<Cohort>.Permit permit) {
 		permit.expireNever();
 		try {
-			return end().whenComplete((released, failure) -> permit.releaseWith(this));
+			return end().whenComplete((released, failure) -> {
+				restIfOthersWait();
+				permit.releaseWith(this);
+			});
 		}
 		catch (RuntimeException | Error ex) {
-			permit.releaseWith(this);
+			permit.release();
 			throw ex;
 		}
 	}
@@ -204,11 +213,18 @@ final class Cohort {
 
 	private CompletionStage<Boolean> end() {
 		this.ended = true;
-		Duration held = held();
-		if (!hasTurns() && this.turn > 0 && !this.alone) {
-			this.rest = Deadline.after(rest(held));
-		}
 		return this.lease.release();
+	}
+
+	/**
+	 * The store has told with its answer to the release, if it ever does. A JVM that has
+	 * stopped before its limits has left the lock to others anyway.
+	 */
+	private void restIfOthersWait() {
+		lookForOthers(Deadline.after(ALONE));
+		if (this.turn > 0 && isAtItsLimits() && this.alone.hasPassed()) {
+			this.rest = Deadline.after(rest(held()));
+		}
 	}
 
 	private Duration rest(Duration held) {
@@ -221,9 +237,8 @@ final class Cohort {
 	 * Leave the lock to other JVMs for a while.
 	 */
 	void rest(Deadline deadline) throws InterruptedException {
-		Deadline rest = this.rest;
-		if (rest != null) {
-			TimeUnit.NANOSECONDS.sleep(Math.min(rest.remainingNanos(), deadline.remainingNanos()));
+		if (!this.rest.hasPassed()) {
+			TimeUnit.NANOSECONDS.sleep(Math.min(this.rest.remainingNanos(), deadline.remainingNanos()));
 		}
 	}
 

@@ -100,11 +100,11 @@ public final class HandoverLockBackend implements LockBackend {
 			earlier.rest(deadline);
 		}
 		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
-		return (lease != null) ? cohort(lease).first(permit, request) : null;
+		return (lease != null) ? cohort(lease, earlier).first(permit, request) : null;
 	}
 
-	private Cohort cohort(LockLease lease) {
-		return new Cohort(lease, this.limits, this.store.noticeTime());
+	private Cohort cohort(LockLease lease, @Nullable Cohort earlier) {
+		return new Cohort(lease, this.limits, this.store.noticeTime(), earlier);
 	}
 
 	/**
@@ -147,7 +147,7 @@ public final class HandoverLockBackend implements LockBackend {
 			List<LockRequest> requests) {
 		List<LockLease> queued = new ArrayList<>(leases.size());
 		for (int i = 0; i < leases.size(); i++) {
-			queued.add(cohort(leases.get(i)).first(permits.get(i), requests.get(i)));
+			queued.add(cohort(leases.get(i), null).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
 	}

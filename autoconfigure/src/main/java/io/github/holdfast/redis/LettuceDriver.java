@@ -86,8 +86,13 @@ final class LettuceDriver implements RedisDriver {
 	 * Each server of a Cluster knows only its own listeners.
 	 */
 	@Override
+	public boolean knowsListeners() {
+		return !isCluster();
+	}
+
+	@Override
 	public CompletionStage<Boolean> isListenedTo(String channel) {
-		if (isCluster()) {
+		if (!knowsListeners()) {
 			return RedisDriver.super.isListenedTo(channel);
 		}
 		return commands().pubsubNumsub(LockKey.bytes(channel))

@@ -64,15 +64,14 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Gives a lock back and tells those who wait. Answers with 1, also if it was free but
-	 * nobody else has held it since, or with 0.
+	 * Gives a lock back and tells those who wait. Answers with 1 and the number of those
+	 * who were told, with 1 if it was free but nobody else has held it since, or with 0.
 	 */
 	RELEASE("""
 			local owner = redis.call('hget', KEYS[1], 'owner')
 			if owner == ARGV[1] then
 				redis.call('del', KEYS[1])
-				redis.call('publish', ARGV[2], '1')
-				return {1}
+				return {1, redis.call('publish', ARGV[2], '1')}
 			end
 			if not owner and redis.call('hget', KEYS[2], 'owner') == ARGV[1] then
 				return {1}

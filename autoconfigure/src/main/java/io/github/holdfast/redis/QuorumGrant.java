@@ -127,7 +127,7 @@ final class QuorumGrant implements Grant {
 				return CompletableFuture.completedFuture(false);
 			}
 			this.asked.forEach((answer) -> answer.cancel(true));
-			return this.locks.release(this.request);
+			return this.locks.release(this.request).thenApply(RedisLocks::isYes);
 		}
 
 	}

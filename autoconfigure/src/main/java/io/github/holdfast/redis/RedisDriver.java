@@ -38,7 +38,14 @@ interface RedisDriver {
 	Polling polling();
 
 	/**
-	 * Whether anybody listens to a channel. Default: unknown, which counts as yes.
+	 * Whether Redis knows all who wait for a lock: they listen, and on the same server.
+	 */
+	default boolean knowsListeners() {
+		return false;
+	}
+
+	/**
+	 * Whether anybody listens to a channel, or may do so.
 	 */
 	default CompletionStage<Boolean> isListenedTo(String channel) {
 		return CompletableFuture.completedStage(true);

@@ -71,31 +71,7 @@ final class RedisLocks {
 	}
 
 	Grant grant(LockRequest request) {
-		return new Grant() {
-
-			@Override
-			public boolean renew(Duration leaseTime) {
-				CompletableFuture<List<Object>> answer = RedisLocks.this.renew(request, leaseTime);
-				try {
-					return isYes(awaitUninterruptibly(answer, atLeastMinimum(leaseTime.dividedBy(3))));
-				}
-				catch (ExecutionException | TimeoutException ex) {
-					answer.cancel(true);
-					throw failed(request, "renewed", ex);
-				}
-			}
-
-			@Override
-			public CompletionStage<Boolean> othersWait() {
-				return driver().isListenedTo(LockKey.of(request.key()).channel());
-			}
-
-			@Override
-			public CompletableFuture<Boolean> release() {
-				return RedisLocks.this.release(request);
-			}
-
-		};
+		return new RedisGrant(this, request);
 	}
 
 	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
@@ -103,9 +79,13 @@ final class RedisLocks {
 				LockKey.bytes(request.owner()), millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) });
 	}
 
-	CompletableFuture<Boolean> release(LockRequest request) {
+	/**
+	 * Give a lock back. The answer may be one that {@link #isYes} and {@link #isHeard}
+	 * understand.
+	 */
+	CompletableFuture<List<Object>> release(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
-		CompletableFuture<Boolean> released = new CompletableFuture<>();
+		CompletableFuture<List<Object>> released = new CompletableFuture<>();
 		CompletableFuture<List<Object>> sent = driver().run(LockScript.RELEASE, key.keys(),
 				new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) });
 		this.releases.limit(sent).whenComplete((answer, ex) -> {
@@ -113,10 +93,24 @@ final class RedisLocks {
 				released.completeExceptionally(failed(request, "released", ex));
 			}
 			else {
-				released.complete(isYes(answer));
+				released.complete(answer);
 			}
 		});
 		return released;
+	}
+
+	/**
+	 * Whether anybody listens for the release of a lock.
+	 */
+	CompletionStage<Boolean> isListenedTo(LockRequest request) {
+		return driver().isListenedTo(LockKey.of(request.key()).channel());
+	}
+
+	/**
+	 * Whether anybody was told of a release, or may have been told.
+	 */
+	boolean isHeard(List<Object> released) {
+		return released.size() < 2 || number(released, 1) > 0 || !driver().knowsListeners();
 	}
 
 	@Nullable String holder(String key) {

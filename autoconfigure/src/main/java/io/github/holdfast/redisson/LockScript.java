@@ -42,17 +42,16 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Gives a lock back and tells those who wait. Answers with 1, also if it was free but
-	 * nobody else has held it since, or with 0.
+	 * Gives a lock back and tells those who wait. Answers with 1 and as many as were
+	 * told, with 2 if it was free but nobody else has held it since, or with 0.
 	 */
 	RELEASE("""
 			if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 				redis.call('del', KEYS[1])
-				redis.call('publish', ARGV[2], '1')
-				return 1
+				return 1 + redis.call('publish', ARGV[2], '1')
 			end
 			if redis.call('exists', KEYS[1]) == 0 and redis.call('hget', KEYS[2], 'owner') == ARGV[1] then
-				return 1
+				return 2
 			end
 			return 0
 			"""),

@@ -6,6 +6,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.ExpiringLease;
 
@@ -18,6 +20,8 @@ final class RedissonLockLease extends ExpiringLease {
 
 	private final Holder holder;
 
+	private volatile @Nullable CompletableFuture<Long> released;
+
 	RedissonLockLease(RedissonLocks locks, Holder holder, long epoch, Deadline deadline) {
 		super(holder.request(), epoch, deadline);
 		this.locks = locks;
@@ -26,7 +30,12 @@ final class RedissonLockLease extends ExpiringLease {
 
 	@Override
 	public CompletionStage<Boolean> othersWait() {
-		return this.locks.othersWait(this.holder);
+		if (this.locks.isCluster()) {
+			return super.othersWait();
+		}
+		CompletableFuture<Long> released = this.released;
+		return (released != null) ? released.thenApply((told) -> told != 1)
+				: this.locks.listeners(this.holder).thenApply((listeners) -> listeners > 0);
 	}
 
 	@Override
@@ -44,7 +53,9 @@ final class RedissonLockLease extends ExpiringLease {
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		return this.locks.release(this.holder);
+		CompletableFuture<Long> released = this.locks.release(this.holder);
+		this.released = released;
+		return released.thenApply((answer) -> answer > 0);
 	}
 
 }

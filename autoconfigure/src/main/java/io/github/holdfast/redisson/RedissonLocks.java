@@ -70,15 +70,19 @@ final class RedissonLocks {
 				text(leaseTime.plus(this.counterRetention)));
 	}
 
-	CompletableFuture<Boolean> release(Holder holder) {
-		CompletableFuture<Boolean> released = new CompletableFuture<>();
+	/**
+	 * Give a lock back.
+	 * @return 0 if it was lost, else one more than the number of those who were told
+	 */
+	CompletableFuture<Long> release(Holder holder) {
+		CompletableFuture<Long> released = new CompletableFuture<>();
 		this.releases.limit(number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names())))
 			.whenComplete((answer, ex) -> {
 				if (ex != null) {
 					released.completeExceptionally(Answers.failure(holder.request().key(), "released", ex));
 				}
 				else {
-					released.complete(answer == 1);
+					released.complete(answer);
 				}
 			});
 		return released;
@@ -101,10 +105,15 @@ final class RedissonLocks {
 	}
 
 	/**
-	 * Whether anybody waits for a message of the release.
+	 * The number of those who wait for a message of the release. Each server of a Cluster
+	 * knows only its own ones.
 	 */
-	CompletableFuture<Boolean> othersWait(Holder holder) {
-		return send((client) -> topic(holder.names()).countSubscribersAsync()).thenApply((number) -> number > 0);
+	CompletableFuture<Long> listeners(Holder holder) {
+		return send((client) -> topic(holder.names()).countSubscribersAsync());
+	}
+
+	boolean isCluster() {
+		return this.client.get().getConfig().isClusterConfig();
 	}
 
 	ReleaseSignal listen(Holder holder) {

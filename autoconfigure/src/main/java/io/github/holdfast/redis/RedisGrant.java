@@ -1,0 +1,56 @@
+package io.github.holdfast.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockRequest;
+
+/**
+ * A lock that one Redis has granted.
+ */
+final class RedisGrant implements Grant {
+
+	private final RedisLocks locks;
+
+	private final LockRequest request;
+
+	private volatile @Nullable CompletableFuture<List<Object>> released;
+
+	RedisGrant(RedisLocks locks, LockRequest request) {
+		this.locks = locks;
+		this.request = request;
+	}
+
+	@Override
+	public boolean renew(Duration leaseTime) {
+		CompletableFuture<List<Object>> answer = this.locks.renew(this.request, leaseTime);
+		try {
+			return RedisLocks
+				.isYes(RedisLocks.awaitUninterruptibly(answer, RedisLocks.atLeastMinimum(leaseTime.dividedBy(3))));
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			answer.cancel(true);
+			throw RedisLocks.failed(this.request, "renewed", ex);
+		}
+	}
+
+	@Override
+	public CompletionStage<Boolean> othersWait() {
+		CompletableFuture<List<Object>> released = this.released;
+		return (released != null) ? released.thenApply(this.locks::isHeard) : this.locks.isListenedTo(this.request);
+	}
+
+	@Override
+	public CompletableFuture<Boolean> release() {
+		CompletableFuture<List<Object>> released = this.locks.release(this.request);
+		this.released = released;
+		return released.thenApply(RedisLocks::isYes);
+	}
+
+}
