@@ -34,7 +34,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostAtFence(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE)) {
+		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 1)) {
 			for (int i = 0; i < 10; i++) {
 				warehouse.pauseAHolder(i);
 			}
@@ -44,10 +44,40 @@ class PausedHoldersTests {
 		}
 	}
 
+	/**
+	 * Each node passes the lock on among its threads.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void noUpdateIsLostAtFenceByThreadsThatShareALease(TestDatabase database) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 4)) {
+			for (int i = 0; i < 10; i++) {
+				warehouse.pauseAHolder(i);
+			}
+			warehouse.endSales();
+			assertThat(warehouse.nodes).anyMatch((node) -> node.poll("PASSED ON").isPresent());
+			assertThat(warehouse.sales()).isPositive();
+			assertThat(warehouse.lostUpdates()).isZero();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void updatesAreLostAtLeaseByThreadsThatShareALease(TestDatabase database) throws Exception {
+		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 4)) {
+			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
+				warehouse.pauseAHolder(i);
+			}
+			warehouse.endSales();
+			assertThat(warehouse.nodes).anyMatch((node) -> node.poll("PASSED ON").isPresent());
+			assertThat(warehouse.lostUpdates()).isPositive();
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void updatesAreLostAtLease(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE)) {
+		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 1)) {
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
 				warehouse.pauseAHolder(i);
 			}
@@ -67,7 +97,7 @@ class PausedHoldersTests {
 
 		private final List<ChildJvm> nodes = new ArrayList<>();
 
-		private Warehouse(TestDatabase database, CommitGuardLevel level) {
+		private Warehouse(TestDatabase database, CommitGuardLevel level, int threads) {
 			DatabaseAccess businessAccess = database.newRemoteDatabase();
 			DatabaseAccess locksAccess = TestDatabase.H2.newRemoteDatabase();
 			this.business = businessAccess.dataSource(2);
@@ -79,9 +109,9 @@ class PausedHoldersTests {
 			jdbc.execute("CREATE TABLE sale (pieces integer NOT NULL)");
 			jdbc.update("INSERT INTO stock VALUES (?)", STOCK);
 			for (int i = 0; i < 3; i++) {
-				this.nodes
-					.add(ChildJvm.start(SalesWorker.class, level.name(), businessAccess.url(), businessAccess.user(),
-							businessAccess.password(), locksAccess.url(), locksAccess.user(), locksAccess.password()));
+				this.nodes.add(ChildJvm.start(SalesWorker.class, level.name(), businessAccess.url(),
+						businessAccess.user(), businessAccess.password(), locksAccess.url(), locksAccess.user(),
+						locksAccess.password(), String.valueOf(threads)));
 			}
 		}
 

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,9 +17,13 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.handover.HandoverLimits;
+import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**
@@ -29,16 +34,22 @@ final class SalesWorker {
 
 	static final Duration LEASE_TIME = Duration.ofMillis(500);
 
+	private static final HandoverLimits LIMITS = new HandoverLimits(4, Duration.ofSeconds(10), (name) -> true);
+
 	private final CommitGuardLevel level;
 
 	private final HikariDataSource business;
 
 	private final HikariDataSource locks;
 
+	private final LockTemplate template;
+
 	private SalesWorker(CommitGuardLevel level, HikariDataSource business, HikariDataSource locks) {
 		this.level = level;
 		this.business = business;
 		this.locks = locks;
+		LockBackend backend = new HandoverLockBackend(backend(), LIMITS, QueueLimits.DEFAULT);
+		this.template = new LockTemplate(() -> backend, List::of);
 	}
 
 	public static void main(String[] args) throws IOException {
@@ -46,12 +57,17 @@ final class SalesWorker {
 		try (HikariDataSource business = new DatabaseAccess(args[1], args[2], args[3]).dataSource(4);
 				HikariDataSource locks = new DatabaseAccess(args[4], args[5], args[6]).dataSource(4)) {
 			SalesWorker worker = new SalesWorker(CommitGuardLevel.valueOf(args[0]), business, locks);
-			Thread sales = new Thread(worker::sell);
-			sales.setDaemon(true);
-			sales.start();
+			List<Thread> threads = Stream.generate(() -> new Thread(worker::sell))
+				.limit(Integer.parseInt(args[7]))
+				.toList();
+			threads.forEach((thread) -> thread.setDaemon(true));
+			threads.forEach(Thread::start);
 			input.readLine();
-			sales.interrupt();
-			sales.join();
+			threads.forEach(Thread::interrupt);
+			for (Thread thread : threads) {
+				thread.join();
+			}
+			worker.template.close();
 			System.out.println("ENDED");
 		}
 		catch (InterruptedException ex) {
@@ -72,15 +88,13 @@ final class SalesWorker {
 
 		});
 		TransactionTemplate transaction = new TransactionTemplate(manager);
-		try (LockTemplate template = new LockTemplate(this::backend, List::of)) {
-			LockTemplate shortLease = template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60));
-			while (!Thread.currentThread().isInterrupted()) {
-				try {
-					shortLease.run("stock:A", () -> transaction.executeWithoutResult((status) -> sellOne()));
-				}
-				catch (RuntimeException ex) {
-					System.out.println(((ex instanceof LockException) ? "REJECTED " : "FAILED ") + ex);
-				}
+		LockTemplate shortLease = this.template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60));
+		while (!Thread.currentThread().isInterrupted()) {
+			try {
+				shortLease.run("stock:A", () -> transaction.executeWithoutResult((status) -> sellOne()));
+			}
+			catch (RuntimeException ex) {
+				System.out.println(((ex instanceof LockException) ? "REJECTED " : "FAILED ") + ex);
 			}
 		}
 	}
@@ -91,6 +105,9 @@ final class SalesWorker {
 	}
 
 	private void sellOne() {
+		if (LockContext.current().orElseThrow().token("stock:A") % 256 > 0) {
+			System.out.println("PASSED ON");
+		}
 		JdbcTemplate jdbc = new JdbcTemplate(this.business);
 		Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
 		takeTime("READ");
