@@ -1,11 +1,14 @@
 package io.github.holdfast.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
  * The contract on PostgreSQL, for a user with no more than the documented privileges.
  */
+@Tag("long")
 class LeastPrivilegePostgresTests extends AbstractJdbcLockBackendTests {
 
 	LeastPrivilegePostgresTests() {

@@ -1,6 +1,7 @@
 package io.github.holdfast.redis;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -10,6 +11,7 @@ import io.github.holdfast.testsupport.RedisServer;
 /**
  * The contract as the user with the privileges that the documentation lists.
  */
+@Tag("long")
 class AclRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final RedisServer server = RedisServer.start();

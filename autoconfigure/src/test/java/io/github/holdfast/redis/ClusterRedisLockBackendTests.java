@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.UUID;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The contract on a Redis Cluster with three masters.
  */
+@Tag("long")
 class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final RedisCluster cluster = RedisCluster.start();

@@ -1,5 +1,7 @@
 package io.github.holdfast.redis;
 
+import org.junit.jupiter.api.Tag;
+
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockBackend;
@@ -10,6 +12,7 @@ import io.github.holdfast.testsupport.RedisServer;
 /**
  * The contract on one Redis server with two JVMs' local queues in front of it.
  */
+@Tag("long")
 class HandoverRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.holdfast.redis;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -14,6 +15,7 @@ import io.github.holdfast.testsupport.RedisQuorum;
  * The contract on three independent masters, with connections of its own for each client.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("long")
 class QuorumRedisLockBackendTests extends LeaseExpiryContractTests {
 
 	private final RedisQuorum quorum = new RedisQuorum();

@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -14,6 +15,7 @@ import io.github.holdfast.testsupport.RedisServer;
 /**
  * The contract on Redis 7 or later, where it is installed.
  */
+@Tag("long")
 class Redis7LockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final Optional<RedisServer> server = RedisServer.startInstalled(7);

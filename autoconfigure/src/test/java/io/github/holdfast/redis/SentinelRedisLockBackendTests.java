@@ -1,6 +1,7 @@
 package io.github.holdfast.redis;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -10,6 +11,7 @@ import io.github.holdfast.testsupport.RedisSentinels;
 /**
  * The contract on a Redis master that Sentinels tell.
  */
+@Tag("long")
 class SentinelRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final RedisSentinels sentinels = RedisSentinels.start();

@@ -1,6 +1,7 @@
 package io.github.holdfast.redisson;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.testsupport.RedisServer;
@@ -9,6 +10,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 /**
  * The contract as the user with the privileges that the documentation lists.
  */
+@Tag("long")
 class AclRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisServer server = RedisServer.start();

@@ -1,6 +1,7 @@
 package io.github.holdfast.redisson;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.testsupport.RedisCluster;
@@ -9,6 +10,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 /**
  * The contract on a Redis Cluster with three masters.
  */
+@Tag("long")
 class ClusterRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisCluster cluster = RedisCluster.start();

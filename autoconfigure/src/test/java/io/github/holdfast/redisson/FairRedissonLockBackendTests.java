@@ -3,6 +3,7 @@ package io.github.holdfast.redisson;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
@@ -14,6 +15,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 /**
  * The contract with fair requests.
  */
+@Tag("long")
 class FairRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	@Override

@@ -1,5 +1,6 @@
 package io.github.holdfast.redisson;
 
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
@@ -10,6 +11,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 /**
  * The contract on one Redis server with two JVMs' local queues in front of it.
  */
+@Tag("long")
 class HandoverRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	@Override

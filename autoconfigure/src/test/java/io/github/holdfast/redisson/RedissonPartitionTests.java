@@ -33,6 +33,7 @@ import static org.awaitility.Awaitility.await;
  * sees what is left.
  */
 @Timeout(120)
+@Tag("long")
 class RedissonPartitionTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(180)
+@Tag("long")
 class RedissonUserTests {
 
 	private final RedisServer server = RedisServer.start();

@@ -1,6 +1,7 @@
 package io.github.holdfast.redisson;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.testsupport.RedisSentinels;
@@ -9,6 +10,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 /**
  * The contract on a Redis master that Sentinels tell.
  */
+@Tag("long")
 class SentinelRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisSentinels sentinels = RedisSentinels.start();

@@ -33,6 +33,7 @@ class PausedHoldersTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	@Tag("long")
 	void noUpdateIsLostAtFence(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 1)) {
 			for (int i = 0; i < 10; i++) {
@@ -76,6 +77,7 @@ class PausedHoldersTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	@Tag("long")
 	void updatesAreLostAtLease(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 1)) {
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
