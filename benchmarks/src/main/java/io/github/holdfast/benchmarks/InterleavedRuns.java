@@ -14,6 +14,8 @@ import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
+import io.github.holdfast.benchmarks.report.Machine;
+
 /**
  * Runs benchmarks with JMH's command line, but one fork of each per round, so that a load
  * of the machine that comes and goes hits all of them. Prints the medians over the rounds
@@ -51,7 +53,8 @@ public final class InterleavedRuns {
 			add(new Runner(round).run(), rows);
 		}
 		System.out.println(ResultRow.HEADER);
-		rows.values().forEach(System.out::println);
+		rows.values().forEach((row) -> System.out.println(row.line(rows.get(row.baseline()))));
+		System.out.println("\n" + Machine.description());
 	}
 
 	private static void add(Collection<RunResult> results, Map<String, ResultRow> rows) {

@@ -1,13 +1,16 @@
 package io.github.holdfast.benchmarks;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
+
+import io.github.holdfast.benchmarks.contender.Contender;
+import io.github.holdfast.benchmarks.report.Spread;
 
 /**
  * The results of one benchmark in all rounds, as a line of a Markdown table.
@@ -16,8 +19,8 @@ final class ResultRow {
 
 	static final String HEADER = """
 
-			| benchmark | score | range | CPU ns per call | range | bytes per call | commands per call |
-			| --- | ---: | ---: | ---: | ---: | ---: | ---: |""";
+			| benchmark | score | range | of Redisson's | CPU ns per call | range | bytes per call | commands per call |
+			| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |""";
 
 	private static final String ALLOCATION = "gc.alloc.rate.norm";
 
@@ -56,22 +59,38 @@ final class ResultRow {
 		this.commands = result.getSecondaryResults().get(CommandsProfiler.PER_CALL).getScore();
 	}
 
-	private static double median(List<Double> values) {
-		List<Double> sorted = values.stream().sorted().toList();
-		int middle = sorted.size() / 2;
-		return (sorted.size() % 2 == 1) ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+	/**
+	 * Returns what others of the same benchmark are compared with.
+	 * @return the label of that row, which there need not be
+	 */
+	String baseline() {
+		return this.label.split(" ")[0] + " " + Contender.REDISSON;
+	}
+
+	/**
+	 * Returns a line of the table.
+	 * @param baseline what this is compared with, if there is such a row
+	 * @return the line
+	 */
+	String line(@Nullable ResultRow baseline) {
+		return String.format(Locale.ROOT, "| %s | %.1f %s | %s | %s | %.1f | %s | %.1f | %s |", this.label,
+				median(this.scores), this.unit, range(this.scores),
+				(baseline != null) ? format(Spread.ofRatios(this.scores, baseline.scores).median()) : "",
+				median(this.cpu), range(this.cpu), median(this.bytes),
+				Double.isNaN(this.commands) ? "" : format(this.commands));
+	}
+
+	private static String format(double value) {
+		return String.format(Locale.ROOT, "%.2f", value);
 	}
 
 	private static String range(List<Double> values) {
-		return String.format(Locale.ROOT, "%.1f to %.1f", Collections.min(values), Collections.max(values));
+		Spread spread = Spread.of(values);
+		return String.format(Locale.ROOT, "%.1f to %.1f", spread.smallest(), spread.largest());
 	}
 
-	@Override
-	public String toString() {
-		return String.format(Locale.ROOT, "| %s | %.1f %s | %s | %.1f | %s | %.0f | %s |", this.label,
-				median(this.scores), this.unit, range(this.scores), median(this.cpu), range(this.cpu),
-				median(this.bytes),
-				Double.isNaN(this.commands) ? "" : String.format(Locale.ROOT, "%.2f", this.commands));
+	private static double median(List<Double> values) {
+		return Spread.of(values).median();
 	}
 
 }

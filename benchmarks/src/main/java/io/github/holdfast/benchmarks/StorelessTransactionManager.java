@@ -7,7 +7,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 /**
  * Does everything that Spring does around a transaction, and no I/O.
  */
-class StorelessTransactionManager extends AbstractPlatformTransactionManager {
+public class StorelessTransactionManager extends AbstractPlatformTransactionManager {
 
 	private static final long serialVersionUID = 1L;
 

@@ -1,5 +1,7 @@
 package io.github.holdfast.benchmarks.overhead;
 
+import java.util.List;
+
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -11,6 +13,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.benchmarks.BenchmarkApplication;
+import io.github.holdfast.benchmarks.StorelessTransactionManager;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperationSource;
 
@@ -93,8 +96,8 @@ public enum CallPath {
 
 	private static Stock bean(Class<? extends Stock> type, boolean locks) {
 		return BenchmarkApplication
-			.start(type, "holdfast.backend=local", "holdfast.commit-guard=lease",
-					"spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST))
+			.start(List.of(type, StorelessTransactionManager.class), List.of("holdfast.backend=local",
+					"holdfast.commit-guard=lease", "spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST)))
 			.getBean(Stock.class);
 	}
 

@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.redis;
+package io.github.holdfast.benchmarks.contender;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,11 +10,13 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 
+import org.springframework.beans.factory.annotation.Value;
+
 /**
  * The least that a lock in Redis can be: no token, no renewal, no order, and waiters that
  * try again after a millisecond.
  */
-final class BareLockClient implements LockClient {
+final class BareLockClient implements LockClient, AutoCloseable {
 
 	private static final String RELEASE = """
 			if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -25,7 +27,9 @@ final class BareLockClient implements LockClient {
 
 	private static final SetArgs LEASE = SetArgs.Builder.nx().px(30_000);
 
-	private final AtomicLong owners = new AtomicLong();
+	private final String owner = ProcessHandle.current().pid() + ":";
+
+	private final AtomicLong acquisitions = new AtomicLong();
 
 	private final RedisClient client;
 
@@ -33,7 +37,7 @@ final class BareLockClient implements LockClient {
 
 	private final String release;
 
-	BareLockClient(int port) {
+	BareLockClient(@Value("${spring.data.redis.port}") int port) {
 		this.client = RedisClient.create(RedisURI.create("127.0.0.1", port));
 		this.redis = this.client.connect().sync();
 		this.release = this.redis.scriptLoad(RELEASE);
@@ -41,7 +45,7 @@ final class BareLockClient implements LockClient {
 
 	@Override
 	public void run(String key, Runnable body) {
-		String owner = Long.toString(this.owners.incrementAndGet());
+		String owner = this.owner + this.acquisitions.incrementAndGet();
 		while (this.redis.set(key, owner, LEASE) == null) {
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
 		}

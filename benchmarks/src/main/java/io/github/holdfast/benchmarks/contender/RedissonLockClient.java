@@ -1,18 +1,20 @@
-package io.github.holdfast.benchmarks.redis;
+package io.github.holdfast.benchmarks.contender;
 
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
+import org.springframework.beans.factory.annotation.Value;
+
 /**
  * Locks of Redisson, which its watchdog renews.
  */
-final class RedissonLockClient implements LockClient {
+final class RedissonLockClient implements LockClient, AutoCloseable {
 
 	private final RedissonClient redisson;
 
-	RedissonLockClient(int port) {
+	RedissonLockClient(@Value("${spring.data.redis.port}") int port) {
 		this.redisson = connect(port);
 	}
 

@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.redis;
+package io.github.holdfast.benchmarks.contender;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -11,8 +11,9 @@ import com.baomidou.lock.executor.RedissonLockExecutor;
 import com.baomidou.lock.spring.boot.autoconfigure.Lock4jProperties;
 import org.redisson.api.RedissonClient;
 
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.util.Assert;
 
@@ -28,35 +29,17 @@ final class Lock4jLockClient implements LockClient {
 
 	private final LockTemplate template = new LockTemplate();
 
-	private final Runnable shutdown;
-
 	@SuppressWarnings("rawtypes")
-	private Lock4jLockClient(LockExecutor<?> executor, Lock4jProperties properties, Runnable shutdown) {
+	private Lock4jLockClient(LockExecutor<?> executor, Lock4jProperties properties) {
 		List<LockExecutor> executors = List.of(executor);
 		this.template.setProperties(properties);
 		this.template.setExecutors(executors);
-		this.shutdown = shutdown;
 		try {
 			this.template.afterPropertiesSet();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	static Lock4jLockClient redisson(int port) {
-		RedissonClient redisson = RedissonLockClient.connect(port);
-		return new Lock4jLockClient(new RedissonLockExecutor(redisson), new Lock4jProperties(), redisson::shutdown);
-	}
-
-	static Lock4jLockClient redisTemplate(int port) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration("127.0.0.1", port));
-		factory.afterPropertiesSet();
-		factory.start();
-		Lock4jProperties properties = new Lock4jProperties();
-		return new Lock4jLockClient(new RedisTemplateLockExecutor(new StringRedisTemplate(factory), properties),
-				properties, factory::destroy);
 	}
 
 	@Override
@@ -71,9 +54,26 @@ final class Lock4jLockClient implements LockClient {
 		}
 	}
 
-	@Override
-	public void close() {
-		this.shutdown.run();
+	@Configuration(proxyBeanMethods = false)
+	@Import(RedissonConfiguration.class)
+	static class OnRedisson {
+
+		@Bean
+		LockClient lock4j(RedissonClient redisson) {
+			return new Lock4jLockClient(new RedissonLockExecutor(redisson), new Lock4jProperties());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OnRedisTemplate {
+
+		@Bean
+		LockClient lock4j(StringRedisTemplate redis) {
+			Lock4jProperties properties = new Lock4jProperties();
+			return new Lock4jLockClient(new RedisTemplateLockExecutor(redis, properties), properties);
+		}
+
 	}
 
 }

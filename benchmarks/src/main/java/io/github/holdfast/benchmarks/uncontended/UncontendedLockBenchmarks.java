@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.redis;
+package io.github.holdfast.benchmarks.uncontended;
 
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -22,17 +22,19 @@ import org.openjdk.jmh.infra.ThreadParams;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.benchmarks.CommandsProfiler;
+import io.github.holdfast.benchmarks.contender.Contender;
+import io.github.holdfast.benchmarks.contender.LockClient;
 
 /**
- * Locks in Redis that nobody else wants. Each thread takes its own keys in turn, as an
- * application seldom locks the same one twice in a row.
+ * Locks that nobody else wants. Each thread takes its own keys in turn, as an application
+ * seldom locks the same one twice in a row.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Warmup(iterations = 8, time = 1)
 @Measurement(iterations = 3, time = 1)
-public class RedisLockBenchmarks {
+public class UncontendedLockBenchmarks {
 
 	private static final int KEYS = 16;
 
@@ -41,31 +43,32 @@ public class RedisLockBenchmarks {
 	/**
 	 * The way to lock.
 	 */
-	@Param
-	public RedisContender lock = RedisContender.HOLDFAST_REDIS;
+	@Param({ "HOLDFAST_REDIS", "HOLDFAST_REDIS_TEMPLATE", "HOLDFAST_REDISSON", "HOLDFAST_JDBC", "REDISSON",
+			"LOCK4J_REDISSON", "LOCK4J_REDIS_TEMPLATE", "SPRING_INTEGRATION_REDIS", "SPRING_INTEGRATION_REDIS_SPIN",
+			"SPRING_INTEGRATION_JDBC", "CURATOR", "BARE_COMMANDS", "FAIR_REENTRANT_LOCK", "UNFAIR_REENTRANT_LOCK" })
+	public Contender lock = Contender.HOLDFAST_REDIS;
 
-	private @Nullable LockedRedis redis;
+	private @Nullable LockedStore store;
 
 	/**
-	 * Starts Redis, checks the locks, and counts what a call sends.
-	 * @throws IOException if Redis does not start
+	 * Starts the store, checks the locks, and counts what a call sends.
+	 * @throws IOException if Redis cannot be watched
 	 */
 	@Setup
 	public void open() throws IOException {
-		LockedRedis redis = LockedRedis.start(this.lock);
-		this.redis = redis;
-		redis.checkExclusion();
-		CommandsProfiler.counted(redis.commandsPerCall(COUNTED_CALLS));
+		LockedStore store = LockedStore.start(this.lock);
+		this.store = store;
+		store.checkExclusion();
+		CommandsProfiler.counted(store.commandsPerCall(COUNTED_CALLS));
 	}
 
 	/**
-	 * Stops Redis.
-	 * @throws IOException if it does not stop
+	 * Stops the store.
 	 */
 	@TearDown
-	public void close() throws IOException {
-		if (this.redis != null) {
-			this.redis.close();
+	public void close() {
+		if (this.store != null) {
+			this.store.close();
 		}
 	}
 
@@ -109,10 +112,10 @@ public class RedisLockBenchmarks {
 		 * @param thread the thread
 		 */
 		@Setup
-		public void begin(RedisLockBenchmarks benchmark, ThreadParams thread) {
+		public void begin(UncontendedLockBenchmarks benchmark, ThreadParams thread) {
 			String prefix = "inventory:SKU-" + thread.getThreadIndex() + "-";
 			this.keys = IntStream.range(0, KEYS).mapToObj((i) -> prefix + i).toArray(String[]::new);
-			this.client = benchmark.redis.client();
+			this.client = benchmark.store.client();
 		}
 
 		private void call() {

@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.redis;
+package io.github.holdfast.benchmarks.uncontended;
 
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,0 +1,27 @@
+package io.github.holdfast.benchmarks.contender;
+
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.DistributedLock;
+
+/**
+ * Methods with a lock and a transaction, as an application has them.
+ */
+class HoldfastCalls implements LockClient {
+
+	@Override
+	@DistributedLock(key = "#key")
+	@Transactional
+	public void run(String key, Runnable body) {
+		body.run();
+	}
+
+	@Override
+	@DistributedLock(key = "#key")
+	@Transactional
+	public void runInTransaction(String key, TransactionTemplate transactions, Runnable body) {
+		body.run();
+	}
+
+}

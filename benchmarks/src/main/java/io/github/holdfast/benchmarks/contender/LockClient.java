@@ -1,0 +1,27 @@
+package io.github.holdfast.benchmarks.contender;
+
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Runs code under locks.
+ */
+public interface LockClient {
+
+	/**
+	 * Runs code under the lock of a key.
+	 * @param key the key
+	 * @param body the code
+	 */
+	void run(String key, Runnable body);
+
+	/**
+	 * Runs code in a transaction, which commits under the lock of a key.
+	 * @param key the key
+	 * @param transactions runs it in a transaction
+	 * @param body the code
+	 */
+	default void runInTransaction(String key, TransactionTemplate transactions, Runnable body) {
+		run(key, () -> transactions.executeWithoutResult((status) -> body.run()));
+	}
+
+}
