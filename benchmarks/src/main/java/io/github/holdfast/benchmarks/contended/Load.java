@@ -1,0 +1,98 @@
+package io.github.holdfast.benchmarks.contended;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import com.sun.management.OperatingSystemMXBean;
+
+/**
+ * Threads that call again and again. All of them call until the last JVM has measured, so
+ * that nobody is measured without competitors.
+ */
+final class Load {
+
+	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
+		.getPlatformMXBean(OperatingSystemMXBean.class);
+
+	private final Runnable turn;
+
+	private final List<CompletableFuture<Calls>> threads = new ArrayList<>();
+
+	private volatile Phase phase = Phase.UNMEASURED;
+
+	private long nanos;
+
+	private long cpuNanos;
+
+	private Load(Runnable turn) {
+		this.turn = turn;
+	}
+
+	static Load start(int threads, Runnable turn) {
+		Load load = new Load(turn);
+		for (int i = 0; i < threads; i++) {
+			load.threads.add(CompletableFuture.supplyAsync(load::call, (task) -> new Thread(task).start()));
+		}
+		return load;
+	}
+
+	private Calls call() {
+		Calls calls = new Calls();
+		long begin = System.nanoTime();
+		while (this.phase != Phase.ENDED) {
+			this.turn.run();
+			long end = System.nanoTime();
+			calls.count++;
+			if (this.phase == Phase.MEASURED) {
+				calls.latencies.record(end - begin);
+			}
+			begin = end;
+		}
+		return calls;
+	}
+
+	void measure(long millis) throws InterruptedException {
+		long begin = System.nanoTime();
+		long cpuBegin = SYSTEM.getProcessCpuTime();
+		this.phase = Phase.MEASURED;
+		Thread.sleep(millis);
+		this.phase = Phase.UNMEASURED;
+		this.nanos = System.nanoTime() - begin;
+		this.cpuNanos = SYSTEM.getProcessCpuTime() - cpuBegin;
+	}
+
+	/**
+	 * Ends the calls. Fails if one of them has failed.
+	 */
+	LoadResult end() {
+		this.phase = Phase.ENDED;
+		long count = 0;
+		Latencies latencies = new Latencies();
+		for (CompletableFuture<Calls> thread : this.threads) {
+			Calls calls = thread.join();
+			count += calls.count;
+			latencies.add(calls.latencies);
+		}
+		return new LoadResult(count, this.nanos, this.cpuNanos, latencies);
+	}
+
+	private enum Phase {
+
+		UNMEASURED, MEASURED, ENDED
+
+	}
+
+	/**
+	 * What one thread has done.
+	 */
+	private static final class Calls {
+
+		private final Latencies latencies = new Latencies();
+
+		private long count;
+
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.github.holdfast.benchmarks.contended;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import io.github.holdfast.benchmarks.contender.Contender;
+import io.github.holdfast.benchmarks.contender.Contender.Reach;
+
+/**
+ * Who wants the one lock, and what for.
+ */
+enum Scenario {
+
+	/** Threads of one JVM, whose bodies only count. */
+	ONE_JVM("one key, empty body, 16 threads", 1, 16, Set.of(Reach.ALL_JVMS, Reach.ONE_JVM),
+			List.of(Contender.REDISSON)),
+
+	/** Threads of two JVMs, whose bodies only count. */
+	TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2, 8, Set.of(Reach.ALL_JVMS), List.of(Contender.REDISSON)),
+
+	/** Threads of one JVM, each with a transaction. */
+	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1, 16, EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
+
+	/** The same with the setting of the pool that saves round trips. */
+	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1, 16,
+			EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK));
+
+	private final String title;
+
+	private final int jvms;
+
+	private final int threads;
+
+	private final Set<Reach> reaches;
+
+	private final List<Contender> baselines;
+
+	Scenario(String title, int jvms, int threads, Set<Reach> reaches, List<Contender> baselines) {
+		this.title = title;
+		this.jvms = jvms;
+		this.threads = threads;
+		this.reaches = reaches;
+		this.baselines = baselines;
+	}
+
+	String title() {
+		return this.title;
+	}
+
+	int jvms() {
+		return this.jvms;
+	}
+
+	int threads() {
+		return this.threads;
+	}
+
+	boolean hasTransactions() {
+		return this == TRANSACTION || this == TRANSACTION_WITHOUT_AUTO_COMMIT;
+	}
+
+	boolean hasAutoCommit() {
+		return this != TRANSACTION_WITHOUT_AUTO_COMMIT;
+	}
+
+	Set<Contender> contenders() {
+		return Contender.within(this.reaches);
+	}
+
+	/**
+	 * What the others are compared with.
+	 */
+	List<Contender> baselines() {
+		return this.baselines;
+	}
+
+}

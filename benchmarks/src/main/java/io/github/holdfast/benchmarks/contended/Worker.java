@@ -1,0 +1,107 @@
+package io.github.holdfast.benchmarks.contended;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.Assert;
+
+import io.github.holdfast.benchmarks.contender.Contender;
+import io.github.holdfast.benchmarks.contender.LockClient;
+
+/**
+ * A JVM with threads that want the one lock. It does one thing after the other, as it is
+ * told to, and ends when nobody is there any more to tell it.
+ */
+final class Worker {
+
+	/** What distinguishes answers from anything else that is printed. */
+	static final String ANSWER = "worker: ";
+
+	private static final String KEY = "inventory:SKU";
+
+	private final PrintStream out = System.out;
+
+	private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+
+	private final LockClient client;
+
+	private Worker(LockClient client) {
+		this.client = client;
+	}
+
+	/**
+	 * Run the threads.
+	 * @param args scenario, contender, milliseconds to warm up and to measure, the file
+	 * of the counter, and the properties of the application
+	 * @throws Exception if a call has failed
+	 */
+	public static void main(String[] args) throws Exception {
+		Scenario scenario = Scenario.valueOf(args[0]);
+		Contender contender = Contender.valueOf(args[1]);
+		List<String> properties = new ArrayList<>(List.of(args).subList(5, args.length));
+		properties.add("spring.datasource.hikari.auto-commit=" + scenario.hasAutoCommit());
+		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
+			Worker worker = new Worker(application.getBean(LockClient.class));
+			Work work = scenario.hasTransactions() ? worker.transactions(application, contender)
+					: worker.counting(Path.of(args[4]));
+			worker.run(scenario.threads(), work, Long.parseLong(args[2]), Long.parseLong(args[3]));
+		}
+	}
+
+	private Work counting(Path file) throws IOException {
+		SharedCounter counter = SharedCounter.open(file);
+		return new Work(() -> this.client.run(KEY, counter::increment), counter::value);
+	}
+
+	private Work transactions(ConfigurableApplicationContext application, Contender contender) {
+		TransactionTemplate transactions = application.getBean(TransactionTemplate.class);
+		Stock stock = new Stock(application.getBean(JdbcTemplate.class), contender == Contender.SELECT_FOR_UPDATE);
+		stock.fill(KEY);
+		return new Work(() -> this.client.runInTransaction(KEY, transactions, () -> stock.deductOne(KEY)),
+				() -> stock.deducted(KEY));
+	}
+
+	private void run(int threads, Work work, long warmUpMillis, long measuredMillis)
+			throws IOException, InterruptedException {
+		await("start");
+		Load load = Load.start(threads, work.turn());
+		Thread.sleep(warmUpMillis);
+		load.measure(measuredMillis);
+		await("end");
+		LoadResult result = load.end();
+		await("check");
+		answer(work.updates().getAsLong());
+		answer(result);
+	}
+
+	private void await(String order) throws IOException {
+		answer(order);
+		String line = this.in.readLine();
+		Assert.state(order.equals(line), () -> "Told to " + line + " instead of " + order);
+	}
+
+	private void answer(Object answer) {
+		this.out.println(ANSWER + answer);
+	}
+
+	/**
+	 * What is done under the lock.
+	 *
+	 * @param turn updates something once
+	 * @param updates how many updates it has seen, by all threads of all JVMs
+	 */
+	private record Work(Runnable turn, LongSupplier updates) {
+
+	}
+
+}
