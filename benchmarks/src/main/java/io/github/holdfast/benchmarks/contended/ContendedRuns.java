@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
+import java.util.Map;
 
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
@@ -30,7 +30,7 @@ public final class ContendedRuns {
 
 	private final List<ScenarioResults> results = new ArrayList<>();
 
-	private final Set<String> failures = new LinkedHashSet<>();
+	private final Map<String, String> failures = new LinkedHashMap<>();
 
 	private ContendedRuns(String... args) {
 		this.options = new SimpleCommandLinePropertySource(args);
@@ -75,7 +75,7 @@ public final class ContendedRuns {
 	private void measure(int round, ScenarioResults results, Contender contender, Measurement measurement)
 			throws IOException, InterruptedException {
 		String name = results.scenario() + " " + contender;
-		if (this.failures.contains(name)) {
+		if (this.failures.containsKey(name)) {
 			return;
 		}
 		try {
@@ -84,14 +84,14 @@ public final class ContendedRuns {
 			System.out.printf(Locale.ROOT, "%d %s: %.0f/s, p99 %.3g ms%n", round, name, result.rate(), result.p99());
 		}
 		catch (IllegalStateException ex) {
-			System.err.println(name + ": " + ex.getMessage());
-			this.failures.add(name);
+			this.failures.put(name, ex.getMessage());
 			results.remove(contender);
 		}
 	}
 
 	private void report(String machine) throws IOException {
 		String charts = this.options.getProperty("charts");
+		this.results.removeIf(ScenarioResults::isEmpty);
 		for (ScenarioResults results : this.results) {
 			System.out.println("\n" + results.table());
 			if (charts != null) {
@@ -100,7 +100,7 @@ public final class ContendedRuns {
 			}
 		}
 		System.out.println(machine);
-		this.failures.forEach((failure) -> System.out.println("FAILED: " + failure));
+		this.failures.forEach((name, failure) -> System.out.println("FAILED: " + name + ": " + failure));
 	}
 
 	private <T extends Enum<T>> Collection<T> constants(Class<T> type, String option) {

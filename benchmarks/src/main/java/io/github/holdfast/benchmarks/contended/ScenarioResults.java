@@ -43,6 +43,10 @@ final class ScenarioResults {
 		return this.scenario;
 	}
 
+	boolean isEmpty() {
+		return this.rounds.isEmpty();
+	}
+
 	String table() {
 		StringBuilder table = new StringBuilder("### " + this.scenario.title() + "\n\n| lock | calls per s | range |");
 		baselines().forEach((baseline) -> table.append(" of ").append(shortTitle(baseline)).append("'s |"));
