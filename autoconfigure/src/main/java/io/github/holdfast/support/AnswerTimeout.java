@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,9 @@ public final class AnswerTimeout {
 	private final Duration timeout;
 
 	private final Queue<Pending> pending = new ConcurrentLinkedQueue<>();
+
+	/** One thread drops answers, so that others do not compete for the same. */
+	private final ReentrantLock dropping = new ReentrantLock();
 
 	private final AtomicBoolean scheduled = new AtomicBoolean();
 
@@ -41,7 +45,14 @@ public final class AnswerTimeout {
 	 */
 	public <T> CompletableFuture<T> limit(CompletableFuture<T> answer) {
 		this.pending.add(new Pending(answer, Deadline.after(this.timeout)));
-		dropAnswered();
+		if (this.dropping.tryLock()) {
+			try {
+				dropAnswered();
+			}
+			finally {
+				this.dropping.unlock();
+			}
+		}
 		schedule(this.timeout.toNanos());
 		return answer;
 	}
@@ -66,15 +77,15 @@ public final class AnswerTimeout {
 	}
 
 	private void expire() {
-		Pending oldest = dropAnswered();
+		Pending oldest = oldest();
 		while (oldest != null && oldest.deadline.hasPassed()) {
 			oldest.answer.completeExceptionally(new TimeoutException());
-			oldest = dropAnswered();
+			oldest = oldest();
 		}
 		if (oldest == null) {
 			this.scheduled.set(false);
 			// One may have come in between, which has seen that a timer was set
-			oldest = dropAnswered();
+			oldest = oldest();
 			if (oldest != null) {
 				schedule(oldest.deadline.remainingNanos());
 			}
@@ -84,10 +95,20 @@ public final class AnswerTimeout {
 		}
 	}
 
+	private @Nullable Pending oldest() {
+		this.dropping.lock();
+		try {
+			return dropAnswered();
+		}
+		finally {
+			this.dropping.unlock();
+		}
+	}
+
 	private @Nullable Pending dropAnswered() {
 		Pending oldest = this.pending.peek();
 		while (oldest != null && oldest.answer.isDone()) {
-			this.pending.remove(oldest);
+			this.pending.remove();
 			oldest = this.pending.peek();
 		}
 		return oldest;

@@ -3,6 +3,7 @@ package io.github.holdfast.support;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,19 @@ class AnswerTimeoutTests {
 			timeout.limit(new CompletableFuture<>()).complete(null);
 			assertThat(timeout.size()).isEqualTo(1);
 		}
+	}
+
+	@Test
+	void answersOfManyThreadsAreForgotten() {
+		AnswerTimeout timeout = new AnswerTimeout(Duration.ofMinutes(1));
+		CompletableFuture<?>[] threads = IntStream.range(0, 8).mapToObj((i) -> CompletableFuture.runAsync(() -> {
+			for (int n = 0; n < 1000; n++) {
+				timeout.limit(new CompletableFuture<>()).complete(null);
+			}
+		}, (task) -> new Thread(task).start())).toArray(CompletableFuture<?>[]::new);
+		CompletableFuture.allOf(threads).join();
+		timeout.limit(new CompletableFuture<>());
+		assertThat(timeout.size()).isEqualTo(1);
 	}
 
 }
