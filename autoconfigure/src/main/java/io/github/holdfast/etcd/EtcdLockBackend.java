@@ -1,0 +1,102 @@
+package io.github.holdfast.etcd;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import io.etcd.jetcd.Client;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Polling;
+
+/**
+ * Locks in etcd 3.4 or later. Each acquisition has an etcd lease of its own and one key
+ * with that lease:
+ * <ol>
+ * <li>the key is put, and in the same transaction those are looked for that were put
+ * before;</li>
+ * <li>whoever finds none holds the lock; others watch the last one before them until it
+ * is gone, and look again;</li>
+ * <li>the key is deleted to release the lock; the lease is revoked when nobody waits for
+ * it any more.</li>
+ * </ol>
+ * So the lock is always fair. Shared locks look for exclusive ones only. With a wait time
+ * of zero nothing is put while another one holds the lock or waits for it.
+ *
+ * <p>
+ * Leases run by etcd's clock, in whole seconds and at least for the minimum of the server
+ * (two seconds by default). The epoch is the revision at which the key was put, plus an
+ * offset that rises when a request asks for more.
+ *
+ * @since 0.1.0
+ */
+public final class EtcdLockBackend implements LockBackend {
+
+	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.SHARED,
+			Capability.NATIVE_QUEUE, Capability.RELEASE_NOT_AWAITED);
+
+	private static final Duration FIRST_LOOK = Duration.ofMillis(500);
+
+	private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(2);
+
+	private final EtcdLocks locks;
+
+	/**
+	 * Create a backend.
+	 * @param client supplies the client, at the first use; it is never closed
+	 * @param namespace what all keys in etcd begin with
+	 */
+	public EtcdLockBackend(Supplier<Client> client, String namespace) {
+		Assert.hasText(namespace, "Namespace must not be blank");
+		this.locks = new EtcdLocks(SingletonSupplier.of(client), namespace);
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		try (EtcdAcquisition acquisition = new EtcdAcquisition(this.locks, request)) {
+			return polling(request.leaseTime()).until(request.waitTime(), acquisition::attempt, acquisition::pause);
+		}
+	}
+
+	/**
+	 * Each look prolongs the lease of the waiter, too.
+	 */
+	private static Polling polling(Duration leaseTime) {
+		Duration longest = min(LONGEST_INTERVAL, leaseTime.dividedBy(3));
+		return new Polling(min(FIRST_LOOK, longest), longest);
+	}
+
+	private static Duration min(Duration first, Duration second) {
+		return (first.compareTo(second) < 0) ? first : second;
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		try {
+			String holder = EtcdAnswers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.MIN_TIMEOUT);
+			return holder.isEmpty() ? null : "held by " + holder;
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			return null;
+		}
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return CAPABILITIES;
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'etcd'";
+	}
+
+}

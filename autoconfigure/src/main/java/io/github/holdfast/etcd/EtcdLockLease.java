@@ -1,0 +1,99 @@
+package io.github.holdfast.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.ExpiringLease;
+
+/**
+ * A lock in etcd: the key of this owner, created at the revision at which it was granted.
+ */
+final class EtcdLockLease extends ExpiringLease {
+
+	private final EtcdLocks locks;
+
+	private final Entry entry;
+
+	private final long createRevision;
+
+	private final ReentrantLock renewing = new ReentrantLock();
+
+	private volatile long lease;
+
+	/** The time of the lease, or 0 if it is not known which one the key has. */
+	private long seconds;
+
+	EtcdLockLease(EtcdLocks locks, LockRequest request, Entry entry, Standing standing, long lease, Deadline deadline) {
+		super(request, standing.epoch(), deadline);
+		this.locks = locks;
+		this.entry = entry;
+		this.createRevision = standing.createRevision();
+		this.lease = lease;
+		this.seconds = EtcdLocks.seconds(request.leaseTime());
+	}
+
+	@Override
+	protected boolean extend(Duration leaseTime) {
+		this.renewing.lock();
+		try {
+			return (EtcdLocks.seconds(leaseTime) == this.seconds)
+					? answer(this.locks.renew(this.entry, this.createRevision, this.lease), leaseTime)
+					: changeLease(leaseTime);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			if (EtcdAnswers.isLeaseGone(ex)) {
+				return false;
+			}
+			throw EtcdAnswers.failure(key(), "renewed", ex);
+		}
+		finally {
+			this.renewing.unlock();
+		}
+	}
+
+	/**
+	 * The time of a lease in etcd cannot be changed.
+	 */
+	private boolean changeLease(Duration leaseTime) throws ExecutionException, TimeoutException {
+		CompletableFuture<Long> granted = this.locks.grant(leaseTime);
+		long newLease;
+		try {
+			newLease = answer(granted, leaseTime);
+		}
+		catch (TimeoutException ex) {
+			granted.thenAccept(this.locks::revoke);
+			throw ex;
+		}
+		this.seconds = 0;
+		if (!answer(this.locks.changeLease(this.entry, this.createRevision, newLease), leaseTime)) {
+			this.locks.revoke(newLease);
+			return false;
+		}
+		this.locks.revoke(this.lease);
+		this.lease = newLease;
+		this.seconds = EtcdLocks.seconds(leaseTime);
+		return true;
+	}
+
+	private static <T> T answer(CompletableFuture<T> answer, Duration leaseTime)
+			throws ExecutionException, TimeoutException {
+		return EtcdAnswers.awaitUninterruptibly(answer, EtcdAnswers.atLeastMinimum(leaseTime.dividedBy(3)));
+	}
+
+	@Override
+	protected CompletionStage<Boolean> giveBack() {
+		return this.locks.release(this.entry, this.createRevision, this.lease).handle((released, ex) -> {
+			if (ex != null) {
+				throw EtcdAnswers.failure(key(), "released", ex);
+			}
+			return released;
+		});
+	}
+
+}

@@ -1,0 +1,191 @@
+package io.github.holdfast.etcd;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.lease.LeaseGrantResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
+import io.etcd.jetcd.options.WatchOption;
+
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.AnswerTimeout;
+
+/**
+ * What etcd is asked about locks.
+ */
+final class EtcdLocks {
+
+	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
+
+	private static final GetOption FIRST = GetOption.builder()
+		.isPrefix(true)
+		.withSortField(GetOption.SortTarget.CREATE)
+		.withSortOrder(GetOption.SortOrder.ASCEND)
+		.withLimit(1)
+		.build();
+
+	private static final GetOption COUNT = GetOption.builder().isPrefix(true).withCountOnly(true).build();
+
+	private final Supplier<Client> client;
+
+	private final String namespace;
+
+	private final ByteSequence epochOffset;
+
+	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
+
+	EtcdLocks(Supplier<Client> client, String namespace) {
+		this.client = client;
+		this.namespace = namespace;
+		this.epochOffset = Entry.bytes(namespace + "epoch-offset");
+	}
+
+	Entry entry(LockRequest request) {
+		return Entry.of(this.namespace, request);
+	}
+
+	/**
+	 * Whether somebody holds the lock or waits for it.
+	 */
+	CompletableFuture<Boolean> isBusy(Entry entry) {
+		return this.client.get().getKVClient().get(entry.queue(), COUNT).thenApply((answer) -> answer.getCount() > 0);
+	}
+
+	/**
+	 * A new lease.
+	 */
+	CompletableFuture<Long> grant(Duration leaseTime) {
+		return this.client.get().getLeaseClient().grant(seconds(leaseTime)).thenApply(LeaseGrantResponse::getID);
+	}
+
+	/**
+	 * Fails if the lease is gone.
+	 */
+	CompletableFuture<?> keepAlive(long lease) {
+		return this.client.get().getLeaseClient().keepAliveOnce(lease);
+	}
+
+	CompletableFuture<?> revoke(long lease) {
+		return this.client.get().getLeaseClient().revoke(lease);
+	}
+
+	/**
+	 * Stand in the queue, where the entry has not been put yet, and look who is ahead.
+	 * @param createRevision when the entry was put, or 0 if that is not known
+	 */
+	CompletableFuture<Standing> stand(Entry entry, long lease, long createRevision) {
+		Op own = Op.get(entry.key(), GetOption.DEFAULT);
+		Op offset = Op.get(this.epochOffset, GetOption.DEFAULT);
+		return txn().If(created(entry.key(), 0))
+			.Then(ahead(entry, 0), own, offset, put(entry, lease))
+			.Else(ahead(entry, createRevision), own, offset)
+			.commit()
+			.thenApply((answer) -> Standing.of(answer, createRevision));
+	}
+
+	private static Op ahead(Entry entry, long createRevision) {
+		return Op.get(entry.queue(),
+				GetOption.builder()
+					.isPrefix(true)
+					.withSortField(GetOption.SortTarget.CREATE)
+					.withSortOrder(GetOption.SortOrder.DESCEND)
+					.withMaxCreateRevision((createRevision > 0) ? createRevision - 1 : 0)
+					.withLimit(1)
+					.withKeysOnly(true)
+					.build());
+	}
+
+	private static Op put(Entry entry, long lease) {
+		return Op.put(entry.key(), entry.holder(), PutOption.builder().withLeaseId(lease).build());
+	}
+
+	/**
+	 * Raise what is added to revisions, unless somebody else has changed it meanwhile.
+	 */
+	CompletableFuture<?> raiseEpoch(Standing standing, long minEpoch) {
+		ByteSequence offset = Entry.bytes(Long.toString(minEpoch - standing.createRevision()));
+		return txn().If(new Cmp(this.epochOffset, Cmp.Op.EQUAL, CmpTarget.modRevision(standing.offsetModRevision())))
+			.Then(Op.put(this.epochOffset, offset, PutOption.DEFAULT))
+			.commit();
+	}
+
+	/**
+	 * Prolong the lease of a lock that is held, by its own time.
+	 */
+	CompletableFuture<Boolean> renew(Entry entry, long createRevision, long lease) {
+		return keepAlive(lease).thenCompose((alive) -> this.client.get().getKVClient().get(entry.key()))
+			.thenApply((answer) -> createRevision(answer.getKvs()) == createRevision);
+	}
+
+	/**
+	 * Give a lock that is held another lease.
+	 */
+	CompletableFuture<Boolean> changeLease(Entry entry, long createRevision, long lease) {
+		return txn().If(created(entry.key(), createRevision))
+			.Then(put(entry, lease))
+			.commit()
+			.thenApply(TxnResponse::isSucceeded);
+	}
+
+	/**
+	 * Free a lock that is held. The lease is revoked afterwards, also if there was no
+	 * answer.
+	 */
+	CompletableFuture<Boolean> release(Entry entry, long createRevision, long lease) {
+		CompletableFuture<TxnResponse> deleted = txn().If(created(entry.key(), createRevision))
+			.Then(Op.delete(entry.key(), DeleteOption.DEFAULT))
+			.commit();
+		return this.releases.limit(deleted)
+			.whenComplete((answer, ex) -> revoke(lease))
+			.thenApply(TxnResponse::isSucceeded);
+	}
+
+	CompletableFuture<String> holder(String key) {
+		return this.client.get()
+			.getKVClient()
+			.get(Entry.lock(this.namespace, key), FIRST)
+			.thenApply((answer) -> answer.getKvs().isEmpty() ? ""
+					: answer.getKvs().get(0).getValue().toString(StandardCharsets.UTF_8));
+	}
+
+	Watch.Watcher watchDeletion(ByteSequence key, long revision, Watch.Listener listener) {
+		return this.client.get()
+			.getWatchClient()
+			.watch(key, WatchOption.builder().withRevision(revision).withNoPut(true).withRequireLeader(true).build(),
+					listener);
+	}
+
+	private Txn txn() {
+		return this.client.get().getKVClient().txn();
+	}
+
+	private static Cmp created(ByteSequence key, long revision) {
+		return new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+	}
+
+	static long createRevision(List<KeyValue> found) {
+		return found.isEmpty() ? 0 : found.get(0).getCreateRevision();
+	}
+
+	/**
+	 * The time of a lease, in the only unit that etcd knows.
+	 */
+	static long seconds(Duration leaseTime) {
+		return leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
+	}
+
+}

@@ -1,0 +1,53 @@
+package io.github.holdfast.etcd;
+
+import io.etcd.jetcd.Client;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+import io.github.holdfast.LeaseExpiryContractTests;
+import io.github.holdfast.LockBackend;
+
+/**
+ * The contract on etcd, with connections of its own for each client.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class AbstractEtcdLockBackendTests extends LeaseExpiryContractTests {
+
+	private Client first;
+
+	private Client second;
+
+	private LockBackend backend;
+
+	private LockBackend secondBackend;
+
+	abstract Client connect();
+
+	@BeforeAll
+	void open() {
+		this.first = connect();
+		this.second = connect();
+		this.backend = EtcdClients.backend(this.first);
+		this.secondBackend = EtcdClients.backend(this.second);
+	}
+
+	@AfterAll
+	void close() {
+		if (this.first != null) {
+			this.first.close();
+			this.second.close();
+		}
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.backend;
+	}
+
+	@Override
+	protected LockBackend secondBackend() {
+		return this.secondBackend;
+	}
+
+}

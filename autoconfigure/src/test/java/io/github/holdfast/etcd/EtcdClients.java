@@ -1,0 +1,37 @@
+package io.github.holdfast.etcd;
+
+import java.util.Collection;
+import java.util.List;
+
+import io.etcd.jetcd.Client;
+
+import io.github.holdfast.testsupport.EtcdServer;
+
+/**
+ * Clients as the auto-configuration makes them.
+ */
+final class EtcdClients {
+
+	/** As by default. */
+	static final String NAMESPACE = "/holdfast/";
+
+	private EtcdClients() {
+	}
+
+	static Client connect(EtcdServer server) {
+		return connect(List.of(server.endpoint()));
+	}
+
+	static Client connect(Collection<String> endpoints) {
+		return Client.builder()
+			.endpoints(endpoints.toArray(String[]::new))
+			.waitForReady(false)
+			.interceptor(new EtcdCalls())
+			.build();
+	}
+
+	static EtcdLockBackend backend(Client client) {
+		return new EtcdLockBackend(() -> client, NAMESPACE);
+	}
+
+}

@@ -1,0 +1,331 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.FileSystemUtils;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * An etcd server in a process of its own, on free local ports. It has gone, with all its
+ * files, when it is closed or this JVM exits. Tests are skipped where etcd is not
+ * installed.
+ */
+public final class EtcdServer implements AutoCloseable {
+
+	private static final Duration START_TIME = Duration.ofSeconds(60);
+
+	private static final int ATTEMPTS = 10;
+
+	/** So that leases of one second are possible, which etcd's defaults are not. */
+	private static final List<String> SHORT_LEASES = List.of("--heartbeat-interval", "50", "--election-timeout", "500");
+
+	/** Where etcd need not wait for a disk, which it does with each request. */
+	private static final Path MEMORY = Path.of("/dev/shm");
+
+	private static final HttpClient http = HttpClient.newHttpClient();
+
+	private final Path directory;
+
+	private final List<String> settings;
+
+	private final Thread hook;
+
+	private final String scheme;
+
+	private Ports ports;
+
+	private @Nullable Process process;
+
+	EtcdServer(Ports ports, List<String> settings) {
+		assumeInstalled();
+		this.ports = ports;
+		this.settings = settings;
+		this.scheme = settings.contains("--cert-file") ? "https" : "http";
+		try {
+			this.directory = Files.isDirectory(MEMORY) ? Files.createTempDirectory(MEMORY, "holdfast-etcd-")
+					: Files.createTempDirectory("holdfast-etcd-");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.hook = new Thread(this::end, "etcd stop");
+		Runtime.getRuntime().addShutdownHook(this.hook);
+	}
+
+	/**
+	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
+	 * exits.
+	 * @return the server
+	 */
+	public static EtcdServer shared() {
+		assumeInstalled();
+		return Shared.INSTANCE;
+	}
+
+	/**
+	 * Starts a server.
+	 * @param settings more settings as on the command line
+	 * @return the server
+	 */
+	public static EtcdServer start(String... settings) {
+		for (int attempt = 1;; attempt++) {
+			EtcdServer server = new EtcdServer(Ports.free(),
+					Stream.concat(SHORT_LEASES.stream(), Arrays.stream(settings)).toList());
+			try {
+				server.launch();
+				server.awaitHealthy();
+				return server;
+			}
+			catch (RuntimeException ex) {
+				server.close();
+				// Somebody else may have taken a port in the meantime
+				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("address already in use")) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Skips the test where etcd is not installed.
+	 */
+	public static void assumeInstalled() {
+		assumeTrue(binary().isPresent(), "etcd is not on the PATH");
+	}
+
+	private static Optional<Path> binary() {
+		return Stream.of(System.getenv("PATH").split(":"))
+			.map((directory) -> Path.of(directory, "etcd"))
+			.filter(Files::isExecutable)
+			.findFirst();
+	}
+
+	/**
+	 * The local port for clients, the same after each restart.
+	 * @return the port
+	 */
+	public int port() {
+		return this.ports.client();
+	}
+
+	/**
+	 * The address for clients.
+	 * @return for example {@code http://127.0.0.1:2379}
+	 */
+	public String endpoint() {
+		return endpoint(port());
+	}
+
+	/**
+	 * The address of this server, reached through another port.
+	 * @param port the local port
+	 * @return for example {@code http://127.0.0.1:2379}
+	 */
+	public String endpoint(int port) {
+		return this.scheme + "://127.0.0.1:" + port;
+	}
+
+	/**
+	 * The process id.
+	 * @return the id
+	 */
+	public long pid() {
+		return running().pid();
+	}
+
+	/**
+	 * Whether this is the leader of its cluster.
+	 * @return {@code false} also if it does not answer
+	 */
+	public boolean isLeader() {
+		return get("/metrics").lines().anyMatch("etcd_server_is_leader 1"::equals);
+	}
+
+	/**
+	 * Ends the server as a power loss would, and waits until it has ended.
+	 */
+	public void kill() {
+		running().destroyForcibly().onExit().join();
+	}
+
+	/**
+	 * Starts the server again, with what it has on disk. Kills it first if it runs.
+	 */
+	public void restart() {
+		kill();
+		launch();
+		awaitHealthy();
+	}
+
+	/**
+	 * Stops the process without ending it, until {@link #resume()}.
+	 */
+	public void pause() {
+		signal("STOP");
+	}
+
+	/**
+	 * Lets the process go on.
+	 */
+	public void resume() {
+		signal("CONT");
+	}
+
+	private void signal(String name) {
+		try {
+			new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).start().waitFor();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Override
+	public void close() {
+		end();
+		Runtime.getRuntime().removeShutdownHook(this.hook);
+	}
+
+	private void end() {
+		if (this.process != null) {
+			kill();
+		}
+		try {
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private Process running() {
+		if (this.process == null) {
+			throw new IllegalStateException("etcd was not started");
+		}
+		return this.process;
+	}
+
+	void launch() {
+		List<String> command = new ArrayList<>(
+				List.of(binary().orElseThrow().toString(), "--data-dir", this.directory.resolve("data").toString(),
+						"--listen-client-urls", endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls",
+						this.ports.peerUrl(), "--initial-advertise-peer-urls", this.ports.peerUrl(),
+						"--listen-metrics-urls", this.ports.metricsUrl(), "--logger", "zap"));
+		if (!this.settings.contains("--initial-cluster")) {
+			command.addAll(List.of("--initial-cluster", "default=" + this.ports.peerUrl()));
+		}
+		command.addAll(this.settings);
+		try {
+			this.process = new ProcessBuilder(command).redirectErrorStream(true)
+				.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
+				.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * It knows a leader then.
+	 */
+	void awaitHealthy() {
+		await().atMost(START_TIME)
+			.until(() -> !running().isAlive() || get("/health").replace(" ", "").contains("\"health\":\"true\""));
+		if (!running().isAlive()) {
+			throw new IllegalStateException("etcd did not start: " + read(log()));
+		}
+	}
+
+	private String get(String path) {
+		try {
+			HttpRequest request = HttpRequest.newBuilder(URI.create(this.ports.metricsUrl() + path))
+				.timeout(Duration.ofSeconds(5))
+				.build();
+			return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+		}
+		catch (IOException ex) {
+			return "";
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private Path log() {
+		return this.directory.resolve("log");
+	}
+
+	private static String read(Path log) {
+		try {
+			return Files.readString(log);
+		}
+		catch (IOException ex) {
+			return ex.toString();
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "etcd on port " + port();
+	}
+
+	/**
+	 * The ports of a server.
+	 *
+	 * @param client for clients
+	 * @param peer for other members
+	 * @param metrics for its state, without TLS
+	 */
+	record Ports(int client, int peer, int metrics) {
+
+		static Ports free() {
+			InetAddress local = InetAddress.getLoopbackAddress();
+			try (ServerSocket client = new ServerSocket(0, 1, local);
+					ServerSocket peer = new ServerSocket(0, 1, local);
+					ServerSocket metrics = new ServerSocket(0, 1, local)) {
+				return new Ports(client.getLocalPort(), peer.getLocalPort(), metrics.getLocalPort());
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+		String peerUrl() {
+			return "http://127.0.0.1:" + this.peer;
+		}
+
+		String metricsUrl() {
+			return "http://127.0.0.1:" + this.metrics;
+		}
+
+	}
+
+	private static final class Shared {
+
+		static final EtcdServer INSTANCE = start();
+
+	}
+
+}
