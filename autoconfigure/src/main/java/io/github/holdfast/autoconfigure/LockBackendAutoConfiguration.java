@@ -74,7 +74,7 @@ public final class LockBackendAutoConfiguration {
 		@Configuration(proxyBeanMethods = false)
 		@ConditionalOnMissingBean(LockBackend.class)
 		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, RedisLockConfiguration.class,
-				RedissonLockConfiguration.class, FenceConfiguration.class })
+				RedissonLockConfiguration.class, EtcdLockConfiguration.class, FenceConfiguration.class })
 		static class ChosenBackendConfiguration {
 
 			@Bean

@@ -21,7 +21,10 @@ public enum LockBackendType {
 	REDIS("spring-data-redis on the class path and one RedisConnectionFactory bean"),
 
 	/** Redis, through the application's Redisson client. */
-	REDISSON("redisson on the class path and one RedissonClient bean");
+	REDISSON("redisson on the class path and one RedissonClient bean"),
+
+	/** etcd, with a client of its own or that of the application. */
+	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean");
 
 	private final String requirement;
 

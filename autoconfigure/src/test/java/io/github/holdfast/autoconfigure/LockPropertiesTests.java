@@ -33,7 +33,8 @@ class LockPropertiesTests {
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.commit-guard",
 			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password", "holdfast.fence.platform",
 			"holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
-			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes");
+			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes",
+			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle");
 
 	@Test
 	void propertiesHaveTheirDefaults() {

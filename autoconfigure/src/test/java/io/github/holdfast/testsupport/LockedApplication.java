@@ -74,6 +74,15 @@ public final class LockedApplication {
 		return withRedisson(redis(port));
 	}
 
+	/**
+	 * An application with etcd.
+	 * @param endpoint the address
+	 * @return the application, without a choice of the backend
+	 */
+	public static ApplicationContextRunner etcd(String endpoint) {
+		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint);
+	}
+
 	static ApplicationContextRunner withRedisson(ApplicationContextRunner application) {
 		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,

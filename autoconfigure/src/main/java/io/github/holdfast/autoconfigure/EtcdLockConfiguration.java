@@ -1,0 +1,72 @@
+package io.github.holdfast.autoconfigure;
+
+import io.etcd.jetcd.Client;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.OnPropertyListCondition;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+import io.github.holdfast.etcd.EtcdLockBackend;
+
+/**
+ * Locks in etcd.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(Client.class)
+@Conditional({ LockBackendCondition.class, EtcdLockConfiguration.OnClientCondition.class })
+@EnableConfigurationProperties(EtcdLockProperties.class)
+class EtcdLockConfiguration {
+
+	@Bean
+	EtcdLockClient etcdLockClient(EtcdLockProperties properties, ObjectProvider<SslBundles> bundles,
+			ObjectProvider<Client> client) {
+		return new EtcdLockClient(properties, bundles, client);
+	}
+
+	@Bean
+	LockBackendCandidate etcdLockBackend(EtcdLockClient client, EtcdLockProperties properties) {
+		return new LockBackendCandidate(LockBackendType.ETCD,
+				() -> new EtcdLockBackend(client, properties.namespace()));
+	}
+
+	@Bean
+	EtcdLockServerCheck etcdLockServerCheck(EtcdLockClient client, EtcdLockProperties etcdProperties,
+			LockProperties properties) {
+		return new EtcdLockServerCheck(new EtcdLockBackend(client, etcdProperties.namespace()), properties);
+	}
+
+	static class OnClientCondition extends AnyNestedCondition {
+
+		OnClientCondition() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@Conditional(OnEndpointsCondition.class)
+		static class OnEndpoints {
+
+		}
+
+		@ConditionalOnBean(Client.class)
+		static class OnClientBean {
+
+		}
+
+	}
+
+	static class OnEndpointsCondition extends OnPropertyListCondition {
+
+		OnEndpointsCondition() {
+			super("holdfast.etcd.endpoints", () -> ConditionMessage.forCondition("etcd endpoints"));
+		}
+
+	}
+
+}
