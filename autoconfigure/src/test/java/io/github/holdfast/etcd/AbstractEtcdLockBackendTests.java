@@ -24,12 +24,16 @@ abstract class AbstractEtcdLockBackendTests extends LeaseExpiryContractTests {
 
 	abstract Client connect();
 
+	LockBackend backend(Client client) {
+		return EtcdClients.backend(client);
+	}
+
 	@BeforeAll
 	void open() {
 		this.first = connect();
 		this.second = connect();
-		this.backend = EtcdClients.backend(this.first);
-		this.secondBackend = EtcdClients.backend(this.second);
+		this.backend = backend(this.first);
+		this.secondBackend = backend(this.second);
 	}
 
 	@AfterAll

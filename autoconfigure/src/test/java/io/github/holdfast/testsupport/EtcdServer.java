@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
+import org.springframework.util.StringUtils;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -161,6 +162,16 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	/**
+	 * The leases that are alive, whether or not they have keys.
+	 * @return how many
+	 */
+	public int leases() {
+		String answer = send(HttpRequest.newBuilder(URI.create(endpoint() + "/v3/lease/leases"))
+			.POST(HttpRequest.BodyPublishers.ofString("{}")));
+		return StringUtils.countOccurrencesOf(answer, "\"ID\"");
+	}
+
+	/**
 	 * Ends the server as a power loss would, and waits until it has ended.
 	 */
 	public void kill() {
@@ -259,11 +270,13 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	private String get(String path) {
+		return send(HttpRequest.newBuilder(URI.create(this.ports.metricsUrl() + path)));
+	}
+
+	private static String send(HttpRequest.Builder request) {
 		try {
-			HttpRequest request = HttpRequest.newBuilder(URI.create(this.ports.metricsUrl() + path))
-				.timeout(Duration.ofSeconds(5))
-				.build();
-			return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+			return http.send(request.timeout(Duration.ofSeconds(5)).build(), HttpResponse.BodyHandlers.ofString())
+				.body();
 		}
 		catch (IOException ex) {
 			return "";

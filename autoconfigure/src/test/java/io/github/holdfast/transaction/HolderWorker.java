@@ -49,6 +49,10 @@ final class HolderWorker {
 	}
 
 	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, Pause pause) {
+		return take(place, business, new JdbcLockBackend(() -> locks), pause);
+	}
+
+	static String take(LockPlace place, HikariDataSource business, LockBackend locks, Pause pause) {
 		JdbcTransactionManager manager = new JdbcTransactionManager(business);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> place.fence(business))
 			.postProcessAfterInitialization(manager, "transactionManager");
@@ -62,7 +66,7 @@ final class HolderWorker {
 		});
 		JdbcTemplate jdbc = new JdbcTemplate(business);
 		LockBackend store = (request) -> {
-			LockLease lease = new JdbcLockBackend(() -> locks).acquire(request);
+			LockLease lease = locks.acquire(request);
 			pause.at("ACQUIRED");
 			return lease;
 		};

@@ -1,0 +1,37 @@
+package io.github.holdfast.etcd;
+
+import io.etcd.jetcd.Client;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+import io.github.holdfast.testsupport.EtcdCluster;
+
+/**
+ * The contract on a cluster of three members.
+ */
+@Tag("long")
+class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
+
+	private EtcdCluster cluster;
+
+	@BeforeAll
+	@Override
+	void open() {
+		this.cluster = EtcdCluster.start();
+		super.open();
+	}
+
+	@Override
+	Client connect() {
+		return EtcdClients.connect(this.cluster.endpoints());
+	}
+
+	@AfterAll
+	void stop() {
+		if (this.cluster != null) {
+			this.cluster.close();
+		}
+	}
+
+}

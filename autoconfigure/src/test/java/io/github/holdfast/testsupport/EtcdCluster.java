@@ -1,0 +1,90 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * An etcd cluster of three members with etcd's default settings. It has gone when it is
+ * closed or this JVM exits.
+ */
+public final class EtcdCluster implements AutoCloseable {
+
+	private static final int MEMBERS = 3;
+
+	private static final Duration ELECTION = Duration.ofSeconds(60);
+
+	private final List<EtcdServer> members = new ArrayList<>();
+
+	private EtcdCluster() {
+	}
+
+	/**
+	 * Starts a cluster, and waits until it has a leader.
+	 * @return the cluster
+	 */
+	public static EtcdCluster start() {
+		EtcdServer.assumeInstalled();
+		EtcdCluster cluster = new EtcdCluster();
+		try {
+			cluster.form();
+			return cluster;
+		}
+		catch (RuntimeException ex) {
+			cluster.close();
+			throw ex;
+		}
+	}
+
+	private void form() {
+		List<EtcdServer.Ports> ports = IntStream.range(0, MEMBERS).mapToObj((i) -> EtcdServer.Ports.free()).toList();
+		String peers = IntStream.range(0, MEMBERS)
+			.mapToObj((i) -> "member" + i + "=" + ports.get(i).peerUrl())
+			.collect(Collectors.joining(","));
+		String token = UUID.randomUUID().toString();
+		for (int i = 0; i < MEMBERS; i++) {
+			this.members.add(new EtcdServer(ports.get(i),
+					List.of("--name", "member" + i, "--initial-cluster", peers, "--initial-cluster-token", token)));
+		}
+		this.members.forEach(EtcdServer::launch);
+		this.members.forEach(EtcdServer::awaitHealthy);
+	}
+
+	/**
+	 * The addresses of all members.
+	 * @return the addresses
+	 */
+	public List<String> endpoints() {
+		return this.members.stream().map(EtcdServer::endpoint).toList();
+	}
+
+	/**
+	 * Waits until there is a leader.
+	 * @return the leader
+	 */
+	public EtcdServer leader() {
+		return await().atMost(ELECTION)
+			.until(() -> this.members.stream().filter(EtcdServer::isLeader).findFirst().orElse(null),
+					(leader) -> leader != null);
+	}
+
+	/**
+	 * The members that do not lead.
+	 * @return the members
+	 */
+	public List<EtcdServer> followers() {
+		EtcdServer leader = leader();
+		return this.members.stream().filter((member) -> member != leader).toList();
+	}
+
+	@Override
+	public void close() {
+		this.members.forEach(EtcdServer::close);
+	}
+
+}
