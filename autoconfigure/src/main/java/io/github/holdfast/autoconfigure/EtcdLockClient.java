@@ -2,7 +2,6 @@ package io.github.holdfast.autoconfigure;
 
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -21,7 +20,7 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.util.StringUtils;
 
-import io.github.holdfast.etcd.EtcdCalls;
+import io.github.holdfast.etcd.EtcdLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -29,17 +28,6 @@ import io.github.holdfast.support.LockConfigurationException;
  * which is closed with the application context.
  */
 class EtcdLockClient implements Supplier<Client>, AutoCloseable {
-
-	/** Not more often than etcd allows by default, which is every five seconds. */
-	private static final Duration PING_INTERVAL = Duration.ofSeconds(10);
-
-	private static final Duration PING_TIMEOUT = Duration.ofSeconds(3);
-
-	private static final int MAX_RETRIES = 2;
-
-	private static final long FIRST_RETRY_MILLIS = 50;
-
-	private static final long LAST_RETRY_MILLIS = 500;
 
 	private final ObjectProvider<Client> applications;
 
@@ -55,16 +43,7 @@ class EtcdLockClient implements Supplier<Client>, AutoCloseable {
 		String bundle = properties.ssl().bundle();
 		boolean encrypted = bundle != null
 				|| properties.endpoints().stream().anyMatch((endpoint) -> endpoint.startsWith("https://"));
-		ClientBuilder builder = Client.builder()
-			.endpoints(endpoints(properties.endpoints(), encrypted))
-			.interceptor(new EtcdCalls())
-			.waitForReady(false)
-			.retryMaxAttempts(MAX_RETRIES)
-			.retryDelay(FIRST_RETRY_MILLIS)
-			.retryMaxDelay(LAST_RETRY_MILLIS)
-			.keepaliveTime(PING_INTERVAL)
-			.keepaliveTimeout(PING_TIMEOUT)
-			.keepaliveWithoutCalls(false);
+		ClientBuilder builder = EtcdLockBackend.clientBuilder().endpoints(endpoints(properties.endpoints(), encrypted));
 		if (encrypted) {
 			builder.sslContext(sslContext((bundle != null) ? bundles.getObject().getBundle(bundle) : null));
 		}

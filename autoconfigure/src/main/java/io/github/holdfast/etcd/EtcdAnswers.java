@@ -25,7 +25,7 @@ final class EtcdAnswers {
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
 	/** How long at most: another member may know more than one that does not answer. */
-	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(3);
 
 	/** Of a member that restarts, or of a cluster that elects a leader. */
 	private static final Set<Status.Code> TRANSIENT = Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED,

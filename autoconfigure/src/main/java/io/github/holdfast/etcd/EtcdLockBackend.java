@@ -7,6 +7,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -57,6 +58,15 @@ public final class EtcdLockBackend implements LockBackend {
 	public EtcdLockBackend(Supplier<Client> client, String namespace) {
 		Assert.hasText(namespace, "Namespace must not be blank");
 		this.locks = new EtcdLocks(SingletonSupplier.of(client), namespace);
+	}
+
+	/**
+	 * A builder for a client that fits locks: each call but a watch ends in time, is
+	 * refused by members without a leader, and fails at once if no member can be reached.
+	 * @return the builder, which needs endpoints
+	 */
+	public static ClientBuilder clientBuilder() {
+		return EtcdCalls.clientBuilder();
 	}
 
 	@Override

@@ -23,11 +23,7 @@ final class EtcdClients {
 	}
 
 	static Client connect(Collection<String> endpoints) {
-		return Client.builder()
-			.endpoints(endpoints.toArray(String[]::new))
-			.waitForReady(false)
-			.interceptor(new EtcdCalls())
-			.build();
+		return EtcdLockBackend.clientBuilder().endpoints(endpoints.toArray(String[]::new)).build();
 	}
 
 	static EtcdLockBackend backend(Client client) {
