@@ -29,7 +29,7 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.holdfast";
 
 	private static final Set<String> SIBLINGS = Set.of("interceptor", "transaction", "handover", "support", "local",
-			"jdbc", "redis", "redisson", "etcd");
+			"jdbc", "redis", "redisson", "etcd", "zookeeper");
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 12;
 

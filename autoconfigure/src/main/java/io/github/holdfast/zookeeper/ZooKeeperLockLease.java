@@ -1,0 +1,125 @@
+package io.github.holdfast.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.AnswerTimeout;
+import io.github.holdfast.support.Deadline;
+
+/**
+ * The first place in the queue of a lock. It is held as long as the session lives and the
+ * node is there.
+ */
+final class ZooKeeperLockLease implements LockLease {
+
+	private static final AnswerTimeout releases = new AnswerTimeout(Duration.ofSeconds(5));
+
+	private final LockSession session;
+
+	private final LockRequest request;
+
+	private final String prefix;
+
+	private final String path;
+
+	private final long epoch;
+
+	private final AtomicBoolean released = new AtomicBoolean();
+
+	private volatile boolean ended;
+
+	private volatile boolean lost;
+
+	/**
+	 * Create a lease of a place that entered its session.
+	 * @param session the session, which is left when the lease is released
+	 * @param request what was asked for
+	 * @param prefix what the name of the node begins with
+	 * @param path the node
+	 * @param epoch the epoch
+	 */
+	ZooKeeperLockLease(LockSession session, LockRequest request, String prefix, String path, long epoch) {
+		this.session = session;
+		this.request = request;
+		this.prefix = prefix;
+		this.path = path;
+		this.epoch = epoch;
+	}
+
+	@Override
+	public String key() {
+		return this.request.key();
+	}
+
+	@Override
+	public String owner() {
+		return this.request.owner();
+	}
+
+	@Override
+	public long epoch() {
+		return this.epoch;
+	}
+
+	@Override
+	public @Nullable Duration remaining() {
+		return null;
+	}
+
+	@Override
+	public boolean isValid() {
+		return !this.ended && this.session.isProven();
+	}
+
+	/**
+	 * The lease time is not used: the session keeps itself alive.
+	 */
+	@Override
+	public boolean renew(Duration leaseTime) {
+		if (this.ended) {
+			return false;
+		}
+		try {
+			Answers.awaitUninterruptibly(this.session.check(this.path), Deadline.after(leaseTime.dividedBy(3)));
+			return !this.ended;
+		}
+		catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException ex) {
+			this.lost = true;
+			this.ended = true;
+			return false;
+		}
+		catch (KeeperException ex) {
+			throw Answers.failure(key(), "verified", ex);
+		}
+	}
+
+	@Override
+	public CompletionStage<Boolean> release() {
+		this.ended = true;
+		if (!this.released.compareAndSet(false, true)) {
+			return CompletableFuture.completedStage(false);
+		}
+		this.session.leave();
+		if (this.lost) {
+			return CompletableFuture.completedStage(false);
+		}
+		String lock = this.path.substring(0, this.path.lastIndexOf('/'));
+		return releases.limit(this.session.remove(lock, this.prefix, this.path).copy())
+			.exceptionally((failure) -> unreleased(Answers.keeperException(failure)));
+	}
+
+	private boolean unreleased(KeeperException failure) {
+		if (failure instanceof KeeperException.SessionExpiredException) {
+			return false;
+		}
+		throw Answers.failure(key(), "released", failure);
+	}
+
+}

@@ -1,0 +1,142 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+
+/**
+ * A ZooKeeper server in this JVM, with short ticks, so that short sessions are possible.
+ * It keeps its data when it is restarted.
+ */
+public final class ZooKeeperServer implements AutoCloseable {
+
+	/** Sessions have 2 to 20 of them. */
+	static final Duration TICK = Duration.ofMillis(500);
+
+	static {
+		// Before the first server is started: the disk is not what is tested
+		System.setProperty("zookeeper.forceSync", "no");
+		System.setProperty("znode.container.checkIntervalMs", "500");
+	}
+
+	private final TestingServer server;
+
+	private ZooKeeperServer() {
+		try {
+			this.server = new TestingServer(newSpec(), true);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException("ZooKeeper did not start", ex);
+		}
+	}
+
+	static InstanceSpec newSpec() {
+		return new InstanceSpec(null, -1, -1, -1, true, -1, (int) TICK.toMillis(), -1);
+	}
+
+	/**
+	 * Starts a server on a free port.
+	 * @return the server, to be closed by the test
+	 */
+	public static ZooKeeperServer start() {
+		return new ZooKeeperServer();
+	}
+
+	/**
+	 * The local port.
+	 * @return the port
+	 */
+	public int port() {
+		return this.server.getPort();
+	}
+
+	/**
+	 * Stops the server and keeps its data.
+	 */
+	public void stop() {
+		try {
+			this.server.stop();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Starts the server again with its data, on the same port.
+	 */
+	public void restart() {
+		try {
+			this.server.restart();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException("ZooKeeper did not start again", ex);
+		}
+	}
+
+	/**
+	 * A client of this server, with a session of 10 seconds.
+	 * @return the client, to be closed by the test
+	 */
+	public CuratorFramework client() {
+		return client(port());
+	}
+
+	/**
+	 * A client of the server behind a port, with a session of 10 seconds.
+	 * @param port the local port
+	 * @return the client, to be closed by the test
+	 */
+	public static CuratorFramework client(int port) {
+		return client("127.0.0.1:" + port, Duration.ofSeconds(10));
+	}
+
+	/**
+	 * A client that has been started.
+	 * @param addresses the addresses of the servers
+	 * @param sessionTimeout how long its sessions live without it
+	 * @return the client, to be closed by the test
+	 */
+	public static CuratorFramework client(String addresses, Duration sessionTimeout) {
+		CuratorFramework client = CuratorFrameworkFactory.newClient(addresses, (int) sessionTimeout.toMillis(), 5000,
+				new RetryOneTime(100));
+		client.start();
+		return client;
+	}
+
+	/**
+	 * Lets the server end the session of a client, as it does when it has not heard of it
+	 * for too long.
+	 * @param client the client
+	 */
+	public static void expireSession(CuratorFramework client) {
+		try {
+			client.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.server.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "ZooKeeper on port " + port();
+	}
+
+}
