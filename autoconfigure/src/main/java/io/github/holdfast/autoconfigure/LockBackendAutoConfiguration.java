@@ -34,7 +34,8 @@ import io.github.holdfast.transaction.FencedLockBackend;
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-		"org.redisson.spring.starter.RedissonAutoConfigurationV4" })
+		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
+		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
 @EnableConfigurationProperties({ LockProperties.class, HandoverProperties.class })
 public final class LockBackendAutoConfiguration {
 
@@ -74,7 +75,8 @@ public final class LockBackendAutoConfiguration {
 		@Configuration(proxyBeanMethods = false)
 		@ConditionalOnMissingBean(LockBackend.class)
 		@Import({ LocalLockConfiguration.class, JdbcLockConfiguration.class, RedisLockConfiguration.class,
-				RedissonLockConfiguration.class, EtcdLockConfiguration.class, FenceConfiguration.class })
+				RedissonLockConfiguration.class, EtcdLockConfiguration.class, ZooKeeperLockConfiguration.class,
+				FenceConfiguration.class })
 		static class ChosenBackendConfiguration {
 
 			@Bean

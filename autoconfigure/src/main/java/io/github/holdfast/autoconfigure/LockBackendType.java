@@ -24,7 +24,11 @@ public enum LockBackendType {
 	REDISSON("redisson on the class path and one RedissonClient bean"),
 
 	/** etcd, with a client of its own or that of the application. */
-	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean");
+	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean"),
+
+	/** ZooKeeper, through Curator. */
+	ZOOKEEPER("curator-framework on the class path and 'holdfast.zookeeper.connect-string' "
+			+ "or one CuratorFramework bean");
 
 	private final String requirement;
 

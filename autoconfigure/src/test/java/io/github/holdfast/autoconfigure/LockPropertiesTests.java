@@ -34,7 +34,9 @@ class LockPropertiesTests {
 			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password", "holdfast.fence.platform",
 			"holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
 			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes",
-			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle");
+			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle",
+			"holdfast.zookeeper.connect-string", "holdfast.zookeeper.namespace", "holdfast.zookeeper.username",
+			"holdfast.zookeeper.password");
 
 	@Test
 	void propertiesHaveTheirDefaults() {

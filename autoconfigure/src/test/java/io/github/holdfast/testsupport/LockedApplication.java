@@ -83,6 +83,17 @@ public final class LockedApplication {
 		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint);
 	}
 
+	/**
+	 * An application with a DataSource, a transaction manager and locks in ZooKeeper.
+	 * @param database the business database
+	 * @param addresses the addresses of the servers
+	 * @return the application, with the backend {@code zookeeper}
+	 */
+	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses) {
+		return jdbc(database).withPropertyValues("holdfast.backend=zookeeper",
+				"holdfast.zookeeper.connect-string=" + addresses);
+	}
+
 	static ApplicationContextRunner withRedisson(ApplicationContextRunner application) {
 		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,

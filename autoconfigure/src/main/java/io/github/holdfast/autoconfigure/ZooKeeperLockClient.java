@@ -1,0 +1,131 @@
+package io.github.holdfast.autoconfigure;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.List;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * The client of ZooKeeper that the locks use: one of their own if there is a connect
+ * string, which is closed with the application after the last lock, or the application's.
+ */
+class ZooKeeperLockClient implements DisposableBean {
+
+	private final ZooKeeperLockProperties properties;
+
+	private final ObjectProvider<CuratorFramework> applicationClient;
+
+	private @Nullable CuratorFramework ownClient;
+
+	ZooKeeperLockClient(ZooKeeperLockProperties properties, ObjectProvider<CuratorFramework> applicationClient) {
+		this.properties = properties;
+		this.applicationClient = applicationClient;
+	}
+
+	/**
+	 * Where the client is configured, for a sentence.
+	 */
+	String settings() {
+		return (this.properties.connectString() != null) ? "'holdfast.zookeeper.connect-string'"
+				: "the CuratorFramework bean";
+	}
+
+	synchronized CuratorFramework get() {
+		if (this.properties.connectString() == null) {
+			return applicationClient();
+		}
+		if (this.ownClient == null) {
+			this.ownClient = start(this.properties, this.properties.connectString());
+		}
+		return this.ownClient;
+	}
+
+	private CuratorFramework applicationClient() {
+		CuratorFramework client = this.applicationClient.getIfUnique();
+		if (client == null) {
+			throw new LockConfigurationException("The lock backend 'zookeeper' found several CuratorFramework beans.",
+					"Mark the one for the locks as @Primary, or set 'holdfast.zookeeper.connect-string'.");
+		}
+		if (client.getState() == CuratorFrameworkState.LATENT) {
+			throw new LockConfigurationException("The CuratorFramework bean was not started.",
+					"Call its method 'start', for example by '@Bean(initMethod = \"start\")'.");
+		}
+		return client;
+	}
+
+	private static CuratorFramework start(ZooKeeperLockProperties properties, String connectString) {
+		checkAddresses(connectString);
+		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
+			.connectString(connectString)
+			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
+			.connectionTimeoutMs(Math.toIntExact(properties.connectionTimeout().toMillis()))
+			.retryPolicy(new ExponentialBackoffRetry(100, 3));
+		if (properties.namespace() != null) {
+			builder.namespace(properties.namespace());
+		}
+		if (properties.username() != null) {
+			builder
+				.authorization("digest",
+						(properties.username() + ':' + properties.password()).getBytes(StandardCharsets.UTF_8))
+				.aclProvider(new OwnerOnly());
+		}
+		CuratorFramework client = builder.build();
+		client.start();
+		return client;
+	}
+
+	private static void checkAddresses(String connectString) {
+		try {
+			new ConnectStringParser(connectString);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockConfigurationException(
+					"The addresses '" + connectString + "' of ZooKeeper are not understood: " + ex.getMessage() + ".",
+					"Write 'holdfast.zookeeper.connect-string' as 'host1:2181,host2:2181/path'.", ex);
+		}
+	}
+
+	@Override
+	public synchronized void destroy() {
+		if (this.ownClient != null) {
+			this.ownClient.close();
+		}
+	}
+
+	/**
+	 * All permissions for whoever creates a node.
+	 */
+	private static final class OwnerOnly implements ACLProvider {
+
+		/** ZooKeeper asks whether it contains null, which others do not bear. */
+		private static final List<ACL> CREATOR = Collections
+			.singletonList(new ACL(ZooDefs.Perms.ALL, new Id("auth", "")));
+
+		@Override
+		public List<ACL> getDefaultAcl() {
+			return CREATOR;
+		}
+
+		@Override
+		public List<ACL> getAclForPath(String path) {
+			return CREATOR;
+		}
+
+	}
+
+}
