@@ -40,10 +40,20 @@ final class HeldLocks {
 	 * @return the lease, or {@code null}
 	 */
 	static @Nullable LockLease find(LockBackend backend, String key) {
+		LockScope holder = holder(backend, key);
+		return (holder != null) ? holder.lease(backend, key) : null;
+	}
+
+	/**
+	 * Finds the scope that acquired a key which this call chain holds already.
+	 * @param backend the backend that granted it
+	 * @param key the stored id
+	 * @return the scope, or {@code null}
+	 */
+	static @Nullable LockScope holder(LockBackend backend, String key) {
 		for (LockScope scope = current(); scope != null; scope = scope.outer()) {
-			LockLease lease = scope.lease(backend, key);
-			if (lease != null) {
-				return lease;
+			if (scope.lease(backend, key) != null) {
+				return scope;
 			}
 		}
 		return null;

@@ -175,7 +175,22 @@ final class LockEngine implements AutoCloseable {
 			if (HeldLocks.current() == null) {
 				return this.keys;
 			}
-			return this.keys.stream().filter((key) -> HeldLocks.find(this.backend, storedKey(key)) == null).toList();
+			return this.keys.stream().filter((key) -> !isHeld(key)).toList();
+		}
+
+		/**
+		 * Whether the call chain holds a key already. A shared lock does not become an
+		 * exclusive one: two holders that wanted that would wait for each other.
+		 */
+		private boolean isHeld(String key) {
+			LockScope holder = HeldLocks.holder(this.backend, storedKey(key));
+			if (holder != null && holder.mode() == LockRequest.Mode.SHARED
+					&& this.settings.mode() == LockRequest.Mode.EXCLUSIVE) {
+				throw new IllegalStateException("Lock " + LockException.quote(key) + " is held shared by lock '"
+						+ holder.name() + "' of the same call chain and cannot become exclusive. "
+						+ "Take it exclusively from the beginning, or after the shared one has ended");
+			}
+			return holder != null;
 		}
 
 		private void acquireAll(List<String> missing) {

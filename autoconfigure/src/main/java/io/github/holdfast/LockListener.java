@@ -97,6 +97,12 @@ public interface LockListener {
 		@Nullable Propagation propagation();
 
 		/**
+		 * How the keys are shared that this lock acquired.
+		 * @return the mode
+		 */
+		LockRequest.Mode mode();
+
+		/**
 		 * The time by which a renewal extends the leases.
 		 * @return the lease time
 		 */

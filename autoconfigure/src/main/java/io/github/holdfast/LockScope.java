@@ -25,6 +25,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final String name;
 
+	private final LockRequest.Mode mode;
+
 	private final Duration leaseTime;
 
 	private final @Nullable Propagation propagation;
@@ -74,6 +76,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 			List<LockRenewal.Task> acquired, List<LockListener> listeners, Runnable whenEnded) {
 		this.backend = backend;
 		this.name = settings.name();
+		this.mode = settings.mode();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
 		this.keys = keys;
@@ -154,6 +157,11 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	@Override
 	public @Nullable Propagation propagation() {
 		return this.propagation;
+	}
+
+	@Override
+	public LockRequest.Mode mode() {
+		return this.mode;
 	}
 
 	@Override

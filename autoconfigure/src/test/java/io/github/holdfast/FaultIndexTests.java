@@ -128,7 +128,7 @@ class FaultIndexTests {
 	@Test
 	void backendsOfTheTableExist() {
 		Set<String> known = Stream
-			.of(Stream.of("etcd"), Arrays.stream(TestBackend.values()).map(TestBackend::title),
+			.of(Stream.of("etcd", "ZooKeeper"), Arrays.stream(TestBackend.values()).map(TestBackend::title),
 					Arrays.stream(RedisStore.values()).map(RedisStore::title))
 			.flatMap((titles) -> titles)
 			.collect(Collectors.toSet());

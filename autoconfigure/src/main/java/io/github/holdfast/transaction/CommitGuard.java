@@ -16,6 +16,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 
 /**
  * Checks the locks of the current call chain just before a transaction commits, as the
@@ -127,9 +128,21 @@ final class CommitGuard implements TransactionExecutionListener {
 		return switch (this.manager.guarding()) {
 			case LEASE -> lease.isValid();
 			case VERIFY -> lease.renew(lock.leaseTime());
-			case FENCE -> (!transaction.isReadOnly() || lease.isValid())
-					&& this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
+			case FENCE -> (lock.mode() == LockRequest.Mode.SHARED) ? isHeldShared(transaction, lease)
+					: (!transaction.isReadOnly() || lease.isValid())
+							&& this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
 		};
+	}
+
+	/**
+	 * Shared holders have no row in the fence table, as there are several of them.
+	 */
+	private static boolean isHeldShared(TransactionExecution transaction, LockLease lease) {
+		if (!transaction.isReadOnly()) {
+			throw new IllegalStateException("Lock '" + lease.key() + "' is shared: at the level 'fence', "
+					+ "only read-only transactions may commit under it; this one was rolled back");
+		}
+		return lease.isValid();
 	}
 
 	/**

@@ -22,8 +22,9 @@ public final class ZooKeeperServer implements AutoCloseable {
 	static {
 		// Before the first server is started: the disk is not what is tested
 		System.setProperty("zookeeper.forceSync", "no");
-		System.setProperty("znode.container.checkIntervalMs", "500");
 	}
+
+	private static final String CONTAINER_CHECK = "znode.container.checkIntervalMs";
 
 	private final TestingServer server;
 
@@ -46,6 +47,21 @@ public final class ZooKeeperServer implements AutoCloseable {
 	 */
 	public static ZooKeeperServer start() {
 		return new ZooKeeperServer();
+	}
+
+	/**
+	 * Starts a server that looks for empty containers more often than once a minute.
+	 * @param interval the time between two looks
+	 * @return the server, to be closed by the test
+	 */
+	public static ZooKeeperServer startWithContainerCheck(Duration interval) {
+		System.setProperty(CONTAINER_CHECK, Long.toString(interval.toMillis()));
+		try {
+			return start();
+		}
+		finally {
+			System.clearProperty(CONTAINER_CHECK);
+		}
 	}
 
 	/**
