@@ -17,6 +17,9 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 class EtcdLockServerCheck implements SmartInitializingSingleton {
 
+	/** A cluster that elects its leader must not fail the start. */
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
 	private final LockBackend backend;
 
 	private final LockProperties properties;
@@ -29,7 +32,7 @@ class EtcdLockServerCheck implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		LockRequest request = new LockRequest(this.properties.getKeyPrefix() + "holdfast:start", "start",
-				LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO, this.properties.getLeaseTime(),
+				LockRequest.Mode.EXCLUSIVE, false, PATIENCE, this.properties.getLeaseTime(),
 				UUID.randomUUID().toString(), "the check at the start", 0);
 		try {
 			LockLease lease = this.backend.acquire(request);

@@ -94,6 +94,17 @@ public final class LockedApplication {
 				"holdfast.zookeeper.connect-string=" + addresses);
 	}
 
+	/**
+	 * An application with a DataSource, a transaction manager and its locks in etcd.
+	 * @param database the business database
+	 * @param endpoint the address
+	 * @return the application
+	 */
+
+	public static ApplicationContextRunner etcd(DatabaseAccess database, String endpoint) {
+		return jdbc(database).withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.endpoints=" + endpoint);
+	}
+
 	static ApplicationContextRunner withRedisson(ApplicationContextRunner application) {
 		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,
