@@ -266,11 +266,25 @@ final class LockEngine implements AutoCloseable {
 		}
 
 		private @Nullable LockLease acquireStored(String key) throws InterruptedException {
-			LockLease lease = this.backend.acquire(request(key));
+			List<LockLease> held = held();
+			LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
+					: this.backend.acquire(request(key), held);
 			if (lease != null) {
 				this.acquired.add(LockEngine.this.renewal.start(lease, this.settings));
 			}
 			return lease;
+		}
+
+		private List<LockLease> held() {
+			LockScope outer = HeldLocks.current();
+			if (outer == null) {
+				return this.leases;
+			}
+			List<LockLease> held = new ArrayList<>(this.leases);
+			for (LockScope scope = outer; scope != null; scope = scope.outer()) {
+				held.addAll(scope.leases());
+			}
+			return held;
 		}
 
 		private void giveBack(Throwable cause) {

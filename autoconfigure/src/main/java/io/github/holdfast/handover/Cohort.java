@@ -99,6 +99,17 @@ final class Cohort {
 	}
 
 	/**
+	 * No lease for one who got the permit from another thread but needs a lease of its
+	 * own.
+	 */
+	@Nullable LockLease none() {
+		if (!this.ended) {
+			giveUp();
+		}
+		return null;
+	}
+
+	/**
 	 * Each holder begins with at least as much time as a renewal would leave it, and with
 	 * no more than it has asked for.
 	 */

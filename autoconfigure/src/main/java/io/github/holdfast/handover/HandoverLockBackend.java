@@ -65,8 +65,13 @@ public final class HandoverLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		return acquire(request, List.of());
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		if (request.mode() == LockRequest.Mode.SHARED || request.fair()) {
-			return this.store.acquire(request);
+			return this.store.acquire(request, held);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
 		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), this.queueLimits);
@@ -75,7 +80,7 @@ public final class HandoverLockBackend implements LockBackend {
 		}
 		LockLease lease = null;
 		try {
-			lease = acquire(request, permit, deadline);
+			lease = acquire(request, held, permit, deadline);
 			return lease;
 		}
 		finally {
@@ -85,26 +90,28 @@ public final class HandoverLockBackend implements LockBackend {
 		}
 	}
 
-	private @Nullable LockLease acquire(LockRequest request, KeyedPermits<Cohort>.Permit permit, Deadline deadline)
-			throws InterruptedException {
+	private @Nullable LockLease acquire(LockRequest request, List<LockLease> held, KeyedPermits<Cohort>.Permit permit,
+			Deadline deadline) throws InterruptedException {
+		boolean passable = held.isEmpty() || !capabilities().contains(Capability.SAME_SESSION);
 		Cohort earlier = permit.brought();
 		if (earlier != null) {
 			if (Thread.interrupted()) {
 				earlier.decline(permit);
 				throw new InterruptedException();
 			}
-			LockLease passed = earlier.next(permit, request);
+			LockLease passed = passable ? earlier.next(permit, request) : earlier.none();
 			if (passed != null) {
 				return passed;
 			}
 			earlier.rest(deadline);
 		}
-		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()));
-		return (lease != null) ? cohort(lease, earlier).first(permit, request) : null;
+		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()), held);
+		return (lease != null) ? cohort(lease, passable ? this.limits : this.limits.none(), earlier).first(permit, request)
+				: null;
 	}
 
-	private Cohort cohort(LockLease lease, @Nullable Cohort earlier) {
-		return new Cohort(lease, this.limits, this.store.noticeTime(), earlier);
+	private Cohort cohort(LockLease lease, HandoverLimits limits, @Nullable Cohort earlier) {
+		return new Cohort(lease, limits, this.store.noticeTime(), earlier);
 	}
 
 	/**
@@ -147,7 +154,7 @@ public final class HandoverLockBackend implements LockBackend {
 			List<LockRequest> requests) {
 		List<LockLease> queued = new ArrayList<>(leases.size());
 		for (int i = 0; i < leases.size(); i++) {
-			queued.add(cohort(leases.get(i), null).first(permits.get(i), requests.get(i)));
+			queued.add(cohort(leases.get(i), this.limits, null).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
 	}
