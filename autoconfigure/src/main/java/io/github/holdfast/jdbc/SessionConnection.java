@@ -1,0 +1,248 @@
+package io.github.holdfast.jdbc;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener.HeldLock;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.support.LockSession;
+
+/**
+ * The connection of a {@link Session}, for one user. Closing it rolls back what was not
+ * committed, restores what was set, and leaves the session with its locks open.
+ *
+ * <p>
+ * A rollback that the database does not answer, and a commit that it answers by saying
+ * that the session had been ended, mean that nothing was committed and the locks are
+ * lost. A commit without an answer ends the session: whatever comes of it, the database
+ * frees the locks afterwards.
+ */
+final class SessionConnection implements InvocationHandler, LockSession {
+
+	private static final Map<String, String> GETTERS = Map.of("setAutoCommit", "getAutoCommit", "setReadOnly",
+			"isReadOnly", "setTransactionIsolation", "getTransactionIsolation", "setCatalog", "getCatalog", "setSchema",
+			"getSchema", "setHoldability", "getHoldability");
+
+	private final Session session;
+
+	private final Connection connection;
+
+	private final Map<Method, Setting> settings = new HashMap<>();
+
+	private boolean closed;
+
+	private SessionConnection(Session session, Connection connection) {
+		this.session = session;
+		this.connection = connection;
+	}
+
+	static Connection create(Session session, Connection connection) {
+		return (Connection) Proxy.newProxyInstance(SessionConnection.class.getClassLoader(),
+				new Class<?>[] { Connection.class, LockSession.class }, new SessionConnection(session, connection));
+	}
+
+	@Override
+	public boolean holds(LockLease lease) {
+		if (isBroken()) {
+			this.session.end();
+		}
+		return !this.session.hasEnded() && this.session.belongsTo(lease.owner());
+	}
+
+	private boolean isBroken() {
+		try {
+			return this.connection.isClosed();
+		}
+		catch (SQLException ex) {
+			return true;
+		}
+	}
+
+	@Override
+	public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] args) throws Throwable {
+		Object argument = (args != null && args.length == 1) ? args[0] : null;
+		switch (method.getName()) {
+			case "equals" -> {
+				return proxy == argument;
+			}
+			case "hashCode" -> {
+				return System.identityHashCode(proxy);
+			}
+			case "toString" -> {
+				return "Lock connection " + this.connection;
+			}
+			case "holds" -> {
+				return argument != null && holds((LockLease) argument);
+			}
+			case "close" -> {
+				close();
+				return null;
+			}
+			case "isClosed" -> {
+				return this.closed || this.connection.isClosed();
+			}
+			case "unwrap" -> {
+				if (isWrapper(proxy, argument)) {
+					return proxy;
+				}
+			}
+			case "isWrapperFor" -> {
+				if (isWrapper(proxy, argument)) {
+					return true;
+				}
+			}
+			default -> {
+			}
+		}
+		return use(method, args);
+	}
+
+	private static boolean isWrapper(Object proxy, @Nullable Object type) {
+		return type instanceof Class<?> wanted && wanted.isInstance(proxy);
+	}
+
+	private @Nullable Object use(Method method, Object @Nullable [] args) throws SQLException {
+		if (this.closed) {
+			throw new SQLException("The connection is closed", "08003");
+		}
+		try {
+			if (GETTERS.containsKey(method.getName()) && args != null) {
+				set(method, args[0]);
+				return null;
+			}
+			return call(method, args);
+		}
+		catch (SQLException ex) {
+			if (method.getName().equals("commit")) {
+				commitFailed(ex);
+			}
+			if (method.getName().equals("rollback") && args == null) {
+				rollbackFailed(ex);
+				return null;
+			}
+			throw ex;
+		}
+	}
+
+	private @Nullable Object call(Method method, @Nullable Object @Nullable ... args) throws SQLException {
+		try {
+			return method.invoke(this.connection, args);
+		}
+		catch (InvocationTargetException ex) {
+			if (ex.getTargetException() instanceof SQLException failure) {
+				throw failure;
+			}
+			ReflectionUtils.rethrowRuntimeException(ex.getTargetException());
+			return null;
+		}
+		catch (IllegalAccessException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void set(Method setter, @Nullable Object value) throws SQLException {
+		Setting before = this.settings.get(setter);
+		Object original = (before != null) ? before.original() : call(getter(setter));
+		call(setter, value);
+		this.settings.put(setter, new Setting(original, value));
+	}
+
+	private static Method getter(Method setter) {
+		Method getter = ReflectionUtils.findMethod(Connection.class, GETTERS.get(setter.getName()));
+		Assert.state(getter != null, "No getter");
+		return getter;
+	}
+
+	private void commitFailed(SQLException ex) {
+		if (!isRefusal(ex)) {
+			this.session.end();
+		}
+		LockLostException lost = this.session.isTerminated(ex) ? lost(ex) : null;
+		if (lost != null) {
+			throw lost;
+		}
+	}
+
+	private static boolean isRefusal(SQLException ex) {
+		String state = String.valueOf(ex.getSQLState());
+		return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
+	}
+
+	/**
+	 * Nobody needs to know a second time, when what came first is cleaned up.
+	 */
+	private void rollbackFailed(SQLException ex) {
+		boolean known = this.session.hasEnded();
+		this.session.end();
+		LockLostException lost = known ? null : lost(ex);
+		if (lost != null) {
+			throw lost;
+		}
+	}
+
+	private @Nullable LockLostException lost(SQLException cause) {
+		String key = null;
+		for (HeldLock lock = HeldLock.current(); lock != null; lock = lock.outer()) {
+			lock.lossReported();
+			for (int i = 0; i < lock.leases().size(); i++) {
+				if (this.session.belongsTo(lock.leases().get(i).owner())) {
+					key = lock.keys().get(i);
+				}
+			}
+		}
+		return (key != null) ? new LockLostException(key, "the database session that held it has ended", cause) : null;
+	}
+
+	private void close() {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
+		try {
+			if (!this.session.hasEnded()) {
+				restore();
+			}
+		}
+		catch (SQLException ex) {
+			this.session.end();
+		}
+		finally {
+			this.session.takeBack();
+		}
+	}
+
+	private void restore() throws SQLException {
+		if (!this.connection.getAutoCommit()) {
+			this.connection.rollback();
+		}
+		for (Map.Entry<Method, Setting> setting : this.settings.entrySet()) {
+			Object original = setting.getValue().original();
+			if (!Objects.equals(original, setting.getValue().current())) {
+				call(setting.getKey(), original);
+			}
+		}
+	}
+
+	/**
+	 * What was set.
+	 *
+	 * @param original the value before
+	 * @param current the value now
+	 */
+	private record Setting(@Nullable Object original, @Nullable Object current) {
+	}
+
+}
