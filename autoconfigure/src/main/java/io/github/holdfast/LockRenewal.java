@@ -144,15 +144,16 @@ final class LockRenewal implements AutoCloseable {
 
 		/**
 		 * Stop the renewal without giving the lease back. One that does not run out by
-		 * itself is given back after the lease time, but none is free before the end of
-		 * its minimum hold time.
+		 * itself is given back after the lease time, or at once if its session has ended,
+		 * but none is free before the end of its minimum hold time.
 		 */
 		void releaseWhenRunOut() {
 			stop();
 			Duration remaining = this.lease.remaining();
 			Duration rest = restOfMinHoldTime();
 			if (remaining == null) {
-				giveBackAfter((rest.compareTo(this.leaseTime) > 0) ? rest : this.leaseTime);
+				Duration quarantine = this.lease.isValid() ? this.leaseTime : Duration.ZERO;
+				giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
 			}
 			else if (rest.compareTo(remaining) > 0) {
 				submit(this::holdOn, 0);
