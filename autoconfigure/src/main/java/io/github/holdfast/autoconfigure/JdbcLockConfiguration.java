@@ -5,6 +5,7 @@ import javax.sql.DataSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -26,20 +27,9 @@ import io.github.holdfast.transaction.Fence;
 @ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
-@EnableConfigurationProperties(JdbcLockPurgeProperties.class)
-@Import(LockDataSource.class)
+@EnableConfigurationProperties({ JdbcLockPurgeProperties.class, JdbcLockSessionProperties.class })
+@Import({ LockDataSource.class, JdbcSessionConfiguration.class })
 class JdbcLockConfiguration {
-
-	@Bean
-	LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
-		return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(dataSource));
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	Fence lockFence(LockDataSource dataSource) {
-		return new Fence(dataSource);
-	}
 
 	@Bean
 	@DependsOnDatabaseInitialization
@@ -53,6 +43,23 @@ class JdbcLockConfiguration {
 		purge.validate(properties.getLeaseTime());
 		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, purge.purgeAfter()),
 				JdbcLockPurgeSchedule.interval(purge.purgeAfter()));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "table", matchIfMissing = true)
+	static class TableConfiguration {
+
+		@Bean
+		LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
+			return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(dataSource));
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		Fence lockFence(LockDataSource dataSource) {
+			return new Fence(dataSource);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -71,17 +71,18 @@ public final class JdbcSessionLockBackend implements LockBackend {
 
 	/**
 	 * Check that each connection has a session of its own, which poolers between the
-	 * application and the database may change with each transaction.
+	 * application and the database may change with each transaction. Takes two
+	 * connections at the same time, if there are two.
+	 * @param poolSize how many connections the pool has at most
 	 * @throws SQLException if the database is unreachable
 	 * @throws LockConfigurationException if locks cannot be kept in sessions
 	 */
-	public void checkSessions() throws SQLException {
+	public void checkSessions(int poolSize) throws SQLException {
+		SessionDialect dialect = database().dialect();
 		try (Connection connection = this.dataSource.get().openOwn()) {
-			SessionDialect dialect = database().dialect();
 			boolean autoCommit = connection.getAutoCommit();
 			long session = session(connection, dialect, autoCommit);
-			boolean several = this.permits.get().availablePermits() > 1;
-			if (several ? changesBesides(connection, dialect, session)
+			if ((poolSize > 1) ? changesBesides(connection, dialect, session)
 					: session(connection, dialect, autoCommit) != session) {
 				throw new LockConfigurationException(
 						"Connections of the DataSource change their database session between transactions, "
@@ -196,8 +197,11 @@ public final class JdbcSessionLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable String holder(String key) {
-		try (Connection connection = this.dataSource.get().openOwn()) {
-			return database().dialect().lastHolder(connection, key);
+		try {
+			SessionDialect dialect = database().dialect();
+			try (Connection connection = this.dataSource.get().openOwn()) {
+				return dialect.lastHolder(connection, key);
+			}
 		}
 		catch (SQLException ex) {
 			return null;

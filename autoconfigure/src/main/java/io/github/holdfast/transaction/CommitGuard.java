@@ -83,7 +83,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
 				lock.lossReported();
 			}
-			throw new LockLostException(lost, this.manager.guarding().lossDetail(), null);
+			throw new LockLostException(lost, this.manager.lossDetail(), null);
 		}
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "

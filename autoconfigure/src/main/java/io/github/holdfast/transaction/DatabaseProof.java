@@ -61,7 +61,7 @@ final class DatabaseProof {
 		if (targets.isOnePool()) {
 			return null;
 		}
-		LockBackend backend = this.backend.get();
+		LockBackend backend = fence.spansPools() ? this.backend.get() : null;
 		if (backend == null) {
 			return "its DataSource is not that of the locks";
 		}

@@ -31,7 +31,7 @@ import io.github.holdfast.support.SqlDialect;
  *
  * @since 0.1.0
  */
-public final class Fence {
+public sealed class Fence permits SessionFence {
 
 	private static final Logger logger = LoggerFactory.getLogger(Fence.class);
 
@@ -69,6 +69,20 @@ public final class Fence {
 	}
 
 	/**
+	 * Whether this fence stands in every pool of its database.
+	 */
+	boolean spansPools() {
+		return true;
+	}
+
+	/**
+	 * What it means that a lease is not held, as the end of a sentence.
+	 */
+	String lossDetail() {
+		return CommitGuardLevel.FENCE.lossDetail();
+	}
+
+	/**
 	 * Whether a connection, to whatever database, sees the row of a lease.
 	 */
 	boolean sees(Connection connection, LockLease lease) throws SQLException {
@@ -94,7 +108,7 @@ public final class Fence {
 				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
 						+ "so that the fence cannot be checked inside the transaction");
 			}
-			return holds(managed, connection, lease, readOnly);
+			return check(managed, connection, lease, readOnly);
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(lease.key(),
@@ -105,8 +119,10 @@ public final class Fence {
 		}
 	}
 
-	private boolean holds(DataSource managed, Connection connection, LockLease lease, boolean readOnly)
-			throws SQLException {
+	/**
+	 * Check a lease on the connection of a transaction.
+	 */
+	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
 		String sql = readOnly ? this.select : this.select + dialect.shareLock();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -129,6 +129,14 @@ final class GuardedManager {
 						+ "as a bean, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
 	}
 
+	/**
+	 * What it means that a lease is not held, as the end of a sentence.
+	 */
+	String lossDetail() {
+		CommitGuardLevel level = guarding();
+		return (level == CommitGuardLevel.FENCE) ? fence().lossDetail() : level.lossDetail();
+	}
+
 	Fence fence() {
 		Fence fence = this.fenceSupplier.get();
 		Assert.state(fence != null, "No fence");

@@ -11,6 +11,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +73,18 @@ abstract class AbstractOversellProof {
 	void sellsExactlyWhatThereIsWhenNodeIsKilled() throws Exception {
 		try (Cluster cluster = start("killed", Backend.JDBC, "--holdfast.lease-time=3s")) {
 			Sale.Result result = sale(cluster).run("locks on, one node killed", List.of(List.of("A")),
+					halfWay(cluster::killFirst));
+			assertThat(result.retries()).isPositive();
+			assertSoldOut(result);
+		}
+	}
+
+	@Test
+	@Tag("long")
+	void sellsExactlyWhatThereIsWithLocksInSessions() throws Exception {
+		try (Cluster cluster = start("session", Backend.JDBC, "--holdfast.jdbc.mode=session")) {
+			assertSoldOut(sale(cluster).run("session mode, three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING));
+			Sale.Result result = sale(cluster).run("session mode, one node killed", List.of(List.of("A")),
 					halfWay(cluster::killFirst));
 			assertThat(result.retries()).isPositive();
 			assertSoldOut(result);

@@ -1,0 +1,236 @@
+package io.github.holdfast.autoconfigure;
+
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * When the session mode can be used, and what is said when it cannot.
+ */
+class JdbcSessionConfigurationTests {
+
+	@Test
+	void tableIsTheDefault() {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.run((context) -> assertThat(context.getBean(LockBackend.class)).hasToString("backend 'jdbc'"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = TestDatabase.class, names = { "MARIADB", "POSTGRESQL" })
+	void sessionModeNeedsOneProperty(TestDatabase database) {
+		application(database).run((context) -> {
+			assertThat(context.getBean(LockBackend.class)).hasToString("backend 'jdbc' in session mode");
+			assertThat(context.getBean(LockBackend.class).capabilities())
+				.containsExactly(LockBackend.Capability.SESSION_BOUND);
+		});
+	}
+
+	@Test
+	void sessionModeOnH2FailsTheStart() {
+		application(TestDatabase.H2).run((context) -> assertThat(context).getFailure()
+			.isInstanceOf(LockConfigurationException.class)
+			.hasMessageContainingAll("'H2'", "'holdfast.jdbc.mode' to 'table'"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "holdfast.commit-guard=lease,'holdfast.commit-guard'",
+			"holdfast.commit-guard=verify,'holdfast.commit-guard'",
+			"holdfast.on-active-transaction=release-after-completion,'holdfast.on-active-transaction'",
+			"holdfast.jdbc.max-sessions=0,'holdfast.jdbc.max-sessions'",
+			"holdfast.jdbc.max-sessions=11,'the size of the connection pool, 10'" })
+	void propertyThatDoesNotFitFailsTheStart(String property, String message) {
+		application(TestDatabase.POSTGRESQL).withPropertyValues(property)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining(message));
+	}
+
+	@Test
+	void guardOfTheLevelFenceIsNoContradiction() {
+		application(TestDatabase.POSTGRESQL).withPropertyValues("holdfast.commit-guard=fence")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = TestDatabase.class, names = { "MARIADB", "POSTGRESQL" })
+	void poolerThatChangesSessionsBetweenTransactionsFailsTheStart(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource servers = access.dataSource(2)) {
+			application(access).withBean("dataSource", DataSource.class, () -> new TransactionPooler(servers))
+				.run((context) -> assertThat(context).getFailure()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("change their database session between transactions"));
+		}
+	}
+
+	@Test
+	void poolWithOneConnectionIsEnough() {
+		application(TestDatabase.POSTGRESQL).withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void transactionManagerOnAnotherPoolFailsTheStart() {
+		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
+		application(access).withBean(DatabaseAccess.class, () -> access)
+			.withUserConfiguration(SecondPool.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContainingAll("'secondManager'", "its DataSource is not that of the locks"));
+	}
+
+	@Test
+	void routerFailsTheStart() {
+		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
+		application(access).withBean(DatabaseAccess.class, () -> access)
+			.withUserConfiguration(Router.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("routes to several databases"));
+	}
+
+	@Test
+	void proxyOfSpringStaysOutside() {
+		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
+		application(access).withBean(DatabaseAccess.class, () -> access)
+			.withUserConfiguration(Proxied.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(DataSource.class)).isInstanceOf(TransactionAwareDataSourceProxy.class);
+			});
+	}
+
+	private static ApplicationContextRunner application(TestDatabase database) {
+		return application(database.newDatabase());
+	}
+
+	private static ApplicationContextRunner application(DatabaseAccess access) {
+		return LockedApplication.jdbc(access).withPropertyValues("holdfast.jdbc.mode=session");
+	}
+
+	/**
+	 * Gives each statement or transaction the server connection that came back last, as
+	 * PgBouncer does with {@code pool_mode = transaction}.
+	 */
+	private static final class TransactionPooler extends DelegatingDataSource {
+
+		private final Deque<Connection> idle = new ArrayDeque<>();
+
+		TransactionPooler(DataSource servers) {
+			super(servers);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			boolean[] transaction = new boolean[1];
+			Connection[] server = new Connection[1];
+			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+					(proxy, method, args) -> {
+						if (server[0] == null) {
+							server[0] = this.idle.isEmpty() ? super.getConnection() : this.idle.pop();
+							server[0].setAutoCommit(!transaction[0]);
+						}
+						Object result = null;
+						switch (method.getName()) {
+							case "setAutoCommit" -> {
+								transaction[0] = !(Boolean) args[0];
+								server[0].setAutoCommit(!transaction[0]);
+							}
+							case "close" -> {
+							}
+							default -> result = method.invoke(server[0], args);
+						}
+						if (!transaction[0] || method.getName().matches("commit|rollback|close")) {
+							this.idle.push(server[0]);
+							server[0] = null;
+						}
+						return result;
+					});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SecondPool {
+
+		@Bean
+		@Primary
+		HikariDataSource first(DatabaseAccess access) {
+			return access.dataSource(3);
+		}
+
+		@Bean
+		HikariDataSource second(DatabaseAccess access) {
+			return access.dataSource(3);
+		}
+
+		@Bean
+		JdbcTransactionManager secondManager(@Qualifier("second") DataSource second) {
+			return new JdbcTransactionManager(second);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Router {
+
+		@Bean(autowireCandidate = false)
+		HikariDataSource target(DatabaseAccess access) {
+			return access.dataSource(3);
+		}
+
+		@Bean
+		DataSource dataSource(DatabaseAccess access) {
+			AbstractRoutingDataSource router = new AbstractRoutingDataSource() {
+
+				@Override
+				protected Object determineCurrentLookupKey() {
+					return "one";
+				}
+
+			};
+			router.setTargetDataSources(Map.of("one", target(access)));
+			return router;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Proxied {
+
+		@Bean
+		DataSource dataSource(DatabaseAccess access) {
+			return new TransactionAwareDataSourceProxy(access.dataSource(3));
+		}
+
+	}
+
+}
