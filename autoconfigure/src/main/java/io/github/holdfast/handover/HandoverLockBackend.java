@@ -106,8 +106,8 @@ public final class HandoverLockBackend implements LockBackend {
 			earlier.rest(deadline);
 		}
 		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()), held);
-		return (lease != null) ? cohort(lease, passable ? this.limits : this.limits.none(), earlier).first(permit, request)
-				: null;
+		return (lease != null)
+				? cohort(lease, passable ? this.limits : this.limits.none(), earlier).first(permit, request) : null;
 	}
 
 	private Cohort cohort(LockLease lease, HandoverLimits limits, @Nullable Cohort earlier) {

@@ -210,7 +210,7 @@ public final class JdbcSessionLockBackend implements LockBackend {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return Set.of(Capability.SESSION_BOUND);
+		return Set.of(Capability.SESSION_BOUND, Capability.SAME_SESSION);
 	}
 
 	@Override

@@ -80,8 +80,11 @@ class SessionLockTests {
 			List<Future<?>> calls = new ArrayList<>();
 			for (int i = 0; i < 40; i++) {
 				ApplicationContext node = nodes.get(i % nodes.size());
-				calls.add(executor.submit(() -> locks(node).run("stock:A",
-						() -> transaction(node).executeWithoutResult((status) -> take(jdbc(node))))));
+				List<String> keys = (i % 3 == 0) ? List.of("stock:A", "stock:B") : List.of("stock:A");
+				calls.add(executor.submit(() -> locks(node).execute(keys, () -> transaction(node).execute((status) -> {
+					take(jdbc(node));
+					return keys;
+				}))));
 			}
 			for (Future<?> call : calls) {
 				call.get(120, TimeUnit.SECONDS);
