@@ -17,9 +17,10 @@ record RoundResult(double rate, double p50, double p99, double cpu, double small
 		Latencies latencies = new Latencies();
 		jvms.forEach((jvm) -> latencies.add(jvm.latencies()));
 		double rate = jvms.stream().mapToDouble(LoadResult::rate).sum();
-		double cpu = jvms.stream().mapToDouble(LoadResult::cpuNanos).sum() / 1e3 / latencies.count();
+		double cpu = jvms.stream().mapToDouble(LoadResult::cpuNanos).sum() / 1e3 / Math.max(1, latencies.count());
 		double smallest = jvms.stream().mapToDouble(LoadResult::rate).min().orElseThrow();
-		return new RoundResult(rate, latencies.percentile(0.5), latencies.percentile(0.99), cpu, smallest / rate);
+		return new RoundResult(rate, latencies.percentile(0.5), latencies.percentile(0.99), cpu,
+				(rate > 0) ? smallest / rate : 0);
 	}
 
 }

@@ -65,8 +65,8 @@ final class ScenarioResults {
 		row.append(format("| %s | %s | %s to %s |", contender.title(), rounded(rate.median()), rounded(rate.smallest()),
 				rounded(rate.largest())));
 		baselines().forEach((baseline) -> row.append(format(" %s |", ratio(contender, baseline))));
-		row.append(format(" %.3g | %.3g | %.0f |", spread(contender, RoundResult::p50).median(),
-				spread(contender, RoundResult::p99).median(), spread(contender, RoundResult::cpu).median()));
+		row.append(format(" %s | %s | %.1f |", millis(contender, RoundResult::p50), millis(contender, RoundResult::p99),
+				spread(contender, RoundResult::cpu).median()));
 		if (hasShares()) {
 			row.append(format(" %.0f %% |", 100 * spread(contender, RoundResult::smallestShare).median()));
 		}
@@ -80,8 +80,7 @@ final class ScenarioResults {
 
 	private Bar bar(Contender contender) {
 		Kind kind = (contender.reach() == Reach.ALL_JVMS) ? Kind.OTHER : Kind.LIMIT;
-		String note = this.scenario.hasTransactions()
-				? format("  (p99 %.3g ms)", spread(contender, RoundResult::p99).median()) : "";
+		String note = this.scenario.hasTransactions() ? "  (p99 " + millis(contender, RoundResult::p99) + " ms)" : "";
 		return new Bar(contender.title(), spread(contender, RoundResult::rate), note,
 				contender.isHoldfast() ? Kind.OURS : kind);
 	}
@@ -106,6 +105,11 @@ final class ScenarioResults {
 		double ratio = Spread.ofRatios(values(contender, RoundResult::rate), values(baseline, RoundResult::rate))
 			.median();
 		return format((ratio < 10) ? "%.2f" : "%.0f", ratio);
+	}
+
+	private String millis(Contender contender, ToDoubleFunction<RoundResult> value) {
+		double millis = spread(contender, value).median();
+		return format((millis < 0.1) ? "%.4f" : (millis < 10) ? "%.2f" : "%.0f", millis);
 	}
 
 	private static String shortTitle(Contender contender) {
