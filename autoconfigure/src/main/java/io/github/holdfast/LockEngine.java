@@ -3,9 +3,7 @@ package io.github.holdfast;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -54,20 +52,7 @@ final class LockEngine implements AutoCloseable {
 	}
 
 	void checkSupported(LockSettings settings) {
-		if (settings.mode() == LockRequest.Mode.EXCLUSIVE && !settings.fair()) {
-			return;
-		}
-		Set<LockBackend.Capability> asked = EnumSet.noneOf(LockBackend.Capability.class);
-		if (settings.mode() != LockRequest.Mode.EXCLUSIVE) {
-			asked.add(LockBackend.Capability.valueOf(settings.mode().name()));
-		}
-		if (settings.fair()) {
-			asked.add(LockBackend.Capability.FAIR);
-		}
-		if (!this.backend.get().capabilities().containsAll(asked)) {
-			throw new UnsupportedOperationException("Lock '" + settings.name() + "' asks for " + asked + ", but "
-					+ this.backend.get() + " offers " + this.backend.get().capabilities());
-		}
+		LockCapabilities.check(this.backend.get(), settings);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.github.holdfast;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -256,6 +257,15 @@ public final class LockTemplate implements AutoCloseable {
 		if (this.engine != null && this.enabled) {
 			this.engine.checkSupported(this.effective);
 		}
+	}
+
+	/**
+	 * What the locks of this template ask of a backend, beyond exclusive ones in any
+	 * order.
+	 * @return the capabilities
+	 */
+	public Set<LockBackend.Capability> requiredCapabilities() {
+		return LockCapabilities.required(this.effective);
 	}
 
 	/**

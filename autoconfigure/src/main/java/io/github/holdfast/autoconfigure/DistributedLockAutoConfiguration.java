@@ -71,7 +71,7 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockedBeanCheck lockedBeanCheck(LockOperationSource source) {
-		return new LockedBeanCheck(source);
+		return new LockedBeanCheck(source, LockBackendType::remedy);
 	}
 
 	@Bean

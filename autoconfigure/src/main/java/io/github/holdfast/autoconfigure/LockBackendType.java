@@ -1,6 +1,11 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.github.holdfast.LockBackend.Capability;
 
 /**
  * The stores that can keep locks.
@@ -12,7 +17,7 @@ public enum LockBackendType {
 	/**
 	 * The memory of this JVM, for one node only. Never chosen without being asked for.
 	 */
-	LOCAL("nothing else"),
+	LOCAL("nothing else", Capability.FAIR),
 
 	/** A table in the application's SQL database. */
 	JDBC("spring-jdbc on the class path and one DataSource bean"),
@@ -21,19 +26,23 @@ public enum LockBackendType {
 	REDIS("spring-data-redis on the class path and one RedisConnectionFactory bean"),
 
 	/** Redis, through the application's Redisson client. */
-	REDISSON("redisson on the class path and one RedissonClient bean"),
+	REDISSON("redisson on the class path and one RedissonClient bean", Capability.FAIR),
 
 	/** etcd, with a client of its own or that of the application. */
-	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean"),
+	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean", Capability.FAIR,
+			Capability.SHARED),
 
 	/** ZooKeeper, through Curator. */
 	ZOOKEEPER("curator-framework on the class path and 'holdfast.zookeeper.connect-string' "
-			+ "or one CuratorFramework bean");
+			+ "or one CuratorFramework bean", Capability.FAIR, Capability.SHARED);
 
 	private final String requirement;
 
-	LockBackendType(String requirement) {
+	private final Set<Capability> capabilities;
+
+	LockBackendType(String requirement, Capability... capabilities) {
 		this.requirement = requirement;
+		this.capabilities = Set.of(capabilities);
 	}
 
 	String requirement() {
@@ -42,6 +51,33 @@ public enum LockBackendType {
 
 	String propertyValue() {
 		return name().toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * What an annotation can ask for and this backend offers. Optimistic locks depend on
+	 * the commit guard instead.
+	 */
+	Set<Capability> capabilities() {
+		return this.capabilities;
+	}
+
+	/**
+	 * What to do about a lock that asks for what the backend does not offer.
+	 * @param asked what it asks for
+	 * @return the action, as a sentence
+	 */
+	static String remedy(Set<Capability> asked) {
+		if (asked.contains(Capability.OPTIMISTIC)) {
+			return "Set 'holdfast.commit-guard' to 'fence': mode OPTIMISTIC compares versions in the fence rows of the "
+					+ "business database, which every backend can have. For 'jdbc' this is the default.";
+		}
+		String offering = Arrays.stream(values())
+			.filter((type) -> type.capabilities.containsAll(asked))
+			.map((type) -> "'" + type.propertyValue() + "'")
+			.collect(Collectors.joining(", "));
+		String removal = "remove 'mode' and 'fair' from the annotation.";
+		return offering.isEmpty() ? "No backend offers " + asked + ": " + removal
+				: "Set 'holdfast.backend' to one that offers " + asked + " (" + offering + "), or " + removal;
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -41,6 +43,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 
 	private final LockOperationSource source;
 
+	private final Function<Set<LockBackend.Capability>, String> remedy;
+
 	private final Queue<LockOperation> unchecked = new ConcurrentLinkedQueue<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -52,9 +56,11 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	/**
 	 * Create a check.
 	 * @param source knows the annotated methods
+	 * @param remedy tells what to do about capabilities that the backend does not have
 	 */
-	public LockedBeanCheck(LockOperationSource source) {
+	public LockedBeanCheck(LockOperationSource source, Function<Set<LockBackend.Capability>, String> remedy) {
 		this.source = source;
+		this.remedy = remedy;
 	}
 
 	@Override
@@ -217,9 +223,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 			catch (UnsupportedOperationException ex) {
 				throw new LockConfigurationException(
 						"@DistributedLock on " + operation.location() + " cannot be used: " + ex.getMessage() + ".",
-						"Remove 'mode' and 'fair' from the annotation, or choose another backend with "
-								+ "'holdfast.backend'.",
-						ex);
+						this.remedy.apply(operation.template().requiredCapabilities()), ex);
 			}
 		}
 	}

@@ -63,6 +63,7 @@ class RedisLockConfigurationTests {
 			assertThat(context).getBean(LockBackend.class)
 				.isInstanceOf(HandoverLockBackend.class)
 				.hasToString("backend 'redis'");
+			LockBackendTypeTests.assertOffers(context.getBean(LockBackend.class), LockBackendType.REDIS);
 			context.getBean(LockTemplate.class)
 				.run("A", () -> assertThat(this.server.command("HGET", "{lock:A}", "holder").toString())
 					.contains(String.valueOf(ProcessHandle.current().pid())));

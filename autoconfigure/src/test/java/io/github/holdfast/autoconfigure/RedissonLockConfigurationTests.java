@@ -54,6 +54,7 @@ class RedissonLockConfigurationTests {
 			assertThat(context).getBean(LockBackend.class)
 				.isInstanceOf(HandoverLockBackend.class)
 				.hasToString("backend 'redisson'");
+			LockBackendTypeTests.assertOffers(context.getBean(LockBackend.class), LockBackendType.REDISSON);
 			context.getBean(LockTemplate.class).run("A", () -> {
 				assertThat(this.server.command("HGET", "redisson:{lock:A}:epoch", "holder").toString())
 					.contains(String.valueOf(ProcessHandle.current().pid()));

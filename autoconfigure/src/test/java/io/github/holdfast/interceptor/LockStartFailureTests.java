@@ -543,7 +543,7 @@ class LockStartFailureTests {
 	@Test
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
-				"'holdfast.backend'");
+				"remove 'mode' and 'fair' from the annotation");
 	}
 
 	static class SharedMode {
@@ -557,7 +557,7 @@ class LockStartFailureTests {
 	@Test
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
-				"backend 'jdbc'");
+				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers [FAIR] ('local', 'redisson'");
 	}
 
 	@Test
