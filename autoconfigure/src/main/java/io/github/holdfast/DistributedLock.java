@@ -104,8 +104,11 @@ public @interface DistributedLock {
 	String minHoldTime() default "";
 
 	/**
-	 * How the lock is shared. Default: {@link LockRequest.Mode#EXCLUSIVE EXCLUSIVE}. A
-	 * mode that the configured backend does not have fails the start.
+	 * How the lock is shared. Default: {@link LockRequest.Mode#EXCLUSIVE EXCLUSIVE}. With
+	 * {@link LockRequest.Mode#OPTIMISTIC OPTIMISTIC} the method, its transaction
+	 * included, is rolled back and runs again if another commit under the same key came
+	 * first, until the wait time is over; it must have exactly one transaction. A mode
+	 * that the configured backend does not have fails the start.
 	 */
 	LockRequest.Mode mode() default LockRequest.Mode.EXCLUSIVE;
 
@@ -116,8 +119,8 @@ public @interface DistributedLock {
 	boolean fair() default false;
 
 	/**
-	 * What happens when another holder kept the lock for the whole wait time. Default:
-	 * {@link OnBusy#THROW THROW}.
+	 * What happens when another holder kept the lock for the whole wait time, or overtook
+	 * all attempts of an optimistic method. Default: {@link OnBusy#THROW THROW}.
 	 */
 	OnBusy onBusy() default OnBusy.THROW;
 

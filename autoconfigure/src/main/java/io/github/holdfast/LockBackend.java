@@ -101,7 +101,10 @@ public interface LockBackend {
 		/** Waiters on all nodes are served in the order of their arrival. */
 		FAIR,
 
-		/** Version check at commit instead of a lock. */
+		/**
+		 * A lease that holds nothing; the commit guard compares its version at the
+		 * commit.
+		 */
 		OPTIMISTIC,
 
 		/** The lock lives as long as a session; the lease time is ignored. */

@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -30,12 +31,24 @@ final class LockCapabilities {
 	/**
 	 * Check that a backend can do what a lock asks for.
 	 * @throws UnsupportedOperationException if it cannot
+	 * @throws IllegalArgumentException if nobody could
 	 */
 	static void check(LockBackend backend, LockSettings settings) {
+		if (settings.mode() == LockRequest.Mode.OPTIMISTIC) {
+			checkOptimistic(settings);
+		}
 		Set<Capability> required = required(settings);
 		if (!required.isEmpty() && !backend.capabilities().containsAll(required)) {
 			throw new UnsupportedOperationException("Lock '" + settings.name() + "' asks for " + required + ", but "
 					+ backend + " offers " + backend.capabilities());
+		}
+	}
+
+	private static void checkOptimistic(LockSettings settings) {
+		Duration minHoldTime = settings.minHoldTime();
+		if (settings.fair() || settings.maxHoldTime() != null || (minHoldTime != null && !minHoldTime.isZero())) {
+			throw new IllegalArgumentException("Lock '" + settings.name() + "' is optimistic, so nothing is held: "
+					+ "a fair order and minimum and maximum hold times have no meaning for it");
 		}
 	}
 

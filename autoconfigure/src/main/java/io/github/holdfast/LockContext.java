@@ -45,10 +45,12 @@ public interface LockContext {
 	List<LockLease> leases();
 
 	/**
-	 * The fencing token of the only key: a number that rises strictly with each holder of
-	 * the key, to be checked by the resources that the lock protects.
+	 * The fencing token of the only key, which optimistic locks do not have: a number
+	 * that rises strictly with each holder of the key, to be checked by the resources
+	 * that the lock protects.
 	 * @return the token
 	 * @throws IllegalStateException if there are several keys
+	 * @throws UnsupportedOperationException if the lock is optimistic
 	 */
 	default long token() {
 		if (leases().size() != 1) {
@@ -90,7 +92,8 @@ public interface LockContext {
 	}
 
 	/**
-	 * Whether this process can still prove that it holds all keys. Does no I/O.
+	 * Whether this process can still prove that it holds all keys. Does no I/O. An
+	 * optimistic lock holds nothing and is valid until its body ends.
 	 * @return {@code false} once a lease has run out, was reported lost or was released
 	 */
 	default boolean isValid() {

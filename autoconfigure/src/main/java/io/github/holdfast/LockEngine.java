@@ -47,12 +47,28 @@ final class LockEngine implements AutoCloseable {
 	}
 
 	LockScope acquire(Collection<String> keys, LockSettings settings) {
+		return acquire(keys, settings, System.nanoTime());
+	}
+
+	/**
+	 * Acquire the locks of a call.
+	 * @param start when the wait time has begun
+	 */
+	LockScope acquire(Collection<String> keys, LockSettings settings, long start) {
 		checkSupported(settings);
-		return new Acquisition(keys, settings).run();
+		return new Acquisition(keys, settings, start).run();
 	}
 
 	void checkSupported(LockSettings settings) {
 		LockCapabilities.check(this.backend.get(), settings);
+	}
+
+	/**
+	 * Wait before another attempt.
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	LockNotAcquiredException.@Nullable Reason pause(Duration time) {
+		return this.waits.pause(time, () -> this.draining);
 	}
 
 	/**
@@ -101,10 +117,11 @@ final class LockEngine implements AutoCloseable {
 
 		private final List<LockRenewal.Task> acquired;
 
-		private final long start = System.nanoTime();
+		private final long start;
 
-		private Acquisition(Collection<String> keys, LockSettings settings) {
+		private Acquisition(Collection<String> keys, LockSettings settings, long start) {
 			this.settings = settings;
+			this.start = start;
 			this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 			this.leases = new ArrayList<>(this.keys.size());
 			this.acquired = new ArrayList<>(this.keys.size());
@@ -145,7 +162,7 @@ final class LockEngine implements AutoCloseable {
 		private void announce(List<String> missing) {
 			boolean reentry = missing.isEmpty();
 			LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), reentry ? this.keys : missing,
-					this.settings.propagation());
+					this.settings.mode(), this.settings.propagation());
 			for (LockListener listener : this.listeners) {
 				if (reentry) {
 					listener.beforeReentry(attempt);
@@ -160,29 +177,18 @@ final class LockEngine implements AutoCloseable {
 			if (HeldLocks.current() == null) {
 				return this.keys;
 			}
-			return this.keys.stream().filter((key) -> !isHeld(key)).toList();
+			return this.keys.stream().filter((key) -> held(key) == null).toList();
 		}
 
-		/**
-		 * Whether the call chain holds a key already. A shared lock does not become an
-		 * exclusive one: two holders that wanted that would wait for each other.
-		 */
-		private boolean isHeld(String key) {
-			LockScope holder = HeldLocks.holder(this.backend, storedKey(key));
-			if (holder != null && holder.mode() == LockRequest.Mode.SHARED
-					&& this.settings.mode() == LockRequest.Mode.EXCLUSIVE) {
-				throw new IllegalStateException("Lock " + LockException.quote(key) + " is held shared by lock '"
-						+ holder.name() + "' of the same call chain and cannot become exclusive. "
-						+ "Take it exclusively from the beginning, or after the shared one has ended");
-			}
-			return holder != null;
+		private @Nullable LockLease held(String key) {
+			return HeldLocks.find(this.backend, storedKey(key), this.settings.mode());
 		}
 
 		private void acquireAll(List<String> missing) {
 			List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
 			int next = 0;
 			for (String key : this.keys) {
-				LockLease held = missing.contains(key) ? null : HeldLocks.find(this.backend, storedKey(key));
+				LockLease held = missing.contains(key) ? null : held(key);
 				if (held != null) {
 					this.leases.add(held);
 				}
@@ -244,7 +250,7 @@ final class LockEngine implements AutoCloseable {
 			if (lease == null) {
 				throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
 			}
-			if (logger.isDebugEnabled()) {
+			if (logger.isDebugEnabled() && this.settings.mode() != LockRequest.Mode.OPTIMISTIC) {
 				logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
 			}
 			return lease;

@@ -57,10 +57,11 @@ public interface LockListener {
 	 * @param name the lock's name
 	 * @param keys the keys as the caller gave them, sorted, without those that are held
 	 * already
+	 * @param mode how the locks are shared
 	 * @param propagation how the transaction of the body relates to a running one, or
 	 * {@code null} if the body declares none
 	 */
-	record Attempt(String name, List<String> keys, @Nullable Propagation propagation) {
+	record Attempt(String name, List<String> keys, LockRequest.Mode mode, @Nullable Propagation propagation) {
 
 		public Attempt {
 			keys = List.copyOf(keys);
@@ -78,6 +79,12 @@ public interface LockListener {
 		 * @return the next outer lock that is held, or {@code null} if there is none
 		 */
 		@Nullable HeldLock outer();
+
+		/**
+		 * Notes that a transaction is refused its commit, as another one under the same
+		 * key came before this optimistic lock: the body has to run again.
+		 */
+		void overtaken();
 
 		/**
 		 * Notes that a transaction is about to commit after a check of this lock, so that

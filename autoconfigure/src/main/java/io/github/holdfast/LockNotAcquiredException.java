@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Thrown when a lock was not acquired; the body has not run, so it is safe to try again.
+ * Thrown when a lock was not acquired. The body has not run, or that of an optimistic
+ * lock was rolled back, so it is safe to try again.
  *
  * @since 0.1.0
  */
@@ -23,6 +24,8 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 
 	private final @Nullable String holder;
 
+	private final int attempts;
+
 	/**
 	 * Create a new exception.
 	 * @param key the key as the caller gave it
@@ -33,12 +36,32 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 	 */
 	public LockNotAcquiredException(String key, Reason reason, Duration waitTime, @Nullable String holder,
 			@Nullable Throwable cause) {
+		this(key, reason, waitTime, holder, 0, cause);
+	}
+
+	/**
+	 * Create a new exception for an optimistic lock.
+	 * @param key the key as the caller gave it
+	 * @param reason why the body was not run once more
+	 * @param waitTime how long the caller was ready to wait
+	 * @param attempts how often the body has run and was rolled back
+	 * @param cause the cause, if any
+	 */
+	public LockNotAcquiredException(String key, Reason reason, Duration waitTime, int attempts,
+			@Nullable Throwable cause) {
+		this(key, reason, waitTime, null, attempts, cause);
+	}
+
+	private LockNotAcquiredException(String key, Reason reason, Duration waitTime, @Nullable String holder,
+			int attempts, @Nullable Throwable cause) {
 		super("Lock " + LockException.quote(key) + " was not acquired " + reason.text(waitTime)
+				+ ((attempts > 0) ? "; attempts that others overtook and that were rolled back: " + attempts : "")
 				+ ((holder != null) ? ": " + LockException.escape(holder) : ""), cause);
 		this.key = key;
 		this.reason = reason;
 		this.waitTime = waitTime;
 		this.holder = holder;
+		this.attempts = attempts;
 	}
 
 	@Override
@@ -71,12 +94,26 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 	}
 
 	/**
+	 * How often the body of an optimistic lock has run and was rolled back.
+	 * @return the number, zero if the body has not run
+	 */
+	public int attempts() {
+		return this.attempts;
+	}
+
+	/**
 	 * Why a lock was not acquired.
 	 */
 	public enum Reason {
 
 		/** Another holder kept the lock for the whole wait time. */
 		BUSY,
+
+		/**
+		 * Optimistic mode: in each attempt of the wait time another commit under the same
+		 * key came first.
+		 */
+		CONFLICT,
 
 		/** The waiting thread was interrupted; its interrupt flag is set. */
 		INTERRUPTED,
@@ -89,7 +126,7 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 
 		String text(Duration waitTime) {
 			return switch (this) {
-				case BUSY -> "within " + waitTime.toMillis() + " ms";
+				case BUSY, CONFLICT -> "within " + waitTime.toMillis() + " ms";
 				case INTERRUPTED -> "as the waiting thread was interrupted";
 				case SHUTDOWN -> "as the application is shutting down";
 				case QUEUE_FULL -> "as too many threads wait for it already";

@@ -77,8 +77,8 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 		SHARED,
 
 		/**
-		 * Nothing is taken; a commit fails if another one under the same key came first,
-		 * and the method runs again.
+		 * Nothing is taken; a commit is refused if another one under the same key came
+		 * first, and the body runs again until the wait time is over.
 		 */
 		OPTIMISTIC
 

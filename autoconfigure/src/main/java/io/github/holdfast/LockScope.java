@@ -56,6 +56,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean lossReported;
 
+	private volatile boolean overtaken;
+
 	private volatile int unknownOutcomes;
 
 	private volatile @Nullable Consumer<Runnable> registrar;
@@ -149,6 +151,31 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.guarded = true;
 	}
 
+	boolean isGuarded() {
+		return this.guarded;
+	}
+
+	@Override
+	public LockRequest.Mode mode() {
+		return this.mode;
+	}
+
+	@Override
+	public void overtaken() {
+		this.overtaken = true;
+	}
+
+	boolean isOvertaken() {
+		return this.overtaken;
+	}
+
+	/**
+	 * Whether all leases belong to outer calls.
+	 */
+	boolean isReentry() {
+		return this.acquired.isEmpty();
+	}
+
 	@Override
 	public void lossReported() {
 		this.lossReported = true;
@@ -157,11 +184,6 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	@Override
 	public @Nullable Propagation propagation() {
 		return this.propagation;
-	}
-
-	@Override
-	public LockRequest.Mode mode() {
-		return this.mode;
 	}
 
 	@Override
@@ -241,10 +263,11 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private LockRelease release() {
+		boolean keep = this.unknownOutcomes > 0 && this.mode != LockRequest.Mode.OPTIMISTIC;
 		boolean awaited = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
-		return new LockRelease(this.unknownOutcomes > 0, this.entered, awaited ? null : this::answeredLater,
-				this.guarded, this.lossReported);
+		return new LockRelease(keep, this.entered, awaited ? null : this::answeredLater, this.guarded,
+				this.lossReported);
 	}
 
 	private void answeredLater(CompletionStage<?> answer) {

@@ -142,7 +142,8 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	/**
-	 * Returns a copy with another mode.
+	 * Returns a copy with another mode. With {@code OPTIMISTIC} bodies may run several
+	 * times, and {@code acquire} is refused.
 	 * @param mode how the locks are shared; default {@code EXCLUSIVE}
 	 * @return a copy
 	 */
@@ -182,7 +183,8 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param body the code to call
 	 * @return what the body returned
 	 * @throws E what the body threw
-	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not run
+	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not
+	 * run, or has been rolled back in each attempt of an optimistic lock
 	 * @throws LockBackendException if the store failed; the body has not run
 	 */
 	public <T extends @Nullable Object, E extends Throwable> T execute(String key, Body<T, E> body) throws E {
@@ -197,12 +199,17 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param body the code to call
 	 * @return what the body returned
 	 * @throws E what the body threw
-	 * @throws LockNotAcquiredException if a lock was not acquired; the body has not run
+	 * @throws LockNotAcquiredException if a lock was not acquired; the body has not run,
+	 * or has been rolled back in each attempt of an optimistic lock
 	 * @throws LockBackendException if the store failed; the body has not run
 	 */
 	@SuppressWarnings("try")
 	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, Body<T, E> body)
 			throws E {
+		if (this.engine != null && this.enabled && this.effective.mode() == LockRequest.Mode.OPTIMISTIC) {
+			checkKeys(keys);
+			return keys.isEmpty() ? body.call() : new OptimisticCall(this.engine, this.effective, keys).run(body);
+		}
 		try (Scope scope = acquire(keys)) {
 			return body.call();
 		}
@@ -214,7 +221,8 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param key the key
 	 * @param body the code to run
 	 * @throws E what the body threw
-	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not run
+	 * @throws LockNotAcquiredException if the lock was not acquired; the body has not
+	 * run, or has been rolled back in each attempt of an optimistic lock
 	 * @throws LockBackendException if the store failed; the body has not run
 	 */
 	public <E extends Throwable> void run(String key, Action<E> body) throws E {
@@ -229,6 +237,8 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param key the key
 	 * @return closes by releasing the lock
 	 * @throws LockNotAcquiredException if the lock was not acquired
+	 * @throws UnsupportedOperationException if the mode is {@code OPTIMISTIC}, or one
+	 * that the backend does not have
 	 * @throws LockBackendException if the store failed
 	 */
 	public Scope acquire(String key) {
@@ -243,15 +253,26 @@ public final class LockTemplate implements AutoCloseable {
 	 * @throws LockBackendException if the store failed
 	 */
 	public Scope acquire(Collection<String> keys) {
+		checkKeys(keys);
+		if (this.engine == null || !this.enabled || keys.isEmpty()) {
+			return () -> {
+			};
+		}
+		if (this.effective.mode() == LockRequest.Mode.OPTIMISTIC) {
+			throw new UnsupportedOperationException("Lock '" + this.effective.name()
+					+ "' is optimistic and needs a body that can run again: call execute or run");
+		}
+		return this.engine.acquire(keys, this.effective);
+	}
+
+	private static void checkKeys(Collection<String> keys) {
 		keys.forEach((key) -> Assert.hasText(key, "Lock key must not be blank"));
-		return (this.engine != null && this.enabled && !keys.isEmpty()) ? this.engine.acquire(keys, this.effective)
-				: () -> {
-				};
 	}
 
 	/**
 	 * Checks that the backend can do what this template asks for.
 	 * @throws UnsupportedOperationException if it cannot
+	 * @throws IllegalArgumentException if it asks for what goes with no backend
 	 */
 	public void checkSupported() {
 		if (this.engine != null && this.enabled) {

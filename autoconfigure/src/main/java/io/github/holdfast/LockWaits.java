@@ -1,7 +1,12 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The threads that wait for a lock, so that all of them can be told to stop waiting.
@@ -17,6 +22,37 @@ final class LockWaits {
 		Wait wait = new Wait(Thread.currentThread());
 		this.waits.add(wait);
 		return wait;
+	}
+
+	/**
+	 * Let the current thread wait for some time, or not at all during a shutdown.
+	 * @param time how long
+	 * @param shutdown whether the application shuts down
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	LockNotAcquiredException.@Nullable Reason pause(Duration time, BooleanSupplier shutdown) {
+		Wait wait = begin();
+		boolean interrupted = false;
+		boolean cancelled;
+		try {
+			if (!shutdown.getAsBoolean()) {
+				TimeUnit.NANOSECONDS.sleep(time.toNanos());
+			}
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+		}
+		finally {
+			cancelled = wait.end();
+		}
+		if (cancelled || shutdown.getAsBoolean()) {
+			return LockNotAcquiredException.Reason.SHUTDOWN;
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+			return LockNotAcquiredException.Reason.INTERRUPTED;
+		}
+		return null;
 	}
 
 	/**

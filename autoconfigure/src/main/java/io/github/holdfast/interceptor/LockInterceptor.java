@@ -3,6 +3,7 @@ package io.github.holdfast.interceptor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Collection;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -15,6 +16,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 
 /**
@@ -29,7 +31,6 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	@Override
-	@SuppressWarnings("try")
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		LockOperation operation = this.source.get(invocation.getMethod(),
@@ -39,19 +40,46 @@ final class LockInterceptor implements MethodInterceptor {
 		if (!operation.needsLock(context)) {
 			return invocation.proceed();
 		}
+		Collection<String> keys = operation.keys(context);
+		return (operation.mode() == LockRequest.Mode.OPTIMISTIC) ? proceedOptimistically(operation, invocation, keys)
+				: proceedLocked(operation, invocation, keys);
+	}
+
+	@SuppressWarnings("try")
+	private static @Nullable Object proceedLocked(LockOperation operation, MethodInvocation invocation,
+			Collection<String> keys) throws Throwable {
 		LockTemplate.Scope acquired;
 		try {
-			acquired = operation.template().acquire(operation.keys(context));
+			acquired = operation.template().acquire(keys);
 		}
 		catch (LockNotAcquiredException ex) {
-			if (ex.reason() != LockNotAcquiredException.Reason.BUSY) {
-				throw ex;
-			}
-			return busy(operation, invocation, ex);
+			return notAcquired(operation, invocation, ex);
 		}
 		try (LockTemplate.Scope scope = acquired) {
 			return invocation.proceed();
 		}
+	}
+
+	private static @Nullable Object proceedOptimistically(LockOperation operation, MethodInvocation invocation,
+			Collection<String> keys) throws Throwable {
+		OptimisticInvocation attempts = new OptimisticInvocation((ProxyMethodInvocation) invocation);
+		try {
+			return operation.template().execute(keys, attempts);
+		}
+		catch (LockNotAcquiredException ex) {
+			if (attempts.hasThrown(ex)) {
+				throw ex;
+			}
+			return notAcquired(operation, invocation, ex);
+		}
+	}
+
+	private static @Nullable Object notAcquired(LockOperation operation, MethodInvocation invocation,
+			LockNotAcquiredException ex) throws Throwable {
+		return switch (ex.reason()) {
+			case BUSY, CONFLICT -> busy(operation, invocation, ex);
+			default -> throw ex;
+		};
 	}
 
 	private static @Nullable Object busy(LockOperation operation, MethodInvocation invocation,

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 
 /**
@@ -19,13 +20,14 @@ import io.github.holdfast.LockTemplate;
  * @param method the method of the target class
  * @param location the method and its class, for messages
  * @param template takes the locks as the annotation says
+ * @param mode how the lock is shared
  * @param key gives the keys
  * @param condition decides whether a lock is needed, or {@code null} for always
  * @param onBusy what to do when the lock is busy
  * @param fallback what to call then, or {@code null} for nothing
  * @param parameterNames the names of the parameters, empty if they are not known
  */
-record LockOperation(Method method, String location, LockTemplate template, LockExpression key,
+record LockOperation(Method method, String location, LockTemplate template, LockRequest.Mode mode, LockExpression key,
 		@Nullable LockExpression condition, DistributedLock.OnBusy onBusy, @Nullable Method fallback,
 		List<String> parameterNames) {
 

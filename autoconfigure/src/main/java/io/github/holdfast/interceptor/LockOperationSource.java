@@ -132,7 +132,7 @@ public final class LockOperationSource {
 		String condition = annotation.getString("condition");
 		DistributedLock.OnBusy onBusy = annotation.getEnum("onBusy", DistributedLock.OnBusy.class);
 		LockOperation operation = new LockOperation(method, location,
-				template(annotation, method, targetClass, location),
+				template(annotation, method, targetClass, location), annotation.getEnum("mode", LockRequest.Mode.class),
 				this.parser.parse("key", annotation.getString("key"), method, location),
 				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, location), onBusy,
 				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location),

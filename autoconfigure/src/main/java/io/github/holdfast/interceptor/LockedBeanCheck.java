@@ -225,6 +225,11 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 						"@DistributedLock on " + operation.location() + " cannot be used: " + ex.getMessage() + ".",
 						this.remedy.apply(operation.template().requiredCapabilities()), ex);
 			}
+			catch (IllegalArgumentException ex) {
+				throw new LockConfigurationException(
+						"@DistributedLock on " + operation.location() + " cannot be used: " + ex.getMessage() + ".",
+						"Remove them from the annotation and from 'holdfast.locks', or use mode EXCLUSIVE.", ex);
+			}
 		}
 	}
 

@@ -34,7 +34,7 @@ final class LockTable {
 
 	static final String CHECK_UPDATE = """
 			UPDATE holdfast_lock SET epoch = epoch, owner = owner, holder = holder,
-				acquired_at = acquired_at, expires_at = expires_at WHERE 1 = 0""";
+				acquired_at = acquired_at, expires_at = expires_at, version = version WHERE 1 = 0""";
 
 	private static final String FIND = """
 			SELECT {now}, l.epoch, l.owner, l.holder, l.expires_at

@@ -9,6 +9,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockRequest;
 
 /**
  * Decides on locked calls inside a running transaction. A lock that is taken there is
@@ -41,6 +42,15 @@ public final class ActiveTransactionListener implements LockListener {
 		}
 		if (hasEnded(running)) {
 			refuseToJoinEnded(attempt);
+		}
+		else if (attempt.mode() == LockRequest.Mode.OPTIMISTIC) {
+			throw refused(attempt,
+					"is optimistic and called inside a running transaction"
+							+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
+							+ ", which it cannot run again when its commit is overtaken. "
+							+ "Call the method without a transaction around it; or give it a transaction of its own "
+							+ "with @Transactional(propagation = REQUIRES_NEW), which needs a second connection; "
+							+ "or lock exclusively. In a test, remove @Transactional from the test");
 		}
 		else if (this.policy == OnActiveTransaction.REJECT) {
 			throw refused(attempt, "is called inside a running transaction"

@@ -14,8 +14,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
@@ -78,71 +76,13 @@ final class CommitGuard implements TransactionExecutionListener {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		String lost = findLost(transaction, innermost);
-		if (lost != null) {
-			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
-				lock.lossReported();
-			}
-			throw new LockLostException(lost, this.manager.lossDetail(), null);
-		}
+		CommitCheck check = new CommitCheck(this.manager, transaction, innermost);
+		check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		RunningTransaction running = RunningTransaction.current();
-		if (running != null) {
-			running.committing();
-		}
-		if (this.manager.isSql() && !transaction.isReadOnly()) {
-			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
-				lock.guarded();
-			}
-		}
-	}
-
-	/**
-	 * Checks each lease once, those of the outermost lock first.
-	 */
-	private @Nullable String findLost(TransactionExecution transaction, LockListener.HeldLock lock) {
-		LockListener.HeldLock outer = lock.outer();
-		String lost = (outer != null) ? findLost(transaction, outer) : null;
-		for (int i = 0; i < lock.leases().size() && lost == null; i++) {
-			LockLease lease = lock.leases().get(i);
-			if (!isChecked(lease, outer) && !isHeld(transaction, lock, lease)) {
-				lost = lock.keys().get(i);
-			}
-		}
-		return lost;
-	}
-
-	private static boolean isChecked(LockLease lease, LockListener.@Nullable HeldLock from) {
-		for (LockListener.HeldLock lock = from; lock != null; lock = lock.outer()) {
-			if (lock.leases().contains(lease)) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	private boolean isHeld(TransactionExecution transaction, LockListener.HeldLock lock, LockLease lease) {
-		return switch (this.manager.guarding()) {
-			case LEASE -> lease.isValid();
-			case VERIFY -> lease.renew(lock.leaseTime());
-			case FENCE -> (lock.mode() == LockRequest.Mode.SHARED) ? isHeldShared(transaction, lease)
-					: (!transaction.isReadOnly() || lease.isValid())
-							&& this.manager.fence().holds(this.manager.dataSource(), lease, transaction.isReadOnly());
-		};
-	}
-
-	/**
-	 * Shared holders have no row in the fence table, as there are several of them.
-	 */
-	private static boolean isHeldShared(TransactionExecution transaction, LockLease lease) {
-		if (!transaction.isReadOnly()) {
-			throw new IllegalStateException("Lock '" + lease.key() + "' is shared: at the level 'fence', "
-					+ "only read-only transactions may commit under it; this one was rolled back");
-		}
-		return lease.isValid();
+		check.passed(RunningTransaction.current());
 	}
 
 	/**
@@ -155,19 +95,27 @@ final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		logger.debug("The database refused a commit under a lock", commitFailure);
+		boolean conflict = sqlState(commitFailure).startsWith("40");
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
 			lock.outcomeUnknown(false);
+			if (conflict && lock.mode() == LockRequest.Mode.OPTIMISTIC) {
+				lock.overtaken();
+			}
 		}
 	}
 
 	private static boolean isRefusal(Throwable failure) {
+		String state = sqlState(failure);
+		return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
+	}
+
+	private static String sqlState(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
-				String state = ex.getSQLState();
-				return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
+				return ex.getSQLState();
 			}
 		}
-		return false;
+		return "";
 	}
 
 }

@@ -48,6 +48,10 @@ public sealed class Fence permits SessionFence {
 
 	private final String select;
 
+	private final String compare;
+
+	private final String advance;
+
 	private volatile @Nullable SqlDialect dialect;
 
 	/**
@@ -62,6 +66,13 @@ public sealed class Fence permits SessionFence {
 		this.dataSource = dataSource;
 		this.rows = rows;
 		this.select = "SELECT 1 FROM " + rows.table() + " WHERE epoch = ? AND owner = ? AND " + rows.condition();
+		String same = " WHERE epoch = ? AND version = ? AND " + rows.free() + " AND " + rows.condition();
+		this.compare = "SELECT 1 FROM " + rows.table() + same;
+		this.advance = "UPDATE " + rows.table() + " SET version = version + 1" + same;
+	}
+
+	FenceVersions versions() {
+		return new FenceVersions(this.dataSource, this.rows);
 	}
 
 	DataSource dataSource() {
@@ -72,6 +83,14 @@ public sealed class Fence permits SessionFence {
 	 * Whether this fence stands in every pool of its database.
 	 */
 	boolean spansPools() {
+		return true;
+	}
+
+	/**
+	 * Whether its rows have versions, which optimistic locks need.
+	 * @return {@code false} if there are no rows
+	 */
+	public boolean hasVersions() {
 		return true;
 	}
 
@@ -102,13 +121,30 @@ public sealed class Fence permits SessionFence {
 	 * @return {@code false} if the lease has been superseded
 	 */
 	boolean holds(DataSource managed, LockLease lease, boolean readOnly) {
+		return inTransaction(managed, lease, (connection) -> check(managed, connection, lease, readOnly));
+	}
+
+	/**
+	 * Check inside a transaction that there was no commit of another one since a version
+	 * was read, and replace the version.
+	 * @param managed the DataSource of the transaction's manager
+	 * @param lease the version
+	 * @param readOnly whether the transaction must not change rows, as it changes no
+	 * other data either
+	 * @return {@code false} if there was another commit, or is one under way
+	 */
+	boolean isCurrent(DataSource managed, VersionLease lease, boolean readOnly) {
+		return inTransaction(managed, lease, (connection) -> isCurrent(managed, connection, lease, readOnly));
+	}
+
+	private static boolean inTransaction(DataSource managed, LockLease lease, Check check) {
 		Connection connection = DataSourceUtils.getConnection(managed);
 		try {
 			if (!DataSourceUtils.isConnectionTransactional(connection, managed)) {
 				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
 						+ "so that the fence cannot be checked inside the transaction");
 			}
-			return check(managed, connection, lease, readOnly);
+			return check.on(connection);
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(lease.key(),
@@ -133,6 +169,31 @@ public sealed class Fence permits SessionFence {
 			if (dialect.isConcurrencyFailure(ex)) {
 				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
 						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
+			}
+			throw ex;
+		}
+	}
+
+	private boolean isCurrent(DataSource managed, Connection connection, VersionLease lease, boolean readOnly)
+			throws SQLException {
+		SqlDialect dialect = dialect(connection);
+		try (PreparedStatement statement = connection.prepareStatement(readOnly ? this.compare : this.advance)) {
+			long patience = lease.patience().toSeconds() + 1;
+			DataSourceUtils.applyTimeout(statement, managed, (int) Math.min(patience, TIMEOUT_SECONDS));
+			statement.setLong(1, lease.epoch());
+			statement.setLong(2, lease.version());
+			this.rows.setCondition(dialect, statement, 3, lease.key());
+			if (!readOnly) {
+				return statement.executeUpdate() == 1;
+			}
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next();
+			}
+		}
+		catch (SQLException ex) {
+			if (dialect.isConcurrencyFailure(ex) || dialect.isTimeout(ex)) {
+				logger.debug("A version was not compared, as another commit has the row locked", ex);
+				return false;
 			}
 			throw ex;
 		}
@@ -169,6 +230,16 @@ public sealed class Fence permits SessionFence {
 			this.dialect = dialect;
 		}
 		return dialect;
+	}
+
+	/**
+	 * A statement on the connection of a transaction.
+	 */
+	@FunctionalInterface
+	private interface Check {
+
+		boolean on(Connection connection) throws SQLException;
+
 	}
 
 }

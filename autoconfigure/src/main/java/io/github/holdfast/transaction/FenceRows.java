@@ -25,6 +25,26 @@ record FenceRows(String table, @Nullable String source) {
 	}
 
 	/**
+	 * The condition that a row names no exclusive holder.
+	 */
+	String free() {
+		return (this.source != null) ? "owner = ''" : "owner IS NULL";
+	}
+
+	/**
+	 * The statement that inserts a row without a holder, with the parameters of the
+	 * condition. Its version begins with the clock, so that it is another one than those
+	 * of a row that was deleted; epochs of stores may be smaller than the clock.
+	 */
+	String insertFree(SqlDialect dialect) {
+		String insert = (this.source != null)
+				? "INSERT INTO holdfast_fence (lock_key, source, epoch, owner, version) VALUES (?, ?, 0, '', {now})"
+				: "INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at, version) "
+						+ "VALUES (?, {now}, {now}, {now}, {now})";
+		return insert.replace("{now}", dialect.now()) + dialect.ignoreDuplicate();
+	}
+
+	/**
 	 * Set the parameters of the condition.
 	 */
 	void setCondition(SqlDialect dialect, PreparedStatement statement, int index, String key) throws SQLException {

@@ -24,7 +24,7 @@ final class FenceStatements {
 			INSERT INTO holdfast_fence (source, lock_key, epoch, owner, version)
 			SELECT source, lock_key, epoch, owner, version FROM holdfast_fence WHERE 1 = 0""";
 
-	static final String CHECK_UPDATE = "UPDATE holdfast_fence SET epoch = epoch, owner = owner WHERE 1 = 0";
+	static final String CHECK_UPDATE = "UPDATE holdfast_fence SET epoch = epoch, owner = owner, version = version WHERE 1 = 0";
 
 	private static final String FIND = "SELECT epoch, owner FROM holdfast_fence WHERE ";
 

@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
@@ -17,6 +19,8 @@ final class RunningTransaction implements TransactionSynchronization {
 	private final GuardedManager manager;
 
 	private boolean committing;
+
+	private List<VersionLease> versions = List.of();
 
 	private boolean ended;
 
@@ -51,8 +55,13 @@ final class RunningTransaction implements TransactionSynchronization {
 		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
-	void committing() {
+	/**
+	 * Note that all locks allow the commit.
+	 * @param versions those that it replaces
+	 */
+	void committing(List<VersionLease> versions) {
 		this.committing = true;
+		this.versions = versions;
 	}
 
 	@Override
@@ -68,6 +77,11 @@ final class RunningTransaction implements TransactionSynchronization {
 	@Override
 	public void afterCompletion(int status) {
 		this.ended = true;
+		boolean rolledBack = !this.committing
+				|| (status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection());
+		if (!rolledBack) {
+			this.versions.forEach(VersionLease::committed);
+		}
 		LockListener.HeldLock innermost = LockListener.HeldLock.current();
 		if (innermost == null || status == STATUS_COMMITTED) {
 			return;
@@ -75,7 +89,7 @@ final class RunningTransaction implements TransactionSynchronization {
 		if (!this.committing) {
 			this.manager.rollBackBoundConnection();
 		}
-		else if (status == STATUS_UNKNOWN || !this.manager.reportsRollbackOfItsConnection()) {
+		else if (!rolledBack) {
 			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
 				lock.outcomeUnknown(true);
 			}

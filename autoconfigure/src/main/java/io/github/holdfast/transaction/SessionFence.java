@@ -32,6 +32,11 @@ public final class SessionFence extends Fence {
 	}
 
 	@Override
+	public boolean hasVersions() {
+		return false;
+	}
+
+	@Override
 	String lossDetail() {
 		return "the database session that held it has ended";
 	}

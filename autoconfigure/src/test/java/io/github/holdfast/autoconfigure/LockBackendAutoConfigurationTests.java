@@ -31,7 +31,6 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -39,6 +38,7 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
 import io.github.holdfast.transaction.Fence;
+import io.github.holdfast.transaction.OptimisticLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,7 +61,7 @@ class LockBackendAutoConfigurationTests {
 	void onlyCandidateIsChosenAndLogged(CapturedOutput output) {
 		this.withDatabase.run((context) -> {
 			assertThat(context).hasSingleBean(LockBackend.class).hasSingleBean(LockTemplate.class);
-			assertThat(context.getBean(LockBackend.class)).isInstanceOf(HandoverLockBackend.class)
+			assertThat(context.getBean(LockBackend.class)).isInstanceOf(OptimisticLockBackend.class)
 				.hasToString("backend 'jdbc'");
 		});
 		assertThat(output).contains("Locks are kept by the backend 'jdbc'");

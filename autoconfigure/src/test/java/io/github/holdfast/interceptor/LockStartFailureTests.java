@@ -573,6 +573,72 @@ class LockStartFailureTests {
 
 	}
 
+	@Test
+	void optimisticModeWithoutAFenceFailsTheStart() {
+		assertFailure(OptimisticMode.class, "OptimisticMode.lock()", "asks for [OPTIMISTIC]", "backend 'local'",
+				"Set 'holdfast.commit-guard' to 'fence'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "verify" })
+	void optimisticModeBelowFenceFailsTheStart(String level) {
+		assertFailure(
+				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+					.withPropertyValues("holdfast.commit-guard=" + level),
+				OptimisticMode.class, "asks for [OPTIMISTIC]", "backend 'jdbc'",
+				"Set 'holdfast.commit-guard' to 'fence'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc", "local" })
+	void optimisticModeAtFenceIsAccepted(String backend) {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withPropertyValues("holdfast.backend=" + backend, "holdfast.commit-guard=fence",
+					"holdfast.fence.initialize-schema=always")
+			.withBean(OptimisticMode.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(OptimisticMode.class).lock();
+			});
+	}
+
+	static class OptimisticMode {
+
+		@DistributedLock(key = "'a'", mode = LockRequest.Mode.OPTIMISTIC)
+		@Transactional
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void optimisticModeWithFairOrderFailsTheStart() {
+		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOptimism.class, "FairOptimism.lock()",
+				"is optimistic, so nothing is held", "use mode EXCLUSIVE");
+	}
+
+	static class FairOptimism {
+
+		@DistributedLock(key = "'a'", mode = LockRequest.Mode.OPTIMISTIC, fair = true)
+		public void lock() {
+		}
+
+	}
+
+	@Test
+	void optimisticModeWithAHoldTimeFailsTheStart() {
+		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), HeldOptimism.class, "HeldOptimism.lock()",
+				"is optimistic, so nothing is held", "'holdfast.locks'");
+	}
+
+	static class HeldOptimism {
+
+		@DistributedLock(key = "'a'", mode = LockRequest.Mode.OPTIMISTIC, minHoldTime = "1s")
+		public void lock() {
+		}
+
+	}
+
 	// Order and scope
 
 	@Test

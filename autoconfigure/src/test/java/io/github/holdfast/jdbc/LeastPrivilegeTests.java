@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -17,9 +19,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
@@ -27,6 +31,10 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.transaction.CommitGuardLevel;
+import io.github.holdfast.transaction.CommitGuardPostProcessor;
+import io.github.holdfast.transaction.Fence;
+import io.github.holdfast.transaction.OptimisticLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -102,12 +110,26 @@ class LeastPrivilegeTests {
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
+				commitOptimistically(backend, dataSource);
 				assertThat(acquire(backend).renew(Duration.ofSeconds(30))).isTrue();
 				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
 				assertThat(new JdbcLockPurge(() -> dataSource, Duration.ZERO).run(() -> true)).isOne();
 			}
 		};
+	}
+
+	private static void commitOptimistically(LockBackend backend, DataSource dataSource) {
+		Fence fence = new Fence(() -> dataSource);
+		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
+		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
+				"transactionManager");
+		try (LockTemplate locks = new LockTemplate(() -> new OptimisticLockBackend(backend, fence), List::of)) {
+			locks.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withKeyPrefix("")
+				.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
+				}));
+		}
 	}
 
 	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {

@@ -138,9 +138,10 @@ enum LockPlace {
 		}
 
 		@Bean
-		LockBackend lockBackend(LockDatabase locks, DataSource business) {
-			return new HandoverLockBackend(
+		LockBackend lockBackend(LockDatabase locks, DataSource business, Fence fence) {
+			LockBackend queue = new HandoverLockBackend(
 					OTHER_DATABASE.backend(new JdbcLockBackend(() -> locks.dataSource), business));
+			return new OptimisticLockBackend(queue, fence);
 		}
 
 	}

@@ -1,0 +1,444 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What optimistic locks do with one key: alone, beside each other, and beside exclusive
+ * ones.
+ */
+class OptimisticLockTests {
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	static Stream<Arguments> places() {
+		return LockPlace.onEachDatabase();
+	}
+
+	// Conflicts
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void methodWhoseCommitIsOvertakenRunsAgain(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			int attempt = documents.merge("first",
+					once(() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING))));
+			assertThat(attempt).as("that of the other one, two of its own").isEqualTo(3);
+			assertThat(documents.entries()).containsExactly("second", "first");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void commitOfAnExclusiveHolderIsAConflict(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			documents.merge("first", once(() -> elsewhere(() -> documents.mergeExclusively("second", NOTHING))));
+			assertThat(documents.attempts()).isEqualTo(2);
+			assertThat(documents.entries()).containsExactly("second", "first");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void exclusiveHolderIsWaitedForAndNotDisturbed(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			CountDownLatch release = new CountDownLatch(1);
+			List<CompletableFuture<Void>> exclusive = new ArrayList<>();
+			documents.mergeInNewTransaction("optimistic", once(() -> {
+				CountDownLatch held = new CountDownLatch(1);
+				exclusive.add(start(() -> documents.mergeExclusively("exclusive", () -> {
+					held.countDown();
+					awaitZero(release);
+				})));
+				awaitZero(held);
+				start(() -> {
+					await().atMost(Duration.ofSeconds(60)).until(() -> isOvertaken(documents));
+					release.countDown();
+				});
+			}));
+			exclusive.get(0).join();
+			assertThat(documents.entries()).containsExactly("exclusive", "optimistic");
+		});
+	}
+
+	private static boolean isOvertaken(DocumentService documents) {
+		try {
+			documents.mergeAtOnce("never", NOTHING);
+			return false;
+		}
+		catch (LockNotAcquiredException ex) {
+			return ex.reason() == LockNotAcquiredException.Reason.BUSY;
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void holderWhoseLeaseHasRunOutIsKeptFromCommitting(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> documents.mergeExclusively("lost", () -> elsewhere(() -> {
+					new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+					LockTemplate node = new LockTemplate(
+							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(Fence.class)),
+							List::of);
+					try (node) {
+						node.withMode(LockRequest.Mode.OPTIMISTIC)
+							.run(DocumentService.KEY, () -> transaction(context)
+								.executeWithoutResult((status) -> documents.add("kept", NOTHING)));
+					}
+				})));
+			assertThat(documents.entries()).containsExactly("kept");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void rowThatIsDeletedMeanwhileIsAConflict(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			documents.merge("first", NOTHING);
+			documents.merge("second", once(() -> elsewhere(() -> {
+				jdbc.update("DELETE FROM " + place.fenceTable() + " WHERE owner IS NULL OR owner = ''");
+				documents.mergeInNewTransaction("third", NOTHING);
+			})));
+			assertThat(documents.attempts()).isEqualTo(4);
+			assertThat(documents.entries()).containsExactly("first", "third", "second");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void conflictThatTheDatabaseFindsFirstIsOneToo(TestDatabase database) {
+		run(database, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			TransactionTemplate serializable = transaction(context);
+			serializable.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			List<CompletableFuture<Void>> others = new ArrayList<>();
+			AtomicInteger attempts = new AtomicInteger();
+			Runnable meanwhile = once(
+					() -> others.add(start(() -> documents.mergeInNewTransaction("second", NOTHING))));
+			optimistic.withWaitTime(Duration.ofSeconds(60))
+				.run(DocumentService.KEY, () -> serializable.executeWithoutResult((status) -> {
+					attempts.incrementAndGet();
+					documents.add("first", () -> {
+						meanwhile.run();
+						if (attempts.get() == 1 && database != TestDatabase.MARIADB) {
+							others.get(0).join();
+						}
+					});
+				}));
+			others.get(0).join();
+			assertThat(documents.entries()).containsExactlyInAnyOrder("first", "second");
+		});
+	}
+
+	// The end of the wait time
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void attemptsEndWithTheWaitTime(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			AtomicInteger attempts = new AtomicInteger();
+			LockTemplate optimistic = context.getBean(LockTemplate.class)
+				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withWaitTime(Duration.ofMillis(300));
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> optimistic
+				.run(DocumentService.KEY, () -> transaction(context).executeWithoutResult((status) -> {
+					documents.add("never", () -> elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING)));
+					attempts.incrementAndGet();
+				})))
+				.withMessageStartingWith("Lock 'document' was not acquired within 300 ms; attempts")
+				.withMessageEndingWith("rolled back: " + attempts)
+				.withCauseInstanceOf(LockLostException.class)
+				.satisfies((ex) -> {
+					assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.CONFLICT);
+					assertThat(ex.attempts()).isEqualTo(attempts.get()).isPositive();
+				});
+			assertThat(documents.entries()).containsOnly("x").hasSize(attempts.get());
+		});
+	}
+
+	@Test
+	void overtakenCallWithoutWaitTimeIsSkippedOrReplaced() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			Runnable overtaking = () -> elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
+			assertThat(documents.mergeOrSkip("a", overtaking)).isNull();
+			assertThat(documents.mergeOrLater("b", overtaking)).isEqualTo("later b after 1");
+			assertThat(documents.mergeOrSkip("c", NOTHING)).isEqualTo("merged");
+			assertThat(documents.entries()).containsExactly("x", "x", "c");
+		});
+	}
+
+	@Test
+	void busyLockInsideOfTheBodyIsNotTakenForAConflict() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			LockNotAcquiredException inner = new LockNotAcquiredException("other", LockNotAcquiredException.Reason.BUSY,
+					Duration.ZERO, null, null);
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> documents.mergeOrSkip("a", () -> {
+					throw inner;
+				}))
+				.isSameAs(inner);
+			assertThat(documents.attempts()).isOne();
+		});
+	}
+
+	// Commits
+
+	@Test
+	void bodyWithoutACheckedCommitIsAnError() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE,
+				(context, documents) -> assertThatIllegalStateException()
+					.isThrownBy(() -> documents.optimisticallyWithoutTransaction(NOTHING))
+					.withMessageContaining("no transaction was committed")
+					.withMessageContaining("@Transactional"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void secondCommitIsRefusedAndRolledBack(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			assertThatIllegalStateException().isThrownBy(() -> documents.optimisticallyWithoutTransaction(() -> {
+				documents.mergeUnlocked("first", NOTHING);
+				transaction(context).executeWithoutResult((status) -> documents.add("second", NOTHING));
+			})).withMessageContaining("has had its commit");
+			assertThat(documents.attempts()).isOne();
+			assertThat(documents.entries()).containsExactly("first");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void transactionThatWasRolledBackIsNoCommit(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			documents.optimisticallyWithoutTransaction(() -> {
+				assertThatIllegalStateException().isThrownBy(() -> documents.mergeUnlocked("first", () -> {
+					throw new IllegalStateException("rolled back");
+				}));
+				documents.mergeUnlocked("second", NOTHING);
+			});
+			assertThat(documents.entries()).containsExactly("second");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void readOnlyTransactionIsComparedToo(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			documents.merge("first", NOTHING);
+			List<String> read = documents
+				.readOptimistically(once(() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING))));
+			assertThat(read).containsExactly("first", "second");
+		});
+	}
+
+	// Calls inside of calls
+
+	@Test
+	void exclusiveLockOfTheCallChainCoversAnOptimisticCall() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			documents.exclusivelyWithoutTransaction(() -> {
+				long token = LockContext.current().orElseThrow().token();
+				documents.merge("first",
+						() -> assertThat(LockContext.current().orElseThrow().token()).isEqualTo(token));
+				documents.optimisticallyWithoutTransaction(NOTHING);
+				documents.merge("second", NOTHING);
+			});
+			assertThat(documents.entries()).containsExactly("first", "second");
+		});
+	}
+
+	@Test
+	void exclusiveLockIsRefusedInsideOfAnOptimisticCall() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> documents
+					.optimisticallyWithoutTransaction(() -> documents.mergeExclusively("never", NOTHING)))
+				.withMessageContaining("asked for as EXCLUSIVE")
+				.withMessageContaining("has it as OPTIMISTIC");
+			assertThat(documents.entries()).containsExactly("");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void conflictOfAnInnerCallRepeatsTheOuterOne(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			AtomicInteger outer = new AtomicInteger();
+			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
+			documents.optimisticallyWithoutTransaction(() -> {
+				outer.incrementAndGet();
+				documents.merge("inner", overtaking);
+			});
+			assertThat(outer).hasValue(2);
+			assertThat(documents.entries()).containsExactly("other", "inner");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("places")
+	void conflictOfOneOfSeveralKeysRepeatsTheBody(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			AtomicInteger attempts = new AtomicInteger();
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
+			optimistic.execute(List.of("another", DocumentService.KEY), () -> {
+				attempts.incrementAndGet();
+				assertThat(LockContext.current().orElseThrow().keys()).containsExactly("another", "document");
+				transaction(context).executeWithoutResult((status) -> documents.add("both", overtaking));
+				return null;
+			});
+			assertThat(attempts).hasValue(2);
+			assertThat(documents.entries()).containsExactly("other", "both");
+		});
+	}
+
+	@Test
+	void contextHasKeysButNoToken() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			documents.merge("first", () -> {
+				LockContext lock = LockContext.current().orElseThrow();
+				assertThat(lock.keys()).containsExactly("document");
+				assertThat(lock.isValid()).isTrue();
+				assertThat(lock.remaining()).isNull();
+				assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(lock::token)
+					.withMessageContaining("no fencing token");
+			});
+			assertThat(LockContext.current()).isEmpty();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(OnActiveTransaction.class)
+	void callInsideOfARunningTransactionIsRefused(OnActiveTransaction policy) {
+		LockPlace.BUSINESS_DATABASE.application(TestDatabase.H2)
+			.withPropertyValues("holdfast.on-active-transaction=" + policy)
+			.withBean(DocumentService.class)
+			.run((context) -> {
+				DocumentService documents = context.getBean(DocumentService.class);
+				assertThatIllegalStateException().isThrownBy(
+						() -> transaction(context).executeWithoutResult((status) -> documents.merge("never", NOTHING)))
+					.withMessageContaining("is optimistic and called inside a running transaction");
+				transaction(context)
+					.executeWithoutResult((status) -> documents.mergeInNewTransaction("first", NOTHING));
+				assertThat(documents.entries()).containsExactly("first");
+			});
+	}
+
+	@Test
+	void lockWithoutABodyIsRefused() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> optimistic.acquire(DocumentService.KEY))
+				.withMessageContaining("call execute or run");
+		});
+	}
+
+	// The end of the application
+
+	@Test
+	void overtakenCallIsNotRepeatedWhenTheApplicationEnds() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE,
+				(context, documents) -> assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> documents.merge("never", () -> {
+						elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
+						context.getBean(LockTemplate.class).drain();
+					}))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)));
+	}
+
+	@Test
+	void interruptEndsTheAttempts() {
+		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			LockTemplate optimistic = context.getBean(LockTemplate.class)
+				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withWaitTime(Duration.ofSeconds(60));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> optimistic.run(DocumentService.KEY, () -> {
+					try {
+						transaction(context).executeWithoutResult((status) -> documents.add("never",
+								() -> elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING))));
+					}
+					finally {
+						Thread.currentThread().interrupt();
+					}
+				}))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.INTERRUPTED));
+			assertThat(Thread.interrupted()).isTrue();
+		});
+	}
+
+	private static void run(TestDatabase database, LockPlace place, Scenario scenario) {
+		place.application(database)
+			.withBean(DocumentService.class)
+			.run((context) -> scenario.run(context, context.getBean(DocumentService.class)));
+	}
+
+	private static TransactionTemplate transaction(ApplicationContext context) {
+		return new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+	}
+
+	private static Runnable once(Runnable action) {
+		AtomicInteger calls = new AtomicInteger();
+		return () -> {
+			if (calls.getAndIncrement() == 0) {
+				action.run();
+			}
+		};
+	}
+
+	private static void elsewhere(Runnable action) {
+		start(action).join();
+	}
+
+	private static CompletableFuture<Void> start(Runnable action) {
+		CompletableFuture<Void> outcome = new CompletableFuture<>();
+		return outcome.completeAsync(() -> {
+			action.run();
+			return null;
+		}, (task) -> new Thread(task).start());
+	}
+
+	private static void awaitZero(CountDownLatch latch) {
+		await().atMost(Duration.ofSeconds(60)).until(() -> latch.getCount() == 0);
+	}
+
+	@FunctionalInterface
+	private interface Scenario {
+
+		void run(ApplicationContext context, DocumentService documents) throws Exception;
+
+	}
+
+}
