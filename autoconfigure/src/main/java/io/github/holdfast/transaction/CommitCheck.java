@@ -103,8 +103,23 @@ final class CommitCheck {
 			checkVersion(lock, key, version);
 			return true;
 		}
+		if (lock.mode() == LockRequest.Mode.SHARED) {
+			return isHeldShared(key, lease);
+		}
 		return (!this.readOnly || lease.isValid())
 				&& this.manager.fence().holds(this.manager.dataSource(), lease, this.readOnly);
+	}
+
+	/**
+	 * Shared holders have no row in the fence table, as there are several of them.
+	 */
+	private boolean isHeldShared(String key, LockLease lease) {
+		if (!this.readOnly) {
+			throw new IllegalStateException("Lock " + LockException.quote(key)
+					+ " is shared: at the level 'fence', only read-only transactions may commit under it; "
+					+ "this one was rolled back. Declare it @Transactional(readOnly = true), or lock exclusively");
+		}
+		return lease.isValid();
 	}
 
 	private void checkVersion(LockListener.HeldLock lock, String key, VersionLease version) {
