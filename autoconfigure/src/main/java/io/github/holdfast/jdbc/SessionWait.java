@@ -50,11 +50,12 @@ record SessionWait(Connection connection, SessionDialect dialect, String id) {
 			return false;
 		}
 		catch (SQLException ex) {
-			if (this.dialect.isDeadlock(ex)) {
-				logger.warn("The database has ended a deadlock of locks by not granting one: {}", ex.getMessage());
-				return false;
+			if (!this.dialect.isDeadlock(ex)) {
+				throw ex;
 			}
-			throw ex;
+			logger.warn("The database has ended a deadlock of locks by not granting one: {}", ex.getMessage());
+			this.dialect.unlock(this.connection, this.id);
+			return false;
 		}
 		catch (InterruptedException ex) {
 			abandon();
@@ -68,10 +69,12 @@ record SessionWait(Connection connection, SessionDialect dialect, String id) {
 			return InterruptibleStatement.run(statement, () -> SessionDialect.answer(statement));
 		}
 		catch (SQLException ex) {
-			if (this.dialect.isEndOfWait(ex)) {
-				return false;
+			if (!this.dialect.isEndOfWait(ex)) {
+				throw ex;
 			}
-			throw ex;
+			// PostgreSQL may have granted the lock at the same moment, and keeps it then
+			this.dialect.unlock(this.connection, this.id);
+			return false;
 		}
 	}
 

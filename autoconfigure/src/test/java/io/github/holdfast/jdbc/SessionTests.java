@@ -5,6 +5,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
@@ -88,6 +94,34 @@ class SessionTests {
 			try (Connection connection = pool.getConnection()) {
 				assertThat(dialect.sessionId(connection)).isNotEqualTo(sessionId);
 			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(value = TestDatabase.class, names = { "MARIADB", "POSTGRESQL" })
+	void lockThatIsGrantedInTheMomentOfTheTimeOutIsNotKept(TestDatabase database) throws Exception {
+		DatabaseAccess access = newDatabase(database);
+		ExecutorService executor = Executors.newSingleThreadExecutor();
+		try (HikariDataSource pool = access.dataSource(3)) {
+			SessionDataSource dataSource = (SessionDataSource) SessionDataSource.around(pool);
+			SessionDialect dialect = dialect(pool);
+			String id = dialect.id("", "key");
+			for (int i = 0; i < 300; i++) {
+				SessionLease held = takeElsewhere(dataSource, dialect, id);
+				assertThat(held).as("round %d", i).isNotNull();
+				Future<SessionLease> waiter = executor
+					.submit(() -> dataSource.openSession(dialect, SessionTests::nothing)
+						.take(request("waiter"), id, Deadline.after(Duration.ofMillis(3))));
+				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(3_000_000, 6_000_000));
+				assertThat(held.release().toCompletableFuture().get()).isTrue();
+				SessionLease lease = waiter.get(60, TimeUnit.SECONDS);
+				if (lease != null) {
+					assertThat(lease.release().toCompletableFuture().get()).isTrue();
+				}
+			}
+		}
+		finally {
+			executor.shutdownNow();
 		}
 	}
 
