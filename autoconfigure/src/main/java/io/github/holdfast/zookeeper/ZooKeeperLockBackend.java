@@ -59,12 +59,12 @@ public final class ZooKeeperLockBackend implements LockBackend {
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
 		while (true) {
-			boolean last = deadline.hasPassed();
 			try {
 				return acquire(request, deadline);
 			}
-			catch (KeeperException.SessionExpiredException | KeeperException.NoNodeException ex) {
-				if (last) {
+			catch (KeeperException.SessionExpiredException | KeeperException.ConnectionLossException
+					| KeeperException.NoNodeException ex) {
+				if (deadline.hasPassed()) {
 					throw Answers.failure(request.key(), "acquired", ex);
 				}
 			}
