@@ -1,0 +1,107 @@
+package io.github.holdfast.sample.wms.proof;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * The etcd that is installed on this machine, as a server of its own for one test class,
+ * which forgets everything when it is killed.
+ */
+final class TestEtcd implements Closeable {
+
+	private final Path binary;
+
+	private final Path folder = Files.createTempDirectory("wms-etcd");
+
+	private final int port = freePort();
+
+	private final int peerPort = freePort();
+
+	private final Thread shutdownHook = new Thread(this::kill);
+
+	private Process process;
+
+	TestEtcd() throws IOException {
+		this.binary = binary().orElseThrow();
+		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
+		this.process = launch();
+	}
+
+	static Optional<Path> binary() {
+		return Stream.of(System.getenv("PATH").split(":"))
+			.map((directory) -> Path.of(directory, "etcd"))
+			.filter(Files::isExecutable)
+			.findFirst();
+	}
+
+	String endpoint() {
+		return "http://127.0.0.1:" + this.port;
+	}
+
+	void kill() {
+		this.process.destroyForcibly().onExit().join();
+		try {
+			FileSystemUtils.deleteRecursively(this.folder);
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	void restart() throws IOException {
+		this.process = launch();
+	}
+
+	private Process launch() throws IOException {
+		String peer = "http://127.0.0.1:" + this.peerPort;
+		Process started = new ProcessBuilder(this.binary.toString(), "--data-dir", this.folder.toString(),
+				"--listen-client-urls", endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls", peer,
+				"--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--logger", "zap")
+			.redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+			.start();
+		try {
+			Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreException(IOException.class).until(this::isHealthy);
+			return started;
+		}
+		catch (RuntimeException ex) {
+			started.destroyForcibly();
+			throw ex;
+		}
+	}
+
+	private boolean isHealthy() throws IOException, InterruptedException {
+		return HttpClient.newHttpClient()
+			.send(HttpRequest.newBuilder(URI.create(endpoint() + "/health")).build(),
+					HttpResponse.BodyHandlers.ofString())
+			.body()
+			.contains("\"true\"");
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+	@Override
+	public void close() {
+		kill();
+		Runtime.getRuntime().removeShutdownHook(this.shutdownHook);
+	}
+
+}
