@@ -41,15 +41,19 @@ final class Departure implements AutoCloseable {
 		this.revision = revision;
 	}
 
-	void await(long nanos) throws InterruptedException {
+	/**
+	 * Wait for it.
+	 * @return {@code false} if nothing was heard
+	 */
+	boolean await(long nanos) throws InterruptedException {
 		if (this.subscription == null && this.key != null) {
 			this.departed.drainPermits();
 			this.subscription = new Subscription(this.departed);
 			this.subscription.watcher = this.locks.watchDeletion(this.key, this.revision + 1, this.subscription);
 		}
-		if (this.departed.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
-			this.departed.drainPermits();
-		}
+		boolean departed = this.departed.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+		this.departed.drainPermits();
+		return departed;
 	}
 
 	@Override
