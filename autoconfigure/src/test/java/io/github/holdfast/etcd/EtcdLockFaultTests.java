@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
@@ -174,6 +176,23 @@ class EtcdLockFaultTests {
 				.join())
 			.withMessageContaining("requested lease not found");
 		assertThat(this.first.keys("/late" + this.key)).isEmpty();
+	}
+
+	/**
+	 * As after a lost answer: otherwise it would take itself for the one ahead.
+	 */
+	@Test
+	@Tag("F20")
+	void entryThatWasPutBeforeIsRecognized() throws Exception {
+		EtcdLocks locks = new EtcdLocks(this.first::client, EtcdClients.NAMESPACE);
+		LockRequest request = EtcdRequests.request(this.key, LONG);
+		Standing before = locks.stand(locks.entry(request), locks.grant(LONG).join(), 0).join();
+		try (EtcdAcquisition acquisition = new EtcdAcquisition(locks, request)) {
+			LockLease lease = acquisition.attempt(Deadline.after(LONG));
+			assertThat(lease).isNotNull();
+			assertThat(lease.epoch()).isEqualTo(before.epoch());
+			assertThat(EtcdNode.release(lease)).isTrue();
+		}
 	}
 
 	@Test
