@@ -33,6 +33,7 @@ import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.EtcdUsers;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.ServerCertificate;
 
 import static io.github.holdfast.autoconfigure.LockBackendAutoConfigurationTests.assertFailure;
@@ -46,6 +47,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
+@RequiresEtcd
 class EtcdLockConfigurationTests {
 
 	private EtcdServer server;
@@ -63,9 +65,7 @@ class EtcdLockConfigurationTests {
 
 	@AfterAll
 	void close() {
-		if (this.client != null) {
-			this.client.close();
-		}
+		this.client.close();
 	}
 
 	@Test

@@ -7,11 +7,13 @@ import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.testsupport.RequiresEtcd;
 
 /**
  * The contract on etcd, with connections of its own for each client.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@RequiresEtcd
 abstract class AbstractEtcdLockBackendTests extends LeaseExpiryContractTests {
 
 	private Client first;
@@ -38,10 +40,8 @@ abstract class AbstractEtcdLockBackendTests extends LeaseExpiryContractTests {
 
 	@AfterAll
 	void close() {
-		if (this.first != null) {
-			this.first.close();
-			this.second.close();
-		}
+		this.first.close();
+		this.second.close();
 	}
 
 	@Override

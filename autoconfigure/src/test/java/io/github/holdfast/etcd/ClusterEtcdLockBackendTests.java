@@ -29,9 +29,7 @@ class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
 
 	@AfterAll
 	void stop() {
-		if (this.cluster != null) {
-			this.cluster.close();
-		}
+		this.cluster.close();
 	}
 
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.RequiresEtcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -21,6 +22,7 @@ import static org.awaitility.Awaitility.await;
  * A waiter is woken by what it watches, long before it would look by itself.
  */
 @Timeout(60)
+@RequiresEtcd
 class DepartureTests {
 
 	private static final long AN_HOUR = TimeUnit.HOURS.toNanos(1);
@@ -39,10 +41,8 @@ class DepartureTests {
 
 	@AfterEach
 	void close() {
-		if (this.client != null) {
-			this.departure.close();
-			this.client.close();
-		}
+		this.departure.close();
+		this.client.close();
 	}
 
 	@Test

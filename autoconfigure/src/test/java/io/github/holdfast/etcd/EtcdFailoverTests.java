@@ -18,6 +18,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.EtcdCluster;
 import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.RequiresEtcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(180)
 @Tag("long")
+@RequiresEtcd
 class EtcdFailoverTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;
@@ -52,11 +54,9 @@ class EtcdFailoverTests {
 
 	@AfterEach
 	void stop() {
-		if (this.cluster != null) {
-			this.first.close();
-			this.second.close();
-			this.cluster.close();
-		}
+		this.first.close();
+		this.second.close();
+		this.cluster.close();
 	}
 
 	@ParameterizedTest

@@ -25,8 +25,9 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.testsupport.EtcdServer;
-import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.RequiresEtcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,6 +37,7 @@ import static org.awaitility.Awaitility.await;
  * What operators, a full disk and other waiters do to locks in etcd.
  */
 @Timeout(120)
+@RequiresEtcd
 class EtcdLockFaultTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;
@@ -57,9 +59,7 @@ class EtcdLockFaultTests {
 
 	@AfterAll
 	static void stop() {
-		if (server != null) {
-			server.close();
-		}
+		server.close();
 	}
 
 	@BeforeEach

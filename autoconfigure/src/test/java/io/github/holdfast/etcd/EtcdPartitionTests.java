@@ -21,8 +21,9 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.EtcdServer;
-import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.RequiresEtcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -34,6 +35,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(120)
 @Tag("long")
+@RequiresEtcd
 class EtcdPartitionTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;
@@ -57,9 +59,7 @@ class EtcdPartitionTests {
 
 	@AfterAll
 	static void stop() {
-		if (server != null) {
-			server.close();
-		}
+		server.close();
 	}
 
 	@BeforeEach

@@ -23,12 +23,10 @@ import org.springframework.util.FileSystemUtils;
 import org.springframework.util.StringUtils;
 
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * An etcd server in a process of its own, on free local ports. It has gone, with all its
- * files, when it is closed or this JVM exits. Tests are skipped where etcd is not
- * installed.
+ * files, when it is closed or this JVM exits. Tests need {@link RequiresEtcd}.
  */
 public final class EtcdServer implements AutoCloseable {
 
@@ -57,7 +55,6 @@ public final class EtcdServer implements AutoCloseable {
 	private @Nullable Process process;
 
 	EtcdServer(Ports ports, List<String> settings) {
-		assumeInstalled();
 		this.ports = ports;
 		this.settings = settings;
 		this.scheme = settings.contains("--cert-file") ? "https" : "http";
@@ -78,7 +75,6 @@ public final class EtcdServer implements AutoCloseable {
 	 * @return the server
 	 */
 	public static EtcdServer shared() {
-		assumeInstalled();
 		return Shared.INSTANCE;
 	}
 
@@ -107,10 +103,11 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	/**
-	 * Skips the test where etcd is not installed.
+	 * Whether there is a server to start.
+	 * @return {@code false} if etcd is not on the path
 	 */
-	public static void assumeInstalled() {
-		assumeTrue(binary().isPresent(), "etcd is not on the PATH");
+	public static boolean isInstalled() {
+		return binary().isPresent();
 	}
 
 	private static Optional<Path> binary() {

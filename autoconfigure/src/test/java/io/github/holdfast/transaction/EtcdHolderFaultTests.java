@@ -14,6 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(180)
 @Tag("long")
+@RequiresEtcd
 class EtcdHolderFaultTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -18,6 +18,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(180)
 @Tag("long")
+@RequiresEtcd
 class LostEtcdLockTests {
 
 	@ParameterizedTest

@@ -1,0 +1,20 @@
+package io.github.holdfast.testsupport;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/**
+ * Reports a test class as skipped where etcd is not installed.
+ */
+@EnabledIf(value = "io.github.holdfast.testsupport.EtcdServer#isInstalled", disabledReason = "etcd is not on the PATH")
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+public @interface RequiresEtcd {
+
+}
