@@ -35,8 +35,8 @@ final class Cohort {
 	/** How long another JVM takes at least to ask for a lock. */
 	private static final Duration SHORTEST_REST = Duration.ofNanos(500_000);
 
-	/** How long it is taken for granted that nobody else has begun to wait. */
-	private static final Duration ALONE = Duration.ofMillis(5);
+	/** Of the longest time, how long it is taken for granted that nobody else waits. */
+	private static final int SURE = 4;
 
 	private static final Deadline NOW = Deadline.after(Duration.ZERO);
 
@@ -135,13 +135,14 @@ final class Cohort {
 		this.turn = turn;
 		permit.expireAfter(this::nextLook);
 		if (turn > 0 && this.asked.hasPassed()) {
-			this.asked = Deadline.after(ALONE.dividedBy(2));
-			lookForOthers(Deadline.after(ALONE));
+			this.asked = Deadline.after(this.limits.maxTime().dividedBy(2 * SURE));
+			lookForOthers();
 		}
 		return new TurnLease(this, permit, turn, request.name());
 	}
 
-	private void lookForOthers(Deadline deadline) {
+	private void lookForOthers() {
+		Deadline deadline = Deadline.after(this.limits.maxTime().dividedBy(SURE));
 		try {
 			this.lease.othersWait().thenAccept((others) -> this.alone = others ? NOW : deadline);
 		}
@@ -232,7 +233,7 @@ final class Cohort {
 	 * stopped before its limits has left the lock to others anyway.
 	 */
 	private void restIfOthersWait() {
-		lookForOthers(Deadline.after(ALONE));
+		lookForOthers();
 		if (this.turn > 0 && isAtItsLimits() && this.alone.hasPassed()) {
 			this.rest = Deadline.after(rest(held()));
 		}
