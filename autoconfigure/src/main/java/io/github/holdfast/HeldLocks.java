@@ -34,24 +34,26 @@ final class HeldLocks {
 	}
 
 	/**
-	 * Finds the lease of a key that this call chain holds already. An exclusive lock
-	 * covers all modes, any other one only its own.
+	 * Finds the lease of a key that this call chain holds already.
 	 * @param backend the backend that granted it
 	 * @param key the stored id
-	 * @param mode what is asked for
 	 * @return the lease, or {@code null}
-	 * @throws IllegalStateException if the lock that is held does not cover the mode
 	 */
-	static @Nullable LockLease find(LockBackend backend, String key, LockRequest.Mode mode) {
+	static @Nullable LockLease find(LockBackend backend, String key) {
+		LockScope holder = holder(backend, key);
+		return (holder != null) ? holder.lease(backend, key) : null;
+	}
+
+	/**
+	 * Finds the scope that acquired a key which this call chain holds already.
+	 * @param backend the backend that granted it
+	 * @param key the stored id
+	 * @return the scope, or {@code null}
+	 */
+	static @Nullable LockScope holder(LockBackend backend, String key) {
 		for (LockScope scope = current(); scope != null; scope = scope.outer()) {
-			LockLease lease = scope.lease(backend, key);
-			if (lease != null) {
-				if (scope.mode() != LockRequest.Mode.EXCLUSIVE && scope.mode() != mode) {
-					throw new IllegalStateException("Lock " + LockException.quote(key) + " is asked for as " + mode
-							+ ", but an outer call of the same chain (" + scope.name() + ") has it as " + scope.mode()
-							+ " and cannot change that. Let the outer call ask for " + mode);
-				}
-				return lease;
+			if (scope.lease(backend, key) != null) {
+				return scope;
 			}
 		}
 		return null;

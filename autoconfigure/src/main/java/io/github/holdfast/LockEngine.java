@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -177,18 +178,31 @@ final class LockEngine implements AutoCloseable {
 			if (HeldLocks.current() == null) {
 				return this.keys;
 			}
-			return this.keys.stream().filter((key) -> held(key) == null).toList();
+			return this.keys.stream().filter((key) -> !isHeld(key)).toList();
 		}
 
-		private @Nullable LockLease held(String key) {
-			return HeldLocks.find(this.backend, storedKey(key), this.settings.mode());
+		/**
+		 * Whether the call chain holds a key already. A shared lock does not become an
+		 * exclusive one, as two holders that wanted that would wait for each other; an
+		 * optimistic one would be overtaken by it.
+		 */
+		private boolean isHeld(String key) {
+			LockScope holder = HeldLocks.holder(this.backend, storedKey(key));
+			if (holder != null && !holder.covers(this.settings.mode())) {
+				throw new IllegalStateException(
+						"Lock " + LockException.quote(key) + " is held " + holder.mode().name().toLowerCase(Locale.ROOT)
+								+ " by lock '" + holder.name() + "' of the same call chain and cannot become "
+								+ this.settings.mode().name().toLowerCase(Locale.ROOT)
+								+ ". Take it so from the beginning, or after the other one has ended");
+			}
+			return holder != null;
 		}
 
 		private void acquireAll(List<String> missing) {
 			List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
 			int next = 0;
 			for (String key : this.keys) {
-				LockLease held = missing.contains(key) ? null : held(key);
+				LockLease held = missing.contains(key) ? null : HeldLocks.find(this.backend, storedKey(key));
 				if (held != null) {
 					this.leases.add(held);
 				}

@@ -156,11 +156,6 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
-	public LockRequest.Mode mode() {
-		return this.mode;
-	}
-
-	@Override
 	public void overtaken() {
 		this.overtaken = true;
 	}
@@ -184,6 +179,18 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	@Override
 	public @Nullable Propagation propagation() {
 		return this.propagation;
+	}
+
+	@Override
+	public LockRequest.Mode mode() {
+		return this.mode;
+	}
+
+	/**
+	 * Whether a call that asks for a mode can go on under this lock.
+	 */
+	boolean covers(LockRequest.Mode asked) {
+		return this.mode == LockRequest.Mode.EXCLUSIVE || this.mode == asked;
 	}
 
 	@Override

@@ -18,11 +18,9 @@ import org.springframework.core.env.Environment;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.Fence;
 import io.github.holdfast.transaction.OptimisticLockBackend;
@@ -91,27 +89,24 @@ public final class LockBackendAutoConfiguration {
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
 					throw noFence();
 				}
-				LockBackend store = fenced(chosen.backend().get(), fenceTable.getIfAvailable());
-				LockBackend backend = queued(store, handover.limits(properties.namesWithoutHandover()),
-						handover.queueLimits());
-				return optimistic(backend, fence.getIfAvailable(), properties.getCommitGuard());
+				LockBackend fenced = fenced(chosen.backend().get(), fenceTable.getIfAvailable());
+				LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
+						: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
+								handover.queueLimits());
+				return optimistic(queued, fence.getIfAvailable(), properties.getCommitGuard());
 			}
 
 			private static LockBackend fenced(LockBackend store, @Nullable FenceTable table) {
 				return (table != null) ? new FencedLockBackend(store, table) : store;
 			}
 
-			private static LockBackend queued(LockBackend store, HandoverLimits limits, QueueLimits queueLimits) {
-				return store.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? store
-						: new HandoverLockBackend(store, limits, queueLimits);
-			}
-
 			/**
-			 * At the other levels exclusive holders are not kept out by the fence row.
+			 * At the other levels exclusive holders are not kept out by the fence row,
+			 * which the locks of sessions do not even have.
 			 */
 			private static LockBackend optimistic(LockBackend backend, @Nullable Fence fence,
 					@Nullable CommitGuardLevel level) {
-				return (fence != null && fence.hasVersions() && (level == null || level == CommitGuardLevel.FENCE))
+				return (fence != null && fence.hasRows() && (level == null || level == CommitGuardLevel.FENCE))
 						? new OptimisticLockBackend(backend, fence) : backend;
 			}
 

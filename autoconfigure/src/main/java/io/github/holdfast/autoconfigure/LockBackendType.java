@@ -29,12 +29,12 @@ public enum LockBackendType {
 	REDISSON("redisson on the class path and one RedissonClient bean", Capability.FAIR),
 
 	/** etcd, with a client of its own or that of the application. */
-	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean", Capability.FAIR,
-			Capability.SHARED),
+	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean", Capability.SHARED,
+			Capability.FAIR),
 
 	/** ZooKeeper, through Curator. */
 	ZOOKEEPER("curator-framework on the class path and 'holdfast.zookeeper.connect-string' "
-			+ "or one CuratorFramework bean", Capability.FAIR, Capability.SHARED);
+			+ "or one CuratorFramework bean", Capability.SHARED, Capability.FAIR);
 
 	private final String requirement;
 
@@ -69,7 +69,8 @@ public enum LockBackendType {
 	static String remedy(Set<Capability> asked) {
 		if (asked.contains(Capability.OPTIMISTIC)) {
 			return "Set 'holdfast.commit-guard' to 'fence': mode OPTIMISTIC compares versions in the fence rows of the "
-					+ "business database, which every backend can have. For 'jdbc' this is the default.";
+					+ "business database, which every backend can have. For 'jdbc' this is the default, "
+					+ "but 'holdfast.jdbc.mode' must be 'table'.";
 		}
 		String offering = Arrays.stream(values())
 			.filter((type) -> type.capabilities.containsAll(asked))

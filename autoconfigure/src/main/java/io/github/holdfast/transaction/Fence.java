@@ -87,10 +87,10 @@ public sealed class Fence permits SessionFence {
 	}
 
 	/**
-	 * Whether its rows have versions, which optimistic locks need.
-	 * @return {@code false} if there are no rows
+	 * Whether there is a row for each key, whose version optimistic locks compare.
+	 * @return {@code false} for the locks of database sessions
 	 */
-	public boolean hasVersions() {
+	public boolean hasRows() {
 		return true;
 	}
 
@@ -137,14 +137,14 @@ public sealed class Fence permits SessionFence {
 		return inTransaction(managed, lease, (connection) -> isCurrent(managed, connection, lease, readOnly));
 	}
 
-	private static boolean inTransaction(DataSource managed, LockLease lease, Check check) {
+	private static boolean inTransaction(DataSource managed, LockLease lease, Work work) {
 		Connection connection = DataSourceUtils.getConnection(managed);
 		try {
 			if (!DataSourceUtils.isConnectionTransactional(connection, managed)) {
 				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
 						+ "so that the fence cannot be checked inside the transaction");
 			}
-			return check.on(connection);
+			return work.on(connection);
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(lease.key(),
@@ -236,7 +236,7 @@ public sealed class Fence permits SessionFence {
 	 * A statement on the connection of a transaction.
 	 */
 	@FunctionalInterface
-	private interface Check {
+	private interface Work {
 
 		boolean on(Connection connection) throws SQLException;
 

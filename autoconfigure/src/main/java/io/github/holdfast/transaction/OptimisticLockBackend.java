@@ -50,8 +50,13 @@ public final class OptimisticLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		return acquire(request, List.of());
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		if (request.mode() != LockRequest.Mode.OPTIMISTIC) {
-			return this.locks.acquire(request);
+			return this.locks.acquire(request, held);
 		}
 		return POLLING.until(request.waitTime(), (deadline) -> {
 			try {
@@ -64,11 +69,6 @@ public final class OptimisticLockBackend implements LockBackend {
 				throw new LockBackendException(request.key(), "could not be read, the fence row failed", ex);
 			}
 		});
-	}
-
-	@Override
-	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
-		return (request.mode() != LockRequest.Mode.OPTIMISTIC) ? this.locks.acquire(request, held) : acquire(request);
 	}
 
 	private @Nullable VersionLease attempt(LockRequest request, Deadline deadline)
@@ -107,6 +107,11 @@ public final class OptimisticLockBackend implements LockBackend {
 	@Override
 	public @Nullable String holder(String key) {
 		return this.locks.holder(key);
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return this.locks.noticeTime();
 	}
 
 	@Override

@@ -32,7 +32,7 @@ public final class SessionFence extends Fence {
 	}
 
 	@Override
-	public boolean hasVersions() {
+	public boolean hasRows() {
 		return false;
 	}
 

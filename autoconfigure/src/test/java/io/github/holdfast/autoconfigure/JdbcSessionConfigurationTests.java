@@ -25,7 +25,9 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
+import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -78,6 +80,15 @@ class JdbcSessionConfigurationTests {
 	void guardOfTheLevelFenceIsNoContradiction() {
 		application(TestDatabase.POSTGRESQL).withPropertyValues("holdfast.commit-guard=fence")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void optimisticLockFailsTheStart() {
+		application(TestDatabase.POSTGRESQL).withBean(OptimisticService.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class,
+						(ex) -> assertThat(ex.description() + " " + ex.action()).contains("asks for [OPTIMISTIC]",
+								"'holdfast.jdbc.mode' must be 'table'")));
 	}
 
 	@ParameterizedTest
@@ -229,6 +240,14 @@ class JdbcSessionConfigurationTests {
 		@Bean
 		DataSource dataSource(DatabaseAccess access) {
 			return new TransactionAwareDataSourceProxy(access.dataSource(3));
+		}
+
+	}
+
+	static class OptimisticService {
+
+		@DistributedLock(key = "'a'", mode = LockRequest.Mode.OPTIMISTIC)
+		public void merge() {
 		}
 
 	}

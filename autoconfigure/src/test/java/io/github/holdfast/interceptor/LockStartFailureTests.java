@@ -543,7 +543,7 @@ class LockStartFailureTests {
 	@Test
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
-				"remove 'mode' and 'fair' from the annotation");
+				"Set 'holdfast.backend' to one that offers [SHARED] ('etcd', 'zookeeper'), or remove");
 	}
 
 	static class SharedMode {

@@ -284,8 +284,8 @@ class OptimisticLockTests {
 			assertThatIllegalStateException()
 				.isThrownBy(() -> documents
 					.optimisticallyWithoutTransaction(() -> documents.mergeExclusively("never", NOTHING)))
-				.withMessageContaining("asked for as EXCLUSIVE")
-				.withMessageContaining("has it as OPTIMISTIC");
+				.withMessageContaining("is held optimistic by lock")
+				.withMessageContaining("cannot become exclusive");
 			assertThat(documents.entries()).containsExactly("");
 		});
 	}
