@@ -44,7 +44,7 @@ final class EtcdAcquisition implements AutoCloseable {
 
 	@Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
 		try {
-			LockLease granted = isHopeless(deadline) ? null : stand(deadline);
+			LockLease granted = isHopeless() ? null : stand();
 			this.patience = null;
 			return granted;
 		}
@@ -64,15 +64,14 @@ final class EtcdAcquisition implements AutoCloseable {
 	/**
 	 * A single attempt does not stand in the queue of others.
 	 */
-	private boolean isHopeless(Deadline deadline) throws InterruptedException, ExecutionException, TimeoutException {
-		return this.request.waitTime().isZero() && EtcdAnswers.await(this.locks.isBusy(this.entry), deadline);
+	private boolean isHopeless() throws InterruptedException, ExecutionException, TimeoutException {
+		return this.request.waitTime().isZero() && EtcdAnswers.await(this.locks.isBusy(this.entry));
 	}
 
-	private @Nullable LockLease stand(Deadline deadline)
-			throws InterruptedException, ExecutionException, TimeoutException {
+	private @Nullable LockLease stand() throws InterruptedException, ExecutionException, TimeoutException {
 		while (true) {
 			Deadline end = Deadline.ofLease(this.request.leaseTime());
-			Standing standing = look(deadline);
+			Standing standing = look();
 			this.createRevision = standing.createRevision();
 			if (!standing.isCertain()) {
 				continue;
@@ -84,35 +83,33 @@ final class EtcdAcquisition implements AutoCloseable {
 			if (standing.epoch() >= this.request.minEpoch()) {
 				return granted(standing, end);
 			}
-			EtcdAnswers.await(this.locks.raiseEpoch(standing, this.request.minEpoch()), deadline);
+			EtcdAnswers.await(this.locks.raiseEpoch(standing, this.request.minEpoch()));
 		}
 	}
 
-	private Standing look(Deadline deadline) throws InterruptedException, ExecutionException, TimeoutException {
+	private Standing look() throws InterruptedException, ExecutionException, TimeoutException {
 		if (this.lease == 0) {
-			this.lease = grant(deadline);
-			return EtcdAnswers.await(this.locks.stand(this.entry, this.lease, this.createRevision), deadline);
+			this.lease = grant();
+			return EtcdAnswers.await(this.locks.stand(this.entry, this.lease, this.createRevision));
 		}
 		try {
 			// The lease must have been alive when the entry was seen
-			return EtcdAnswers.await(
-					this.locks.keepAlive(this.lease)
-						.thenCombine(this.locks.stand(this.entry, this.lease, this.createRevision), (alive, it) -> it),
-					deadline);
+			return EtcdAnswers.await(this.locks.keepAlive(this.lease)
+				.thenCombine(this.locks.stand(this.entry, this.lease, this.createRevision), (alive, it) -> it));
 		}
 		catch (ExecutionException ex) {
 			if (!EtcdAnswers.isLeaseGone(ex)) {
 				throw ex;
 			}
 			this.lease = 0;
-			return look(deadline);
+			return look();
 		}
 	}
 
-	private long grant(Deadline deadline) throws InterruptedException, ExecutionException, TimeoutException {
+	private long grant() throws InterruptedException, ExecutionException, TimeoutException {
 		CompletableFuture<Long> grant = this.locks.grant(this.request.leaseTime());
 		try {
-			return EtcdAnswers.await(grant, deadline);
+			return EtcdAnswers.await(grant);
 		}
 		catch (InterruptedException | TimeoutException ex) {
 			grant.thenAccept(this.locks::revoke);
@@ -144,8 +141,7 @@ final class EtcdAcquisition implements AutoCloseable {
 		}
 		CompletableFuture<?> revoked = this.locks.revoke(this.lease);
 		try {
-			EtcdAnswers.awaitUninterruptibly(revoked,
-					(this.patience != null) ? Duration.ZERO : EtcdAnswers.MIN_TIMEOUT);
+			EtcdAnswers.awaitUninterruptibly(revoked, (this.patience != null) ? Duration.ZERO : EtcdAnswers.TIMEOUT);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is revoked as soon as etcd can be reached, or runs out by itself

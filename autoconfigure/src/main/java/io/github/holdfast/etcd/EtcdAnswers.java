@@ -21,11 +21,11 @@ import io.github.holdfast.support.Deadline;
  */
 final class EtcdAnswers {
 
-	/** How long an answer is waited for at least, whatever the wait time of a call is. */
-	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
-
-	/** How long at most: another member may know more than one that does not answer. */
-	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(3);
+	/**
+	 * How long an answer is waited for, whatever the wait time of a call is: another
+	 * member may know more than one that does not answer.
+	 */
+	static final Duration TIMEOUT = Duration.ofSeconds(3);
 
 	/** Of a member that restarts, or of a cluster that elects a leader. */
 	private static final Set<Status.Code> TRANSIENT = Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED,
@@ -34,10 +34,8 @@ final class EtcdAnswers {
 	private EtcdAnswers() {
 	}
 
-	static <T> T await(CompletableFuture<T> answer, Deadline deadline)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		long timeout = Math.min(atLeastMinimum(deadline.remaining()).toNanos(), MAX_TIMEOUT.toNanos());
-		return answer.get(timeout, TimeUnit.NANOSECONDS);
+	static <T> T await(CompletableFuture<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
+		return answer.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Duration timeout)
@@ -59,10 +57,6 @@ final class EtcdAnswers {
 				Thread.currentThread().interrupt();
 			}
 		}
-	}
-
-	static Duration atLeastMinimum(Duration timeout) {
-		return (timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT;
 	}
 
 	/**

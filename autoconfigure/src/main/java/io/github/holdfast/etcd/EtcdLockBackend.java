@@ -91,7 +91,7 @@ public final class EtcdLockBackend implements LockBackend {
 	@Override
 	public @Nullable String holder(String key) {
 		try {
-			String holder = EtcdAnswers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.MIN_TIMEOUT);
+			String holder = EtcdAnswers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT);
 			return holder.isEmpty() ? null : "held by " + holder;
 		}
 		catch (ExecutionException | TimeoutException ex) {

@@ -83,7 +83,9 @@ final class EtcdLockLease extends ExpiringLease {
 
 	private static <T> T answer(CompletableFuture<T> answer, Duration leaseTime)
 			throws ExecutionException, TimeoutException {
-		return EtcdAnswers.awaitUninterruptibly(answer, EtcdAnswers.atLeastMinimum(leaseTime.dividedBy(3)));
+		Duration third = leaseTime.dividedBy(3);
+		return EtcdAnswers.awaitUninterruptibly(answer,
+				(third.compareTo(EtcdAnswers.TIMEOUT) > 0) ? third : EtcdAnswers.TIMEOUT);
 	}
 
 	@Override
