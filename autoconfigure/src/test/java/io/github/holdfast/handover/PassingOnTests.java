@@ -97,7 +97,7 @@ class PassingOnTests {
 
 	@Test
 	void turnsCountAgainWhenSomebodyElseWaits() throws Exception {
-		this.backend = backend(2, LONG);
+		this.backend = backend(2, Duration.ofSeconds(8));
 		this.store.othersWait = CompletableFuture.completedStage(false);
 		LockLease lease = acquire(request());
 		for (int i = 0; i < 5; i++) {
@@ -111,6 +111,7 @@ class PassingOnTests {
 		while (next.epoch() == lease.epoch()) {
 			last = next;
 			Waiter waiter = new Waiter(request());
+			await().pollDelay(Duration.ofMillis(10)).until(() -> true);
 			last.handOver();
 			next = waiter.lease();
 		}
