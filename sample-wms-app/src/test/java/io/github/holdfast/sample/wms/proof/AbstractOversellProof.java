@@ -25,10 +25,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractOversellProof {
 
-	private static final Sale.Action NOTHING = () -> {
+	static final Sale.Action NOTHING = () -> {
 	};
 
-	private static final List<List<String>> SKUS_IN_ANY_ORDER = List.of(List.of("A", "B", "C"), List.of("C", "B", "A"),
+	static final List<List<String>> SKUS_IN_ANY_ORDER = List.of(List.of("A", "B", "C"), List.of("C", "B", "A"),
 			List.of("B", "C", "A"));
 
 	@SuppressWarnings("NullAway.Init")
@@ -139,7 +139,7 @@ abstract class AbstractOversellProof {
 		}
 	}
 
-	private static Sale.Action halfWay(Sale.Action action) {
+	static Sale.Action halfWay(Sale.Action action) {
 		AtomicInteger answers = new AtomicInteger();
 		return () -> {
 			if (answers.incrementAndGet() == Sale.STOCK / 2) {
@@ -159,7 +159,7 @@ abstract class AbstractOversellProof {
 		return new Sale(this.database, cluster);
 	}
 
-	private static void assertSoldOut(Sale.Result result) {
+	static void assertSoldOut(Sale.Result result) {
 		assertThat(result.confirmed()).isEqualTo(Sale.STOCK);
 		assertThat(result.confirmedInDatabase()).isEqualTo(Sale.STOCK);
 		assertThat(result.refused()).isEqualTo(Sale.ORDERS - Sale.STOCK);
