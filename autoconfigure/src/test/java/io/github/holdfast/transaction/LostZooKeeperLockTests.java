@@ -3,7 +3,6 @@ package io.github.holdfast.transaction;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,16 +28,26 @@ class LostZooKeeperLockTests {
 	 * The transaction ids of the new servers are smaller than those in the fence table.
 	 */
 	@ParameterizedTest
-	@EnumSource
+	@EnumSource(names = "H2")
 	@Tag("F17")
 	void noUpdateIsLostAtFenceWhenZooKeeperIsSetUpAnew(TestDatabase database) {
 		runWithNewServers(database, CommitGuardLevel.FENCE);
 	}
 
-	@Test
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F17")
-	void noUpdateIsLostAtLeaseWhenZooKeeperIsSetUpAnew() {
-		runWithNewServers(TestDatabase.H2, CommitGuardLevel.LEASE);
+	@Tag("long")
+	void noUpdateIsLostAtFenceWhenZooKeeperIsSetUpAnewOnOtherDatabases(TestDatabase database) {
+		runWithNewServers(database, CommitGuardLevel.FENCE);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = "H2")
+	@Tag("F17")
+	@Tag("long")
+	void noUpdateIsLostAtLeaseWhenZooKeeperIsSetUpAnew(TestDatabase database) {
+		runWithNewServers(database, CommitGuardLevel.LEASE);
 	}
 
 	private static void runWithNewServers(TestDatabase database, CommitGuardLevel level) {

@@ -58,6 +58,7 @@ class SharedLockTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Tag("long")
 	void transactionsCommitAtLease(TestDatabase database) {
 		run(database, CommitGuardLevel.LEASE, (context, shared) -> {
 			StockService stock = context.getBean(StockService.class);
