@@ -52,11 +52,11 @@ class PausedHoldersTests {
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostAtFenceByThreadsThatShareALease(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 4)) {
+			warehouse.awaitLeasePassedOn();
 			for (int i = 0; i < 10; i++) {
 				warehouse.pauseAHolder(i);
 			}
 			warehouse.endSales();
-			assertThat(warehouse.nodes).anyMatch((node) -> node.poll("PASSED ON").isPresent());
 			assertThat(warehouse.sales()).isPositive();
 			assertThat(warehouse.lostUpdates()).isZero();
 		}
@@ -66,11 +66,11 @@ class PausedHoldersTests {
 	@EnumSource(TestDatabase.class)
 	void updatesAreLostAtLeaseByThreadsThatShareALease(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 4)) {
+			warehouse.awaitLeasePassedOn();
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
 				warehouse.pauseAHolder(i);
 			}
 			warehouse.endSales();
-			assertThat(warehouse.nodes).anyMatch((node) -> node.poll("PASSED ON").isPresent());
 			assertThat(warehouse.lostUpdates()).isPositive();
 		}
 	}
@@ -115,6 +115,11 @@ class PausedHoldersTests {
 						businessAccess.user(), businessAccess.password(), locksAccess.url(), locksAccess.user(),
 						locksAccess.password(), String.valueOf(threads)));
 			}
+		}
+
+		void awaitLeasePassedOn() {
+			await().atMost(PATIENCE)
+				.until(() -> this.nodes.stream().anyMatch((node) -> node.poll("PASSED ON").isPresent()));
 		}
 
 		/**

@@ -36,7 +36,7 @@ class SlowStoreTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void leaseIsKeptWhenRenewalsTakeLong(TestDatabase database) throws Exception {
-		run(database, Duration.ofSeconds(6), (stock, proxy, direct) -> {
+		run(database, Duration.ofSeconds(9), (stock, proxy, direct) -> {
 			JdbcTemplate observer = new JdbcTemplate(direct);
 			stock.take("A", () -> {
 				LockContext lock = LockContext.current().orElseThrow();

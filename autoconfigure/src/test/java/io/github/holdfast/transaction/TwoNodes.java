@@ -12,6 +12,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
@@ -85,6 +86,7 @@ final class TwoNodes {
 			stock(this.first).take("A", () -> {
 				firstToken.set(token());
 				loss.run();
+				awaitStore(this.second);
 				start(successor, () -> stock(this.second).take("A", () -> {
 					secondToken.set(token());
 					await().forever().until(() -> firstHasEnded.getCount() == 0);
@@ -123,6 +125,18 @@ final class TwoNodes {
 
 	private static long token() {
 		return LockContext.current().orElseThrow().token();
+	}
+
+	/**
+	 * Its clients may still have to connect again.
+	 */
+	private static void awaitStore(ApplicationContext node) {
+		LockTemplate locks = node.getBean(LockTemplate.class);
+		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> {
+			locks.run("another key", () -> {
+			});
+			return true;
+		});
 	}
 
 	private static void start(CompletableFuture<Void> outcome, Runnable work) {
