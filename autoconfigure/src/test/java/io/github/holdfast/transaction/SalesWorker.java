@@ -94,7 +94,8 @@ final class SalesWorker {
 				shortLease.run("stock:A", () -> transaction.executeWithoutResult((status) -> sellOne()));
 			}
 			catch (RuntimeException ex) {
-				System.out.println(((ex instanceof LockException) ? "REJECTED " : "FAILED ") + ex);
+				boolean expected = ex instanceof LockException || Thread.currentThread().isInterrupted();
+				System.out.println((expected ? "REJECTED " : "FAILED ") + ex);
 			}
 		}
 	}
