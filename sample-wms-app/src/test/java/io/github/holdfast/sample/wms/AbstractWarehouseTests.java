@@ -28,9 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What the warehouse service does over HTTP. The databases are the leaves.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT, properties = "holdfast.wait-time=1s")
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { "holdfast.wait-time=1s", "holdfast.locks.account.wait-time=1m" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests {
+abstract class AbstractWarehouseTests implements AccountTests {
 
 	@Autowired
 	private LockTemplate locks;
@@ -44,6 +45,11 @@ abstract class AbstractWarehouseTests {
 			@Value("${holdfast.backend}") String backend) {
 		this.warehouse = new Warehouse(client);
 		this.database = new LockDatabase(jdbc, transactions, LockDatabase.Table.of(backend));
+	}
+
+	@Override
+	public Warehouse warehouse() {
+		return this.warehouse;
 	}
 
 	@Test

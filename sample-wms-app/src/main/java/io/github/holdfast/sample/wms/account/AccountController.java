@@ -1,0 +1,42 @@
+package io.github.holdfast.sample.wms.account;
+
+import java.util.List;
+
+import jakarta.validation.Valid;
+
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Accounts over HTTP.
+ */
+@RestController
+@RequestMapping("/accounts")
+class AccountController {
+
+	private final AccountService accounts;
+
+	AccountController(AccountService accounts) {
+		this.accounts = accounts;
+	}
+
+	@PostMapping("/deposits")
+	Account deposit(@Valid @RequestBody Deposit deposit) {
+		return this.accounts.deposit(deposit.accountNo(), deposit.amount());
+	}
+
+	@PostMapping("/transfers")
+	List<Account> transfer(@Valid @RequestBody Transfer transfer) {
+		return this.accounts.transfer(transfer.from(), transfer.to(), transfer.amount());
+	}
+
+	@GetMapping("/{accountNo}")
+	Account get(@PathVariable String accountNo) {
+		return this.accounts.get(accountNo);
+	}
+
+}

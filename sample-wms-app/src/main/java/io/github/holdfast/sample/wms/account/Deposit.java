@@ -1,0 +1,14 @@
+package io.github.holdfast.sample.wms.account;
+
+import io.github.holdfast.sample.wms.inventory.Code;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+
+/**
+ * Money that a customer has paid.
+ *
+ * @param accountNo the account it is for
+ * @param amount how much, in cents
+ */
+record Deposit(@Code String accountNo, @Min(1) @Max(1_000_000_000) long amount) {
+}

@@ -1,0 +1,46 @@
+package io.github.holdfast.sample.wms;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+/**
+ * The control: without locks the same calls do harm, sooner or later.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { "holdfast.enabled=false", "spring.datasource.url=jdbc:h2:mem:unlocked;DB_CLOSE_DELAY=-1" })
+@AutoConfigureRestTestClient
+@DirtiesContext
+class UnlockedWarehouseTests {
+
+	private Warehouse warehouse;
+
+	@Autowired
+	void setUp(RestTestClient client) {
+		this.warehouse = new Warehouse(client);
+	}
+
+	@Test
+	void transfersLoseMoneyOrMakeIt() {
+		AccountTests accounts = () -> this.warehouse;
+		accounts.deposit("A", 1000);
+		accounts.deposit("B", 1000);
+		awaitHarm(() -> {
+			Clients.call(32, (i) -> (i % 2 == 0) ? accounts.transfer("A", "B", 1) : accounts.transfer("B", "A", 1));
+			return accounts.balance("A") + accounts.balance("B") != 2000;
+		});
+	}
+
+	private static void awaitHarm(Callable<Boolean> round) {
+		Awaitility.await().pollInSameThread().pollDelay(Duration.ZERO).atMost(Duration.ofMinutes(2)).until(round);
+	}
+
+}
