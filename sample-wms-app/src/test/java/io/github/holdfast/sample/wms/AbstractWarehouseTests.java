@@ -29,9 +29,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What the warehouse service does over HTTP. The databases are the leaves.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "holdfast.wait-time=1s", "holdfast.locks.account.wait-time=1m" })
+		properties = { "holdfast.wait-time=1s", "holdfast.locks.account.wait-time=1m",
+				"holdfast.locks.submission.wait-time=1m" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests implements AccountTests {
+abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests {
 
 	@Autowired
 	private LockTemplate locks;
@@ -50,6 +51,11 @@ abstract class AbstractWarehouseTests implements AccountTests {
 	@Override
 	public Warehouse warehouse() {
 		return this.warehouse;
+	}
+
+	@Override
+	public LockDatabase database() {
+		return this.database;
 	}
 
 	@Test

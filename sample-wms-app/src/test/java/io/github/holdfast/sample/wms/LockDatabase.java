@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -35,6 +36,14 @@ final class LockDatabase {
 			this.jdbc.update("update tb_inventory set version = version where customer_no = ?", customerNo);
 			return action.get();
 		});
+	}
+
+	/**
+	 * How many orders a customer has.
+	 */
+	long orders(String customerNo) {
+		return Objects.requireNonNull(this.jdbc
+			.queryForObject("select count(*) from outbound_order where customer_no = ?", Long.class, customerNo));
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 
 import org.awaitility.Awaitility;
@@ -9,23 +10,31 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.client.RestTestClient;
+import org.springframework.transaction.PlatformTransactionManager;
+
+import static io.github.holdfast.sample.wms.Warehouse.line;
 
 /**
  * The control: without locks the same calls do harm, sooner or later.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "holdfast.enabled=false", "spring.datasource.url=jdbc:h2:mem:unlocked;DB_CLOSE_DELAY=-1" })
+		properties = { "holdfast.enabled=false", "spring.datasource.url=jdbc:h2:mem:unlocked;DB_CLOSE_DELAY=-1",
+				"logging.level.org.apache.catalina.core.ContainerBase=off" })
 @AutoConfigureRestTestClient
 @DirtiesContext
 class UnlockedWarehouseTests {
 
 	private Warehouse warehouse;
 
+	private LockDatabase database;
+
 	@Autowired
-	void setUp(RestTestClient client) {
+	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
 		this.warehouse = new Warehouse(client);
+		this.database = new LockDatabase(jdbc, transactions, LockDatabase.Table.HOLDFAST_LOCK);
 	}
 
 	@Test
@@ -36,6 +45,18 @@ class UnlockedWarehouseTests {
 		awaitHarm(() -> {
 			Clients.call(32, (i) -> (i % 2 == 0) ? accounts.transfer("A", "B", 1) : accounts.transfer("B", "A", 1));
 			return accounts.balance("A") + accounts.balance("B") != 2000;
+		});
+	}
+
+	@Test
+	void submissionsOfOneRequestCreateSeveralOrders() {
+		awaitHarm(() -> {
+			long earlier = this.database.orders(this.warehouse.customerNo());
+			String submission = """
+					{"requestId": "%s", "customerNo": "%s", "warehouseCode": "W1", "lines": [%s]}
+					""".formatted("R-" + UUID.randomUUID(), this.warehouse.customerNo(), line("A", 1));
+			Clients.call(16, (i) -> Answer.of(this.warehouse.post("/orders/submissions", submission)));
+			return this.database.orders(this.warehouse.customerNo()) > earlier + 1;
 		});
 	}
 
