@@ -30,9 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "holdfast.wait-time=1s", "holdfast.locks.account.wait-time=1m",
-				"holdfast.locks.submission.wait-time=1m" })
+				"holdfast.locks.submission.wait-time=1m", "wms.stock-report.cron=-" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests {
+abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests, StockReportTests {
 
 	@Autowired
 	private LockTemplate locks;

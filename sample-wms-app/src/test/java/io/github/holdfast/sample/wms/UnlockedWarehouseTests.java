@@ -16,12 +16,14 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import static io.github.holdfast.sample.wms.Warehouse.line;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The control: without locks the same calls do harm, sooner or later.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "holdfast.enabled=false", "spring.datasource.url=jdbc:h2:mem:unlocked;DB_CLOSE_DELAY=-1",
+		properties = { "holdfast.enabled=false", "wms.stock-report.cron=-",
+				"spring.datasource.url=jdbc:h2:mem:unlocked;DB_CLOSE_DELAY=-1",
 				"logging.level.org.apache.catalina.core.ContainerBase=off" })
 @AutoConfigureRestTestClient
 @DirtiesContext
@@ -58,6 +60,12 @@ class UnlockedWarehouseTests {
 			Clients.call(16, (i) -> Answer.of(this.warehouse.post("/orders/submissions", submission)));
 			return this.database.orders(this.warehouse.customerNo()) > earlier + 1;
 		});
+	}
+
+	@Test
+	void reportsAreTakenAgain() {
+		assertThat(Answer.of(this.warehouse.post("/stock-reports", "")).status()).isEqualTo(201);
+		assertThat(Answer.of(this.warehouse.post("/stock-reports", "")).status()).isEqualTo(201);
 	}
 
 	private static void awaitHarm(Callable<Boolean> round) {
