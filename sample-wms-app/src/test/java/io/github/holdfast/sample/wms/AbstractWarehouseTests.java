@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		properties = { "holdfast.wait-time=1s", "holdfast.locks.account.wait-time=1m",
 				"holdfast.locks.submission.wait-time=1m", "wms.stock-report.cron=-" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests, StockReportTests {
+abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests, ItemTests, StockReportTests {
 
 	@Autowired
 	private LockTemplate locks;

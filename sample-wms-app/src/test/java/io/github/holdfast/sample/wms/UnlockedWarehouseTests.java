@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 
@@ -59,6 +60,19 @@ class UnlockedWarehouseTests {
 					""".formatted("R-" + UUID.randomUUID(), this.warehouse.customerNo(), line("A", 1));
 			Clients.call(16, (i) -> Answer.of(this.warehouse.post("/orders/submissions", submission)));
 			return this.database.orders(this.warehouse.customerNo()) > earlier + 1;
+		});
+	}
+
+	@Test
+	void mergesAreLost() {
+		ItemTests items = () -> this.warehouse;
+		items.merge("{}");
+		awaitHarm(() -> {
+			String round = UUID.randomUUID().toString();
+			List<Integer> merged = Clients.call(16,
+					(i) -> items.merge("{\"" + round + i + "\": true}").status() == 200 ? i : -1);
+			String stored = items.item().body();
+			return merged.stream().anyMatch((i) -> i >= 0 && !stored.contains(round + i + "\""));
 		});
 	}
 

@@ -76,6 +76,10 @@ final class Warehouse {
 		return this.client.post().uri(uri).contentType(MediaType.APPLICATION_JSON).body(json).exchange();
 	}
 
+	ResponseSpec patch(String uri, String json, Object... variables) {
+		return this.client.patch().uri(uri, variables).contentType(MediaType.APPLICATION_JSON).body(json).exchange();
+	}
+
 	ResponseSpec get(String uri, Object... variables) {
 		return this.client.get().uri(uri, variables).exchange();
 	}

@@ -14,6 +14,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.method.annotation.HandlerMethodValidationException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 /**
@@ -30,10 +31,24 @@ class RequestProblems extends ResponseEntityExceptionHandler {
 		ex.getFieldErrors()
 			.forEach(
 					(error) -> errors.put(error.getField(), Objects.requireNonNullElse(error.getDefaultMessage(), "")));
+		return handleExceptionInternal(ex, invalid(errors), headers, status, request);
+	}
+
+	@Override
+	protected @Nullable ResponseEntity<Object> handleHandlerMethodValidationException(
+			HandlerMethodValidationException ex, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+		Map<String, String> errors = new TreeMap<>();
+		ex.getParameterValidationResults()
+			.forEach((result) -> errors.put(String.valueOf(result.getMethodParameter().getParameterName()),
+					String.valueOf(result.getResolvableErrors().get(0).getDefaultMessage())));
+		return handleExceptionInternal(ex, invalid(errors), headers, status, request);
+	}
+
+	private static ProblemDetail invalid(Map<String, String> errors) {
 		ProblemDetail problem = Problems.of(HttpStatus.BAD_REQUEST, "invalid-request", "Invalid request",
 				"Invalid: " + String.join(", ", errors.keySet()));
 		problem.setProperty("errors", errors);
-		return handleExceptionInternal(ex, problem, headers, status, request);
+		return problem;
 	}
 
 }

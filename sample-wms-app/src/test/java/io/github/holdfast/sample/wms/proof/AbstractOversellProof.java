@@ -82,7 +82,7 @@ abstract class AbstractOversellProof {
 	@Test
 	@Tag("long")
 	void sellsExactlyWhatThereIsWithLocksInSessions() throws Exception {
-		try (Cluster cluster = start("session", Backend.JDBC, "--holdfast.jdbc.mode=session")) {
+		try (Cluster cluster = start("session", Backend.JDBC, "--spring.profiles.active=session")) {
 			assertSoldOut(sale(cluster).run("session mode, three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING));
 			Sale.Result result = sale(cluster).run("session mode, one node killed", List.of(List.of("A")),
 					halfWay(cluster::killFirst));
@@ -105,7 +105,7 @@ abstract class AbstractOversellProof {
 	@Test
 	void oversellsWithoutFenceWhenRedisLosesLocks() throws Exception {
 		try (Cluster cluster = start("unfenced", Backend.REDIS, "--holdfast.wait-time=2s",
-				"--holdfast.commit-guard=lease", "--holdfast.lease-time=10m")) {
+				"--holdfast.commit-guard=lease", "--wms.items.enabled=false", "--holdfast.lease-time=10m")) {
 			assertOversold(sellWhileRedisLosesLocks(cluster, "redis, locks on, no fence, Redis killed"));
 		}
 	}

@@ -60,7 +60,8 @@ class EtcdOversellProofIT {
 
 	@Test
 	void oversellsWithoutFenceWhenEtcdLosesLocks() throws Exception {
-		try (Cluster cluster = start("unfenced", "--holdfast.commit-guard=lease", "--holdfast.lease-time=10m")) {
+		try (Cluster cluster = start("unfenced", "--holdfast.commit-guard=lease", "--wms.items.enabled=false",
+				"--holdfast.lease-time=10m")) {
 			Sale.Result result = sellWhileEtcdLosesLocks(cluster, "etcd, locks on, no fence, etcd killed");
 			assertThat(result.confirmed()).isEqualTo(result.confirmedInDatabase()).isGreaterThan(Sale.STOCK);
 		}
