@@ -98,8 +98,8 @@ class SharedZooKeeperLockTests {
 				shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1));
 				assertThatIllegalStateException().isThrownBy(() -> exclusive.run("A", () -> {
 				}))
-					.withMessageStartingWith("Lock 'lock:A' is asked for as EXCLUSIVE")
-					.withMessageContaining("(reader) has it as SHARED");
+					.withMessageStartingWith("Lock 'A' is held shared by lock 'reader'")
+					.withMessageContaining("cannot become exclusive");
 				exclusive.run("B", () -> assertThat(this.nodes.queue("lock:B")).hasSize(1));
 			});
 			exclusive.run("A", () -> shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1)
