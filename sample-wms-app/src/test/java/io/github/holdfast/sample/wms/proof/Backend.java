@@ -1,5 +1,6 @@
 package io.github.holdfast.sample.wms.proof;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 
@@ -8,19 +9,52 @@ import java.util.Locale;
  */
 enum Backend {
 
-	JDBC, REDIS, REDISSON;
+	/** In a table of the business database. */
+	JDBC(() -> new NoServer(List.of())),
 
-	/**
-	 * What a node is told on the command line to keep its locks there.
-	 */
-	List<String> arguments(TestRedis redis) {
-		return (this == JDBC) ? List.of()
-				: List.of("--spring.profiles.active=" + this, "--spring.data.redis.port=" + redis.port());
+	/** In sessions of the business database. */
+	SESSION(() -> new NoServer(List.of("--spring.profiles.active=session"))),
+
+	/** In Redis. */
+	REDIS(() -> new TestRedis("redis")),
+
+	/** In Redis, through Redisson. */
+	REDISSON(() -> new TestRedis("redisson")),
+
+	/** In ZooKeeper. */
+	ZOOKEEPER(TestZooKeeper::new),
+
+	/** In etcd, if it is installed. */
+	ETCD(TestEtcd::new);
+
+	private final Starter starter;
+
+	Backend(Starter starter) {
+		this.starter = starter;
+	}
+
+	LockServer start() throws IOException {
+		return this.starter.start();
 	}
 
 	@Override
 	public String toString() {
 		return name().toLowerCase(Locale.ROOT);
+	}
+
+	@FunctionalInterface
+	private interface Starter {
+
+		LockServer start() throws IOException;
+
+	}
+
+	private record NoServer(List<String> arguments) implements LockServer {
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 }

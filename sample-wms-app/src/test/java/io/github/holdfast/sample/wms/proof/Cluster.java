@@ -3,6 +3,7 @@ package io.github.holdfast.sample.wms.proof;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -17,7 +18,23 @@ final class Cluster implements AutoCloseable {
 	private Cluster() {
 	}
 
-	static Cluster start(String name, List<String> arguments) throws IOException {
+	/**
+	 * Starts two nodes.
+	 * @param name names the files with their output, together with that of the database
+	 * @param database where they have their data
+	 * @param server where they keep their locks
+	 * @param arguments what they are told in addition
+	 * @return the nodes
+	 */
+	static Cluster start(String name, TestDatabase database, LockServer server, String... arguments)
+			throws IOException {
+		List<String> all = new ArrayList<>(database.arguments());
+		all.addAll(server.arguments());
+		Collections.addAll(all, arguments);
+		return start(database.name() + "-" + name, all);
+	}
+
+	private static Cluster start(String name, List<String> arguments) throws IOException {
 		Cluster cluster = new Cluster();
 		try {
 			cluster.nodes.add(Node.start(name + "-1", arguments));
@@ -37,6 +54,14 @@ final class Cluster implements AutoCloseable {
 
 	void killFirst() {
 		this.nodes.get(0).kill();
+	}
+
+	void stopFirst() throws IOException, InterruptedException {
+		this.nodes.get(0).signal("STOP");
+	}
+
+	void continueFirst() throws IOException, InterruptedException {
+		this.nodes.get(0).signal("CONT");
 	}
 
 	@Override

@@ -45,7 +45,7 @@ final class Node implements AutoCloseable {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar",
-				System.getProperty("wms.jar"), "--server.port=0");
+				System.getProperty("wms.jar"), "--server.port=0", "--wms.stock-report.cron=-");
 		command.addAll(arguments);
 		return new Node(new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(),
 				log);
@@ -57,6 +57,16 @@ final class Node implements AutoCloseable {
 			.failFast("The node has ended, see " + this.log, () -> !this.process.isAlive())
 			.until(() -> STARTED.matcher(Files.readString(this.log)), Matcher::find);
 		return URI.create("http://localhost:" + started.group(1));
+	}
+
+	/**
+	 * Lets the node stand still ({@code STOP}) or go on ({@code CONT}).
+	 */
+	void signal(String signal) throws IOException, InterruptedException {
+		Process kill = new ProcessBuilder("kill", "-" + signal, String.valueOf(this.process.pid())).start();
+		if (kill.waitFor() != 0) {
+			throw new IllegalStateException("The node got no signal " + signal);
+		}
 	}
 
 	/**

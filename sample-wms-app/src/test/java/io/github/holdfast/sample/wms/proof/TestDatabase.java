@@ -9,9 +9,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.UUID;
 
 import io.github.holdfast.sample.wms.mariadb.EmbeddedMariaDb;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.h2.tools.Server;
 
 /**
  * A database server of its own for one test class, and what the test reads from it behind
@@ -25,6 +27,14 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
  */
 record TestDatabase(String name, String url, String username, String blockedQuery,
 		Closeable server) implements Closeable {
+
+	static TestDatabase h2() throws SQLException {
+		Server server = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
+		return new TestDatabase("H2",
+				"jdbc:h2:tcp://localhost:" + server.getPort() + "/mem:" + UUID.randomUUID()
+						+ ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=10000",
+				"sa", "select count(*) from information_schema.sessions where blocker_id is not null", server::stop);
+	}
 
 	static TestDatabase mariaDb() {
 		EmbeddedMariaDb server = EmbeddedMariaDb.start();
@@ -62,16 +72,28 @@ record TestDatabase(String name, String url, String username, String blockedQuer
 	 * Keeps others from writing any stock until the connection is closed.
 	 */
 	Connection lockStock() throws SQLException {
+		return lock("update tb_inventory set version = version");
+	}
+
+	/**
+	 * Keeps others from writing any report until the connection is closed. On PostgreSQL
+	 * only.
+	 */
+	Connection lockReports() throws SQLException {
+		return lock("lock table stock_report in share mode");
+	}
+
+	private Connection lock(String sql) throws SQLException {
 		Connection connection = connect();
 		connection.setAutoCommit(false);
 		try (Statement statement = connection.createStatement()) {
-			statement.executeUpdate("update tb_inventory set version = version");
+			statement.execute(sql);
 		}
 		return connection;
 	}
 
 	/**
-	 * How many wait to write stock.
+	 * How many wait for such a lock.
 	 */
 	long blocked() throws SQLException {
 		return number(this.blockedQuery);

@@ -1,6 +1,5 @@
 package io.github.holdfast.sample.wms.proof;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -10,18 +9,20 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.opentest4j.TestAbortedException;
 
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The etcd that is installed on this machine, as a server of its own for one test class,
- * which forgets everything when it is killed.
+ * The etcd that is installed on this machine, as a server of its own for one test, which
+ * forgets everything when it is killed. Without etcd, tests are skipped.
  */
-final class TestEtcd implements Closeable {
+final class TestEtcd implements LockServer.Forgetful {
 
 	private final Path binary;
 
@@ -36,23 +37,29 @@ final class TestEtcd implements Closeable {
 	private Process process;
 
 	TestEtcd() throws IOException {
-		this.binary = binary().orElseThrow();
+		this.binary = binary().orElseThrow(() -> new TestAbortedException("etcd is not on the PATH"));
 		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
 		this.process = launch();
 	}
 
-	static Optional<Path> binary() {
+	private static Optional<Path> binary() {
 		return Stream.of(System.getenv("PATH").split(":"))
 			.map((directory) -> Path.of(directory, "etcd"))
 			.filter(Files::isExecutable)
 			.findFirst();
 	}
 
-	String endpoint() {
+	private String endpoint() {
 		return "http://127.0.0.1:" + this.port;
 	}
 
-	void kill() {
+	@Override
+	public List<String> arguments() {
+		return List.of("--spring.profiles.active=etcd", "--holdfast.etcd.endpoints=" + endpoint());
+	}
+
+	@Override
+	public void kill() {
 		this.process.destroyForcibly().onExit().join();
 		try {
 			FileSystemUtils.deleteRecursively(this.folder);
@@ -62,7 +69,8 @@ final class TestEtcd implements Closeable {
 		}
 	}
 
-	void restart() throws IOException {
+	@Override
+	public void restart() throws IOException {
 		this.process = launch();
 	}
 

@@ -1,0 +1,188 @@
+package io.github.holdfast.sample.wms.proof;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two nodes sell more than there is, on each database and with each backend. Those
+ * pairings that show nothing new are long tests.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OversellProofIT {
+
+	private static final List<List<String>> ONE_SKU = List.of(List.of("A"));
+
+	private static final List<List<String>> SKUS_IN_ANY_ORDER = List.of(List.of("A", "B", "C"), List.of("C", "B", "A"),
+			List.of("B", "C", "A"));
+
+	private static final Sale.Action NOTHING = () -> {
+	};
+
+	private final Map<BusinessDatabase, TestDatabase> databases = new EnumMap<>(BusinessDatabase.class);
+
+	@AfterAll
+	void stop() throws Exception {
+		for (TestDatabase database : this.databases.values()) {
+			database.close();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, JDBC", "POSTGRESQL, JDBC" })
+	void sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(BusinessDatabase type, Backend backend) throws Exception {
+		TestDatabase database = database(type);
+		try (LockServer server = backend.start();
+				Cluster cluster = Cluster.start("locked-" + backend, database, server, "--holdfast.lease-time=3s")) {
+			Sale sale = new Sale(database, cluster);
+			assertSoldOut(sale.run(backend + ", three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING));
+			sale = new Sale(database, cluster);
+			Sale.Result result = sale.run(backend + ", one node killed", ONE_SKU, halfWay(cluster::killFirst));
+			assertThat(result.retries()).isPositive();
+			assertSoldOut(result);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("everyOtherPairing")
+	@Tag("long")
+	void sellsExactlyWhatThereIsEverywhereAndAlsoWhenNodeIsKilled(BusinessDatabase type, Backend backend)
+			throws Exception {
+		sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(type, backend);
+	}
+
+	static Stream<Arguments> everyOtherPairing() {
+		return Stream.of(BusinessDatabase.values())
+			.flatMap((type) -> Stream.of(Backend.values()).map((backend) -> Arguments.of(type, backend)))
+			.filter((pairing) -> !List.of("[H2, session]", "[MARIADB, jdbc]", "[POSTGRESQL, jdbc]")
+				.contains(List.of(pairing.get()).toString()));
+	}
+
+	@ParameterizedTest
+	@CsvSource("MARIADB, REDIS")
+	void sellsExactlyWhatThereIsWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
+		TestDatabase database = database(type);
+		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
+				Cluster cluster = Cluster.start("forgotten-" + backend, database, server, "--holdfast.wait-time=2s")) {
+			Sale.Result result = sellWhileLocksAreForgotten(backend + ", server killed", database, server, cluster);
+			assertThat(result.errors()).contains(503, 409);
+			assertSoldOut(result);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, REDISSON", "POSTGRESQL, REDISSON", "MARIADB, ETCD",
+			"POSTGRESQL, ETCD" })
+	@Tag("long")
+	void sellsExactlyWhatThereIsEverywhereWhenLocksAreForgotten(BusinessDatabase type, Backend backend)
+			throws Exception {
+		sellsExactlyWhatThereIsWhenLocksAreForgotten(type, backend);
+	}
+
+	@ParameterizedTest
+	@CsvSource("MARIADB, REDIS")
+	void oversellsWithoutFenceWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
+		TestDatabase database = database(type);
+		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
+				Cluster cluster = Cluster.start("unfenced-" + backend, database, server, "--holdfast.wait-time=2s",
+						"--holdfast.commit-guard=lease", "--wms.items.enabled=false", "--holdfast.lease-time=10m")) {
+			assertOversold(
+					sellWhileLocksAreForgotten(backend + ", server killed, no fence", database, server, cluster));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, ETCD" })
+	@Tag("long")
+	void oversellsEverywhereWithoutFenceWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
+		oversellsWithoutFenceWhenLocksAreForgotten(type, backend);
+	}
+
+	/**
+	 * The same for all backends: none is created.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "MARIADB")
+	void oversellsWithoutLocks(BusinessDatabase type) throws Exception {
+		TestDatabase database = database(type);
+		try (LockServer server = Backend.JDBC.start();
+				Cluster cluster = Cluster.start("unlocked", database, server, "--holdfast.enabled=false")) {
+			assertOversold(new Sale(database, cluster).run("locks off", ONE_SKU, NOTHING));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MARIADB")
+	@Tag("long")
+	void oversellsEverywhereWithoutLocks(BusinessDatabase type) throws Exception {
+		oversellsWithoutLocks(type);
+	}
+
+	/**
+	 * The server has forgotten the lock of one who is about to write the stock when
+	 * another one gets it, too.
+	 */
+	private static Sale.Result sellWhileLocksAreForgotten(String title, TestDatabase database,
+			LockServer.Forgetful server, Cluster cluster) throws Exception {
+		Sale sale = new Sale(database, cluster);
+		return sale.run(title, ONE_SKU, halfWay(() -> {
+			ConditionFactory await = Awaitility.await().atMost(Duration.ofMinutes(1));
+			try (Connection stock = database.lockStock()) {
+				await.until(() -> database.blocked() == 1);
+				server.kill();
+				await.until(() -> sale.hasMet(503));
+				server.restart();
+				await.until(() -> database.blocked() == 2);
+				stock.rollback();
+			}
+		}));
+	}
+
+	private static Sale.Action halfWay(Sale.Action action) {
+		AtomicInteger answers = new AtomicInteger();
+		return () -> {
+			if (answers.incrementAndGet() == Sale.STOCK / 2) {
+				action.run();
+			}
+		};
+	}
+
+	private TestDatabase database(BusinessDatabase type) throws Exception {
+		TestDatabase database = this.databases.get(type);
+		if (database == null) {
+			database = type.start();
+			this.databases.put(type, database);
+		}
+		return database;
+	}
+
+	private static void assertSoldOut(Sale.Result result) {
+		assertThat(result.confirmed()).isEqualTo(Sale.STOCK);
+		assertThat(result.confirmedInDatabase()).isEqualTo(Sale.STOCK);
+		assertThat(result.refused()).isEqualTo(Sale.ORDERS - Sale.STOCK);
+		assertThat(result.stock()).containsOnly(0L);
+		assertThat(result.lowestStock()).isZero();
+	}
+
+	private static void assertOversold(Sale.Result result) {
+		assertThat(result.confirmed()).isEqualTo(result.confirmedInDatabase()).isGreaterThan(Sale.STOCK);
+	}
+
+}
