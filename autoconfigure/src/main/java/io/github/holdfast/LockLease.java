@@ -85,6 +85,15 @@ public interface LockLease {
 	}
 
 	/**
+	 * Whether nothing of the current holder is left that still uses the lease, as far as
+	 * the backend knows, so that another thread may have it. Does no I/O. Default: yes.
+	 * @return {@code false} if the lock has to be given back to the store
+	 */
+	default boolean canBePassedOn() {
+		return true;
+	}
+
+	/**
 	 * Gives the lock up after work whose outcome is known: to the next thread of this
 	 * process that waits, if there is one and a local queue allows it, else to the store.
 	 * Default: always to the store.

@@ -18,9 +18,10 @@ import org.slf4j.LoggerFactory;
  * {@code null} if it waits for each
  * @param guarded whether a commit under them was checked
  * @param lossReported whether the caller knows of a loss already
+ * @param passable whether the next thread of this JVM may have them
  */
 record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStage<?>> later, boolean guarded,
-		boolean lossReported) {
+		boolean lossReported, boolean passable) {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
 
@@ -43,7 +44,7 @@ record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStag
 			return hold(renewal, key, rest);
 		}
 		try {
-			CompletionStage<Boolean> release = this.lossReported ? renewal.release() : renewal.handOver();
+			CompletionStage<Boolean> release = this.passable ? renewal.handOver() : renewal.release();
 			if (this.later == null) {
 				return ended(key, release.toCompletableFuture().join(), null);
 			}

@@ -43,6 +43,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final @Nullable LockScope outer;
 
+	/** Another thread that closes the scope does not know what this one still does. */
+	private final Thread opener = Thread.currentThread();
+
 	private final AtomicBoolean closing = new AtomicBoolean();
 
 	private volatile boolean held = true;
@@ -273,8 +276,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		boolean keep = this.unknownOutcomes > 0 && this.mode != LockRequest.Mode.OPTIMISTIC;
 		boolean awaited = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		boolean passable = !this.lossReported && Thread.currentThread() == this.opener;
 		return new LockRelease(keep, this.entered, awaited ? null : this::answeredLater, this.guarded,
-				this.lossReported);
+				this.lossReported, passable);
 	}
 
 	private void answeredLater(CompletionStage<?> answer) {

@@ -1,7 +1,6 @@
 package io.github.holdfast.handover;
 
 import java.time.Duration;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -90,9 +89,15 @@ final class Cohort {
 		if (this.ended) {
 			return null;
 		}
-		if (this.limits.names().test(request.name()) && request.minEpoch() <= this.lease.epoch()
-				&& lasts(request.leaseTime())) {
-			return nextTurn(permit, request);
+		try {
+			if (this.limits.names().test(request.name()) && request.minEpoch() <= this.lease.epoch()
+					&& lasts(request.leaseTime(), permit)) {
+				return nextTurn(permit, request);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			giveUp();
+			throw ex;
 		}
 		giveUp();
 		return null;
@@ -113,7 +118,7 @@ final class Cohort {
 	 * Each holder begins with at least as much time as a renewal would leave it, and with
 	 * no more than it has asked for.
 	 */
-	private boolean lasts(Duration leaseTime) {
+	private boolean lasts(Duration leaseTime, KeyedPermits<Cohort>.Permit permit) {
 		Duration remaining = this.lease.remaining();
 		if (remaining == null) {
 			return this.lease.isValid();
@@ -122,7 +127,11 @@ final class Cohort {
 			return true;
 		}
 		try {
-			return renew(leaseTime, () -> false);
+			boolean renewed = renew(leaseTime, () -> false);
+			if (leaseTime.compareTo(remaining) < 0) {
+				permit.expiresEarlier();
+			}
+			return renewed;
 		}
 		catch (LockBackendException ex) {
 			logger.debug("Lock '{}' is not passed on, as it could not be renewed", this.lease.key(), ex);
@@ -166,8 +175,8 @@ final class Cohort {
 	 * Pass the lease on to the next thread that waits, if that is allowed.
 	 */
 	boolean pass(KeyedPermits<Cohort>.Permit permit, String name) {
-		if (this.ended || this.doubtful || !this.limits.names().test(name) || isAtItsLimits()
-				|| !this.lease.isValid()) {
+		if (this.ended || this.doubtful || !this.limits.names().test(name) || isAtItsLimits() || !this.lease.isValid()
+				|| !this.lease.canBePassedOn()) {
 			return false;
 		}
 		this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
@@ -188,11 +197,15 @@ final class Cohort {
 	 * has answered.
 	 */
 	CompletionStage<Boolean> release(KeyedPermits<Cohort>.Permit permit) {
-		permit.expireNever();
+		permit.releasesSoon();
 		try {
 			return end().whenComplete((released, failure) -> {
-				restIfOthersWait();
-				permit.releaseWith(this);
+				try {
+					restIfOthersWait();
+				}
+				finally {
+					permit.releaseWith(this);
+				}
 			});
 		}
 		catch (RuntimeException | Error ex) {
@@ -205,7 +218,7 @@ final class Cohort {
 	 * Pass on a lease that the thread with the permit does not want.
 	 */
 	void decline(KeyedPermits<Cohort>.Permit permit) {
-		if (!this.ended && permit.pass(this)) {
+		if (!this.ended && this.lease.canBePassedOn() && permit.pass(this)) {
 			return;
 		}
 		if (!this.ended) {
@@ -218,7 +231,7 @@ final class Cohort {
 		try {
 			end().toCompletableFuture().join();
 		}
-		catch (CompletionException | LockBackendException ex) {
+		catch (RuntimeException ex) {
 			logger.debug("Lock '{}' could not be released, it runs out by itself", this.lease.key(), ex);
 		}
 	}
@@ -234,7 +247,7 @@ final class Cohort {
 	 */
 	private void restIfOthersWait() {
 		lookForOthers();
-		if (this.turn > 0 && isAtItsLimits() && this.alone.hasPassed()) {
+		if (this.limits.maxTurns() > 1 && isAtItsLimits() && this.alone.hasPassed()) {
 			this.rest = Deadline.after(rest(held()));
 		}
 	}

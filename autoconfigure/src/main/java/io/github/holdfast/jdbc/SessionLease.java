@@ -62,6 +62,14 @@ final class SessionLease implements LockLease {
 		return isValid() && this.session.isAlive() && isValid();
 	}
 
+	/**
+	 * Whoever has the connection may still have a transaction on it.
+	 */
+	@Override
+	public boolean canBePassedOn() {
+		return this.session.isFree();
+	}
+
 	@Override
 	public CompletionStage<Boolean> release() {
 		return CompletableFuture

@@ -83,14 +83,16 @@ public final class KeyedPermits<T> {
 				Thread.currentThread().interrupt();
 				return granted;
 			}
-			long remaining = deadline.remainingNanos();
-			if (remaining == 0) {
-				return leave(key, waiter);
-			}
 			Permit held = this.permits.get(key);
-			LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.nanosToExpiry()) : remaining);
 			if (held != null) {
 				held.releaseIfExpired();
+			}
+			long remaining = deadline.remainingNanos();
+			if (waiter.permit == null && remaining == 0) {
+				return leave(key, waiter);
+			}
+			if (waiter.permit == null) {
+				LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.nanosToExpiry()) : remaining);
 			}
 			granted = waiter.permit;
 		}
@@ -183,6 +185,13 @@ public final class KeyedPermits<T> {
 		}
 
 		/**
+		 * Let nobody take the permit over until it is released, which is to be soon.
+		 */
+		public void releasesSoon() {
+			this.remaining = NOT_KNOWN_YET;
+		}
+
+		/**
 		 * Let nobody take the permit over any more.
 		 */
 		public void expireNever() {
@@ -190,8 +199,9 @@ public final class KeyedPermits<T> {
 		}
 
 		private void releaseIfExpired() {
-			Duration left = this.remaining.get();
-			if (left != null && left.isZero()) {
+			Supplier<@Nullable Duration> remaining = this.remaining;
+			Duration left = remaining.get();
+			if (left != null && left.isZero() && this.remaining == remaining) {
 				release();
 			}
 		}

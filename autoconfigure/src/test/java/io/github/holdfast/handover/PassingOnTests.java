@@ -22,6 +22,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.QueueLimits;
 
@@ -184,6 +185,52 @@ class PassingOnTests {
 		this.store.leases.get(0).lost = true;
 		first.handOver();
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
+	}
+
+	@Test
+	void leaseThatIsStillUsedIsNotPassedOn() throws Exception {
+		LockLease first = acquire(request());
+		Waiter waiter = new Waiter(request());
+		this.store.leases.get(0).used = true;
+		first.handOver();
+		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
+	}
+
+	@Test
+	void leaseOfAScopeThatAnotherThreadClosesIsNotPassedOn() throws Exception {
+		try (LockTemplate template = new LockTemplate(() -> this.backend, List::of).withKeyPrefix("")) {
+			LockTemplate.Scope scope = template.acquire("A");
+			Waiter waiter = new Waiter(request());
+			Thread other = new Thread(scope::close);
+			other.start();
+			other.join();
+			assertThat(waiter.lease().turn()).isZero();
+			assertThat(this.store.requests).hasSize(2);
+		}
+	}
+
+	@Test
+	void waitersAreServedAgainAfterAFailureThatNobodyExpects() throws Exception {
+		LockLease first = acquire(request(Duration.ofSeconds(10), 0));
+		Waiter failing = new Waiter(request(LONG, 0));
+		Waiter waiter = new Waiter(request(LONG, 0));
+		this.store.renewalError = new IllegalArgumentException("too long");
+		first.handOver();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(failing::lease)
+			.withCauseInstanceOf(IllegalArgumentException.class);
+		assertThat(waiter.lease().isValid()).isTrue();
+		assertThat(this.store.released).hasValue(1);
+	}
+
+	@Test
+	void jvmThatHoldsForTheLongestTimeLeavesTheLockToOthersForAWhile() throws Exception {
+		this.backend = backend(16, Duration.ZERO);
+		LockLease first = acquire(request());
+		Waiter second = new Waiter(request());
+		long start = System.nanoTime();
+		first.handOver();
+		second.lease();
+		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(500_000);
 	}
 
 	@Test
@@ -389,6 +436,8 @@ class PassingOnTests {
 
 		private volatile @Nullable LockBackendException renewalFailure;
 
+		private volatile @Nullable RuntimeException renewalError;
+
 		private volatile @Nullable CountDownLatch renewalAnswer;
 
 		@Override
@@ -428,6 +477,8 @@ class PassingOnTests {
 		private volatile Deadline deadline;
 
 		private volatile boolean lost;
+
+		private volatile boolean used;
 
 		private Lease(Store store, LockRequest request, long epoch) {
 			this.store = store;
@@ -473,12 +524,21 @@ class PassingOnTests {
 			catch (InterruptedException ex) {
 				throw new IllegalStateException(ex);
 			}
+			RuntimeException error = this.store.renewalError;
+			if (error != null) {
+				throw error;
+			}
 			LockBackendException failure = this.store.renewalFailure;
 			if (failure != null) {
 				throw failure;
 			}
 			this.deadline = Deadline.after(leaseTime);
 			return true;
+		}
+
+		@Override
+		public boolean canBePassedOn() {
+			return !this.used;
 		}
 
 		@Override
