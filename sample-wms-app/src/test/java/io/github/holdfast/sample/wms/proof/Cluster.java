@@ -56,12 +56,12 @@ final class Cluster implements AutoCloseable {
 		this.nodes.get(0).kill();
 	}
 
-	void stopFirst() throws IOException, InterruptedException {
-		this.nodes.get(0).signal("STOP");
+	void pauseFirst() throws IOException, InterruptedException {
+		this.nodes.get(0).pause();
 	}
 
-	void continueFirst() throws IOException, InterruptedException {
-		this.nodes.get(0).signal("CONT");
+	void resumeFirst() throws IOException, InterruptedException {
+		this.nodes.get(0).resume();
 	}
 
 	@Override

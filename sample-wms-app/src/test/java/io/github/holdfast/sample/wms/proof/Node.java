@@ -60,13 +60,31 @@ final class Node implements AutoCloseable {
 	}
 
 	/**
-	 * Lets the node stand still ({@code STOP}) or go on ({@code CONT}).
+	 * Lets the node stand still, and waits until it does: on a busy machine it goes on
+	 * for a while.
 	 */
-	void signal(String signal) throws IOException, InterruptedException {
-		Process kill = new ProcessBuilder("kill", "-" + signal, String.valueOf(this.process.pid())).start();
+	void pause() throws IOException, InterruptedException {
+		signal("STOP");
+		Path state = Path.of("/proc", pid(), "stat");
+		Awaitility.await().until(() -> Files.readString(state).contains(") T "));
+	}
+
+	/**
+	 * Lets the node go on.
+	 */
+	void resume() throws IOException, InterruptedException {
+		signal("CONT");
+	}
+
+	private void signal(String signal) throws IOException, InterruptedException {
+		Process kill = new ProcessBuilder("kill", "-" + signal, pid()).start();
 		if (kill.waitFor() != 0) {
 			throw new IllegalStateException("The node got no signal " + signal);
 		}
+	}
+
+	private String pid() {
+		return String.valueOf(this.process.pid());
 	}
 
 	/**

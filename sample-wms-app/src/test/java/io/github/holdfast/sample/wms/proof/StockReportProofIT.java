@@ -40,13 +40,13 @@ class StockReportProofIT {
 			try (Connection reports = database.lockReports()) {
 				hanging = take(cluster.node(0));
 				await.until(() -> database.blocked() == 1);
-				cluster.stopFirst();
+				cluster.pauseFirst();
 				reports.rollback();
 			}
 			HttpResponse<String> taken = await.until(() -> take(cluster.node(1)).get(),
 					(answer) -> answer.statusCode() != 204);
 			assertThat(taken.statusCode()).isEqualTo(201);
-			cluster.continueFirst();
+			cluster.resumeFirst();
 			assertThat(hanging.get().statusCode()).isEqualTo(409);
 			assertThat(hanging.get().body()).contains("urn:problem:wms:lock-lost");
 			assertThat(reports(cluster.node(0))).containsExactly(JsonPath.<Object>read(taken.body(), "$"));
