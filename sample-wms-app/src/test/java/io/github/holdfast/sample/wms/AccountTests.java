@@ -60,7 +60,7 @@ interface AccountTests {
 	default void transfersInBothDirectionsAtTheSameTimeKeepTheSum() throws Exception {
 		deposit("A", 30);
 		deposit("B", 30);
-		List<Answer> answers = Clients.call(160,
+		List<Answer> answers = Clients.call(64,
 				(i) -> (i % 2 == 0) ? transfer("A", "B", 1 + i % 11) : transfer("B", "A", 1 + i % 13));
 		assertThat(answers).extracting(Answer::status).containsOnly(200, 409).contains(200);
 		assertThat(answers).filteredOn((answer) -> answer.status() == 409)

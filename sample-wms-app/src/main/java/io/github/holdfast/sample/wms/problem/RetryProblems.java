@@ -29,7 +29,7 @@ class RetryProblems {
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> busy(LockNotAcquiredException ex) {
 		ProblemDetail problem = withKey(ex, Problems.of(HttpStatus.LOCKED, "busy", "Busy",
-				"Others are working on the same stock; nothing was changed, try again"));
+				"Others are working on the same data; nothing was changed, try again"));
 		problem.setProperty("reason", ex.reason());
 		problem.setProperty("waitedAtMost", ex.waitTime().toString());
 		return retryLater(problem);
