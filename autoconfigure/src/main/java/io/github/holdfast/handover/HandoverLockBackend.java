@@ -17,7 +17,9 @@ import io.github.holdfast.support.QueueLimits;
 /**
  * Puts a local queue for each key in front of a store, so that at most one thread of this
  * JVM talks to the store about a key, and passes a lease of the store on among the
- * threads that wait in the queue, in the order of their arrival.
+ * threads that wait in the queue, in the order of their arrival. A thread that comes just
+ * when the lease is on its way to another one, which still has to wake up, may have its
+ * turn first.
  *
  * <p>
  * A lease is passed on only after work whose outcome is known, while it is provably
@@ -74,7 +76,8 @@ public final class HandoverLockBackend implements LockBackend {
 			return this.store.acquire(request, held);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
-		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), this.queueLimits);
+		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), false,
+				this.queueLimits);
 		if (permit == null) {
 			return null;
 		}
@@ -137,7 +140,8 @@ public final class HandoverLockBackend implements LockBackend {
 		List<KeyedPermits<Cohort>.Permit> permits = new ArrayList<>(requests.size());
 		try {
 			for (LockRequest request : requests) {
-				KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), Duration.ZERO, this.queueLimits);
+				KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), Duration.ZERO, false,
+						this.queueLimits);
 				if (permit == null) {
 					break;
 				}

@@ -17,7 +17,8 @@ import io.github.holdfast.support.QueueLimits;
 
 /**
  * Locks between the threads of this JVM, and of nothing else: for development, tests and
- * applications that run on one node. Waiters are served in the order of their arrival.
+ * applications that run on one node. Waiters are served in the order of their arrival,
+ * and may be overtaken a few times while they wake up, unless their requests are fair.
  * Leases do not run out; all instances in a JVM share their locks.
  *
  * @since 0.1.0
@@ -57,7 +58,8 @@ public final class LocalLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		KeyedPermits<Void>.Permit permit = permits.acquire(request.key(), request.waitTime(), this.queueLimits);
+		KeyedPermits<Void>.Permit permit = permits.acquire(request.key(), request.waitTime(), request.fair(),
+				this.queueLimits);
 		if (permit == null) {
 			return null;
 		}

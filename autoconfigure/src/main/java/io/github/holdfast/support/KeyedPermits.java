@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -18,10 +17,21 @@ import org.jspecify.annotations.Nullable;
  * permit belongs to whoever has the object, not to a thread. A key takes memory only
  * while its permit is out.
  *
+ * <p>
+ * A thread that sleeps takes some time to wake up. Meanwhile a permit that was granted to
+ * it may be taken by a thread that comes just then and is awake already, a few times in a
+ * row at most, and never while somebody waits who asked for the strict order.
+ *
  * @param <T> what a permit may bring along for the next one who gets it
  * @since 0.1.0
  */
 public final class KeyedPermits<T> {
+
+	/**
+	 * How often a waiter can be overtaken. With more of them, the threads on one key get
+	 * little faster, and their longest waits much longer.
+	 */
+	static final int MOST_OVERTAKINGS = 5;
 
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
@@ -32,35 +42,33 @@ public final class KeyedPermits<T> {
 	 * Take the permit of a key.
 	 * @param key the key
 	 * @param waitTime how long to wait at most; zero means one attempt
+	 * @param fair whether to be served in the strict order of arrival
 	 * @param limits how many threads may wait
 	 * @return the permit, or {@code null} if it was out for the whole time. One that was
 	 * granted at the moment of an interrupt is returned with the interrupt flag set
 	 * @throws InterruptedException if the thread was interrupted while it waited
 	 * @throws RejectedExecutionException if too many threads wait already
 	 */
-	public @Nullable Permit acquire(String key, Duration waitTime, QueueLimits limits) throws InterruptedException {
+	public @Nullable Permit acquire(String key, Duration waitTime, boolean fair, QueueLimits limits)
+			throws InterruptedException {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null);
+		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null, null);
 		Permit held = this.permits.putIfAbsent(key, permit);
 		if (held == null) {
 			return permit;
 		}
 		held.releaseIfExpired();
-		Waiter<T> waiter = new Waiter<>(Thread.currentThread());
+		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair);
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
 				return permit;
 			}
-			if (!waitTime.isZero()) {
-				limits.check(current.waiters.size(), this.waiting.get());
-				current.waiters.add(waiter);
-			}
-			return current;
+			return waitTime.isZero() ? current : current.join(waiter, limits);
 		});
-		if (waiter.permit != null || waitTime.isZero()) {
+		if (waitTime.isZero()) {
 			return waiter.permit;
 		}
 		this.waiting.incrementAndGet();
@@ -73,7 +81,7 @@ public final class KeyedPermits<T> {
 	}
 
 	private @Nullable Permit await(String key, Waiter<T> waiter, Deadline deadline) throws InterruptedException {
-		Permit granted = waiter.permit;
+		Permit granted = waiter.claim();
 		while (granted == null) {
 			if (Thread.interrupted()) {
 				granted = leave(key, waiter);
@@ -94,7 +102,7 @@ public final class KeyedPermits<T> {
 			if (waiter.permit == null) {
 				LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.nanosToExpiry()) : remaining);
 			}
-			granted = waiter.permit;
+			granted = waiter.claim();
 		}
 		return granted;
 	}
@@ -106,9 +114,11 @@ public final class KeyedPermits<T> {
 	private @Nullable Permit leave(String key, Waiter<T> waiter) {
 		this.permits.computeIfPresent(key, (k, held) -> {
 			held.waiters.remove(waiter);
+			// Otherwise one who overtakes it would put it back
+			waiter.claim();
 			return held;
 		});
-		return waiter.permit;
+		return waiter.claim();
 	}
 
 	/**
@@ -139,15 +149,57 @@ public final class KeyedPermits<T> {
 
 		private final @Nullable T brought;
 
-		private final AtomicBoolean released = new AtomicBoolean();
+		/** Who still has to wake up for it. */
+		private final @Nullable Waiter<T> sleeper;
+
+		private final AtomicReference<State> state;
+
+		/** Whether somebody in the queue wants the strict order. */
+		private boolean ordered;
 
 		private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
-		private Permit(String key, Thread taker, Deque<Waiter<T>> waiters, @Nullable T brought) {
+		private Permit(String key, Thread taker, Deque<Waiter<T>> waiters, @Nullable T brought,
+				@Nullable Waiter<T> sleeper) {
 			this.key = key;
 			this.taker = taker;
 			this.waiters = waiters;
 			this.brought = brought;
+			this.sleeper = sleeper;
+			this.state = new AtomicReference<>((sleeper != null) ? State.GRANTED : State.CLAIMED);
+		}
+
+		/**
+		 * Overtake the one who has not woken up yet, or queue up.
+		 * @return the permit that is out then
+		 */
+		private Permit join(Waiter<T> waiter, QueueLimits limits) {
+			Waiter<T> sleeper = this.sleeper;
+			if (sleeper != null && sleeper.canBeOvertaken() && !waiter.fair && !this.ordered
+					&& this.state.compareAndSet(State.GRANTED, State.OVERTAKEN)) {
+				sleeper.permit = null;
+				sleeper.overtakings++;
+				this.waiters.addFirst(sleeper);
+				waiter.permit = new Permit(this.key, waiter.thread, this.waiters, this.brought, null);
+				return waiter.permit;
+			}
+			limits.check(this.waiters.size(), KeyedPermits.this.waiting.get());
+			this.waiters.add(waiter);
+			this.ordered |= waiter.fair;
+			return this;
+		}
+
+		/**
+		 * Take what was granted.
+		 * @return {@code false} if another one has taken it
+		 */
+		private boolean claim() {
+			return this.state.compareAndSet(State.GRANTED, State.CLAIMED) || this.state.get() != State.OVERTAKEN;
+		}
+
+		private boolean end() {
+			return this.state.compareAndSet(State.CLAIMED, State.RELEASED)
+					|| this.state.compareAndSet(State.GRANTED, State.RELEASED);
 		}
 
 		/**
@@ -163,7 +215,8 @@ public final class KeyedPermits<T> {
 		 * @return {@code false} once released
 		 */
 		public boolean isHeld() {
-			return !this.released.get();
+			State state = this.state.get();
+			return state == State.CLAIMED || state == State.GRANTED;
 		}
 
 		/**
@@ -225,7 +278,7 @@ public final class KeyedPermits<T> {
 		 * @return {@code false} if it was released before
 		 */
 		public boolean releaseWith(@Nullable T left) {
-			if (!this.released.compareAndSet(false, true)) {
+			if (!end()) {
 				return false;
 			}
 			Permit granted = KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> grantNext(left));
@@ -243,7 +296,7 @@ public final class KeyedPermits<T> {
 		public boolean pass(T left) {
 			AtomicReference<@Nullable Permit> granted = new AtomicReference<>();
 			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
-				if (held != this || this.waiters.isEmpty() || !this.released.compareAndSet(false, true)) {
+				if (held != this || this.waiters.isEmpty() || !end()) {
 					return held;
 				}
 				granted.setPlain(grantNext(left));
@@ -262,10 +315,20 @@ public final class KeyedPermits<T> {
 			if (next == null) {
 				return null;
 			}
-			Permit granted = new Permit(this.key, next.thread, this.waiters, left);
+			Permit granted = new Permit(this.key, next.thread, this.waiters, left, next);
+			granted.ordered = this.ordered && !this.waiters.isEmpty();
 			next.permit = granted;
 			return granted;
 		}
+
+	}
+
+	private enum State {
+
+		/** Its new owner does not know of it yet. */
+		GRANTED,
+
+		CLAIMED, OVERTAKEN, RELEASED
 
 	}
 
@@ -273,10 +336,24 @@ public final class KeyedPermits<T> {
 
 		private final Thread thread;
 
+		private final boolean fair;
+
+		private int overtakings;
+
 		private volatile KeyedPermits<T>.@Nullable Permit permit;
 
-		private Waiter(Thread thread) {
+		private Waiter(Thread thread, boolean fair) {
 			this.thread = thread;
+			this.fair = fair;
+		}
+
+		private boolean canBeOvertaken() {
+			return !this.fair && this.overtakings < MOST_OVERTAKINGS;
+		}
+
+		private KeyedPermits<T>.@Nullable Permit claim() {
+			KeyedPermits<T>.Permit granted = this.permit;
+			return (granted != null && granted.claim()) ? granted : null;
 		}
 
 	}

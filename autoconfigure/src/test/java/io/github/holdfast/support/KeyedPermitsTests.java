@@ -201,18 +201,104 @@ class KeyedPermitsTests {
 	}
 
 	@Test
+	void waiterThatStillSleepsIsOvertaken() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		first.pass("passed");
+		KeyedPermits<String>.Permit overtaker = acquire("A");
+		assertThat(overtaker.brought()).isEqualTo("passed");
+		assertThat(overtaker.isHeld()).isTrue();
+		assertThat(first.isHeld()).isFalse();
+		sleeper.wakeUp();
+		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
+		overtaker.release();
+		sleeper.get().release();
+		assertThat(this.permits.size()).isZero();
+	}
+
+	@Test
+	void waiterIsOvertakenAFewTimesOnly() throws Exception {
+		KeyedPermits<String>.Permit permit = acquire("A");
+		Sleeper sleeper = new Sleeper(permit, false);
+		for (int i = 0; i < KeyedPermits.MOST_OVERTAKINGS; i++) {
+			permit.release();
+			permit = acquire("A");
+		}
+		permit.release();
+		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
+		sleeper.wakeUp();
+		assertThat(sleeper.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void fairWaiterIsNotOvertaken() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, true);
+		first.release();
+		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
+		sleeper.wakeUp();
+		assertThat(sleeper.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void nobodyInFrontOfAFairWaiterIsOvertaken() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		Waiter fair = new Waiter(() -> this.permits.acquire("A", LONG, true, QueueLimits.DEFAULT));
+		first.release();
+		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
+		sleeper.wakeUp();
+		sleeper.get().release();
+		assertThat(fair.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void fairThreadDoesNotOvertake() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		first.release();
+		assertThat(this.permits.acquire("A", Duration.ofMillis(5), true, QueueLimits.DEFAULT)).isNull();
+		sleeper.wakeUp();
+		assertThat(sleeper.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void singleAttemptDoesNotOvertake() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		first.release();
+		assertThat(acquire("A", Duration.ZERO)).isNull();
+		sleeper.wakeUp();
+		assertThat(sleeper.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void waiterThatWasOvertakenCanBeInterrupted() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		first.release();
+		KeyedPermits<String>.Permit overtaker = acquire("A");
+		sleeper.wakeUp();
+		sleeper.interrupt();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(sleeper::get)
+			.withCauseInstanceOf(InterruptedException.class);
+		overtaker.release();
+		assertThat(this.permits.size()).isZero();
+	}
+
+	@Test
 	void noMoreThreadsWaitThanAreAllowed() throws Exception {
 		acquire("A");
 		acquire("B");
 		new Waiter(() -> acquire("A"));
 		assertThatExceptionOfType(RejectedExecutionException.class)
-			.isThrownBy(() -> this.permits.acquire("A", LONG, new QueueLimits(1, 100)))
+			.isThrownBy(() -> this.permits.acquire("A", LONG, false, new QueueLimits(1, 100)))
 			.withMessageContaining("for one key are 1");
 		assertThatExceptionOfType(RejectedExecutionException.class)
-			.isThrownBy(() -> this.permits.acquire("B", LONG, new QueueLimits(100, 1)))
+			.isThrownBy(() -> this.permits.acquire("B", LONG, false, new QueueLimits(100, 1)))
 			.withMessageContaining("for locks are 1");
-		assertThat(this.permits.acquire("A", Duration.ZERO, new QueueLimits(1, 1))).isNull();
-		assertThat(this.permits.acquire("C", LONG, new QueueLimits(1, 1))).isNotNull();
+		assertThat(this.permits.acquire("A", Duration.ZERO, false, new QueueLimits(1, 1))).isNull();
+		assertThat(this.permits.acquire("C", LONG, false, new QueueLimits(1, 1))).isNotNull();
 	}
 
 	@Test
@@ -269,7 +355,7 @@ class KeyedPermitsTests {
 	}
 
 	private KeyedPermits<String>.@Nullable Permit acquire(String key, Duration waitTime) throws InterruptedException {
-		return this.permits.acquire(key, waitTime, QueueLimits.DEFAULT);
+		return this.permits.acquire(key, waitTime, false, QueueLimits.DEFAULT);
 	}
 
 	private KeyedPermits<String>.Permit acquire(String key) throws InterruptedException {
@@ -288,6 +374,68 @@ class KeyedPermitsTests {
 		start.countDown();
 		one.run();
 		second.get();
+	}
+
+	/**
+	 * A thread that is in the queue when the constructor returns, and takes no notice of
+	 * what it is given until it is told to wake up.
+	 */
+	private final class Sleeper {
+
+		private final CountDownLatch asleep = new CountDownLatch(1);
+
+		private final CountDownLatch awake = new CountDownLatch(1);
+
+		private final FutureTask<KeyedPermits<String>.Permit> task;
+
+		private final Thread thread;
+
+		private boolean queued;
+
+		private Sleeper(KeyedPermits<String>.Permit held, boolean fair) throws InterruptedException {
+			this.task = new FutureTask<>(
+					() -> KeyedPermitsTests.this.permits.acquire("A", LONG, fair, QueueLimits.DEFAULT));
+			this.thread = new Thread(this.task);
+			held.expireAfter(this::remaining);
+			this.thread.start();
+			this.asleep.await();
+		}
+
+		/**
+		 * A waiter asks before it is in the queue, and when it is.
+		 */
+		private Duration remaining() {
+			if (Thread.currentThread() == this.thread) {
+				if (this.queued) {
+					sleep();
+				}
+				this.queued = true;
+			}
+			return LONG;
+		}
+
+		private void sleep() {
+			this.asleep.countDown();
+			try {
+				this.awake.await();
+			}
+			catch (InterruptedException ex) {
+				this.thread.interrupt();
+			}
+		}
+
+		private void wakeUp() {
+			this.awake.countDown();
+		}
+
+		private void interrupt() {
+			this.thread.interrupt();
+		}
+
+		private KeyedPermits<String>.Permit get() throws Exception {
+			return this.task.get();
+		}
+
 	}
 
 	/**
