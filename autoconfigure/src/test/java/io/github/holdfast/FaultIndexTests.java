@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,6 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
@@ -155,16 +155,15 @@ class FaultIndexTests {
 		}
 
 		/**
-		 * What its {@code EnumSource} says; a source of arguments that are made by code
-		 * is taken for all of them.
+		 * What its source of arguments says; one that is made by code is taken for all of
+		 * them.
 		 */
 		private Set<String> backends() {
 			List<Class<?>> parameters = List.of(this.method.getParameterTypes());
 			if (parameters.contains(RedisStore.class)) {
 				return Arrays.stream(RedisStore.values()).map(RedisStore::title).collect(Collectors.toSet());
 			}
-			EnumSource source = this.method.getAnnotation(EnumSource.class);
-			Set<String> chosen = (source != null) ? new LinkedHashSet<>(List.of(source.names())) : Set.of();
+			Set<String> chosen = chosen();
 			return parameters.stream()
 				.filter((type) -> type == TestBackend.class || type == TestDatabase.class)
 				.flatMap((type) -> Arrays.stream((Enum<?>[]) type.getEnumConstants()))
@@ -172,6 +171,17 @@ class FaultIndexTests {
 				.filter((name) -> chosen.isEmpty() || chosen.contains(name))
 				.map((name) -> TestBackend.valueOf(name).title())
 				.collect(Collectors.toCollection(TreeSet::new));
+		}
+
+		private Set<String> chosen() {
+			EnumSource names = this.method.getAnnotation(EnumSource.class);
+			if (names != null) {
+				return Set.of(names.names());
+			}
+			CsvSource rows = this.method.getAnnotation(CsvSource.class);
+			return (rows != null)
+					? Arrays.stream(rows.value()).map((row) -> row.split(",")[0]).collect(Collectors.toSet())
+					: Set.of();
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -14,6 +15,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.framework.ProxyFactory;
@@ -66,6 +68,17 @@ class UnknownOutcomeTests {
 	}
 
 	/**
+	 * The lock ends with the session that the transaction is in, not before.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,DROP_REPLIES", "MARIADB,HOLD_REQUESTS", "POSTGRESQL,DROP_REPLIES",
+			"POSTGRESQL,HOLD_REQUESTS" })
+	void lockInTheSessionOfTheTransactionEndsWithIt(TestDatabase database, FaultProxy.Fault fault) throws Exception {
+		run(database, fault, (observer) -> {
+		}, "holdfast.jdbc.mode=session", "holdfast.commit-guard=fence");
+	}
+
+	/**
 	 * Where no network can fail: the driver says so although the commit was done.
 	 */
 	@ParameterizedTest
@@ -98,13 +111,22 @@ class UnknownOutcomeTests {
 	}
 
 	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
+		run(database, fault,
+				(observer) -> assertThat(observer.queryForObject("SELECT owner FROM holdfast_lock", String.class))
+					.as("the lock is kept to run out")
+					.isNotNull(),
+				"holdfast.commit-guard=" + level, "holdfast.lease-time=" + LEASE_TIME);
+	}
+
+	private static void run(TestDatabase database, FaultProxy.Fault fault, Consumer<JdbcTemplate> afterwards,
+			String... properties) throws Exception {
 		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 99 : 100;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
 			LockedApplication.jdbc(withSocketTimeout(database, direct.onPort(proxy.port())))
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.lease-time=" + LEASE_TIME,
-						"holdfast.wait-time=60s")
+				.withPropertyValues("holdfast.wait-time=60s")
+				.withPropertyValues(properties)
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
 					LoseCommit loseCommit = new LoseCommit(proxy, fault);
@@ -123,9 +145,7 @@ class UnknownOutcomeTests {
 					assertThat(jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class))
 						.as("what nobody was told")
 						.isEqualTo(committed);
-					assertThat(jdbc.queryForObject("SELECT owner FROM holdfast_lock", String.class))
-						.as("the lock is kept to run out")
-						.isNotNull();
+					afterwards.accept(jdbc);
 					stock.take("A", () -> {
 					});
 					assertThat(stock.quantity("A")).isEqualTo(committed - 1);

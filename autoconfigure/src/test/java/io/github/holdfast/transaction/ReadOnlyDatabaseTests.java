@@ -1,0 +1,126 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * A database that takes no more writes, as one to which a fail-over went too early.
+ */
+@Tag("F31")
+class ReadOnlyDatabaseTests {
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,table", "MARIADB,session", "POSTGRESQL,table", "POSTGRESQL,session" })
+	void nothingIsGrantedAndNothingIsLeft(TestDatabase database, String mode) throws SQLException {
+		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
+			readOnly.application(mode).run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				readOnly.set(true);
+				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> stock.take("A", NOTHING))
+					.withMessageContaining("could not be acquired");
+				assertThat(stock.quantity("A")).isEqualTo(100);
+				readOnly.set(false);
+				// From elsewhere, as what a session still held would be free for itself
+				readOnly.application(mode).withPropertyValues("holdfast.wait-time=0").run((other) -> {
+					other.getBean(StockService.class).take("A", NOTHING);
+					assertThat(stock.quantity("A")).isEqualTo(99);
+				});
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,table", "MARIADB,session", "POSTGRESQL,table", "POSTGRESQL,session" })
+	void whoHoldsALockMeanwhileEitherCommitsOrIsTold(TestDatabase database, String mode) throws SQLException {
+		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
+			readOnly.application(mode).run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				Throwable failure = catchThrowable(() -> stock.take("A", () -> readOnly.set(true)));
+				int quantity = (failure == null) ? 99 : 100;
+				assertThat(stock.quantity("A")).isEqualTo(quantity);
+				readOnly.set(false);
+				stock.take("A", NOTHING);
+				assertThat(stock.quantity("A")).isEqualTo(quantity - 1);
+			});
+		}
+	}
+
+	/**
+	 * Makes a database server refuse the writes of an application, by the means of its
+	 * administrators.
+	 */
+	private static final class ReadOnlySwitch implements AutoCloseable {
+
+		private final TestDatabase database;
+
+		private final DatabaseAccess owner;
+
+		private final Connection connection;
+
+		private ReadOnlySwitch(TestDatabase database) throws SQLException {
+			this.database = database;
+			this.owner = database.newDatabase();
+			this.connection = DriverManager.getConnection(this.owner.url(), this.owner.user(), this.owner.password());
+		}
+
+		private ApplicationContextRunner application(String mode) {
+			return LockedApplication.jdbc((this.database == TestDatabase.MARIADB) ? withoutExemption() : this.owner)
+				.withBean(StockService.class)
+				.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.commit-guard=fence",
+						"holdfast.lease-time=2s", "holdfast.wait-time=30s");
+		}
+
+		private DatabaseAccess withoutExemption() {
+			return this.database.newUser(this.owner,
+					List.of("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON *.* TO shop_app"));
+		}
+
+		private void set(boolean readOnly) {
+			try (Statement statement = this.connection.createStatement()) {
+				if (this.database == TestDatabase.MARIADB) {
+					statement.execute("SET GLOBAL read_only = " + readOnly);
+				}
+				else {
+					statement.execute("ALTER SYSTEM SET default_transaction_read_only = " + readOnly);
+					statement.execute("SELECT pg_reload_conf()");
+				}
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		public void close() throws SQLException {
+			try {
+				set(false);
+			}
+			finally {
+				this.connection.close();
+			}
+		}
+
+	}
+
+}
