@@ -163,7 +163,7 @@ class ZooKeeperPartitionTests {
 	@Tag("F20")
 	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + this.proxy.port(),
-				Duration.ofSeconds(2))) {
+				Duration.ofSeconds(5))) {
 			LockLease lease = acquired(new ZooKeeperLockBackend(() -> shortLived));
 			this.proxy.inject(Fault.BLACKHOLE);
 			LockLease successor = this.other.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
