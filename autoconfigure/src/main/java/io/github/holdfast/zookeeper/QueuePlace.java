@@ -117,7 +117,7 @@ final class QueuePlace {
 				adopt(own, view.queue());
 				LockNode predecessor = own.predecessor(view.queue());
 				if (predecessor == null) {
-					return lease(view.offset());
+					return lease(view);
 				}
 				if (this.deadline.hasPassed()) {
 					return null;
@@ -215,16 +215,17 @@ final class QueuePlace {
 		}
 	}
 
-	private LockLease lease(EpochOffset offset) throws KeeperException, InterruptedException {
+	private LockLease lease(View view) throws KeeperException, InterruptedException {
 		String node = Objects.requireNonNull(this.path);
 		if (this.zxid == 0) {
 			this.zxid = Answers.await(this.session.read(node, null), this.deadline).stat().getCzxid();
 		}
-		EpochOffset raised = offset;
+		EpochOffset raised = view.offset();
 		while (this.zxid + raised.value() < this.request.minEpoch()) {
 			raised = raised.raise(this.session, node, this.request.minEpoch() - this.zxid, this.deadline);
 		}
-		return new ZooKeeperLockLease(this.session, this.request, this.prefix, node, this.zxid + raised.value());
+		return new ZooKeeperLockLease(this.session, this.request, this.prefix, node, this.zxid + raised.value(),
+				view.queue().size() == 1);
 	}
 
 	/**

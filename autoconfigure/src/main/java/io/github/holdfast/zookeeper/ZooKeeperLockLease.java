@@ -31,6 +31,9 @@ final class ZooKeeperLockLease implements LockLease {
 
 	private final long epoch;
 
+	/** Seen when the lock was taken, and told once. */
+	private final AtomicBoolean alone;
+
 	private final AtomicBoolean released = new AtomicBoolean();
 
 	private volatile boolean ended;
@@ -44,13 +47,16 @@ final class ZooKeeperLockLease implements LockLease {
 	 * @param prefix what the name of the node begins with
 	 * @param path the node
 	 * @param epoch the epoch
+	 * @param alone whether there was no other place in the queue
 	 */
-	ZooKeeperLockLease(LockSession session, LockRequest request, String prefix, String path, long epoch) {
+	ZooKeeperLockLease(LockSession session, LockRequest request, String prefix, String path, long epoch,
+			boolean alone) {
 		this.session = session;
 		this.request = request;
 		this.prefix = prefix;
 		this.path = path;
 		this.epoch = epoch;
+		this.alone = new AtomicBoolean(alone);
 	}
 
 	@Override
@@ -100,6 +106,18 @@ final class ZooKeeperLockLease implements LockLease {
 		}
 	}
 
+	/**
+	 * Unknown once the lock is released: what was asked then would be answered too late.
+	 */
+	@Override
+	public CompletionStage<Boolean> othersWait() {
+		if (this.ended) {
+			return LockLease.super.othersWait();
+		}
+		return this.alone.getAndSet(false) ? CompletableFuture.completedStage(false)
+				: this.session.children(lock()).thenApply((places) -> places.size() > 1);
+	}
+
 	@Override
 	public CompletionStage<Boolean> release() {
 		this.ended = true;
@@ -110,9 +128,12 @@ final class ZooKeeperLockLease implements LockLease {
 		if (this.lost) {
 			return CompletableFuture.completedStage(false);
 		}
-		String lock = this.path.substring(0, this.path.lastIndexOf('/'));
-		return releases.limit(this.session.remove(lock, this.prefix, this.path).copy())
+		return releases.limit(this.session.remove(lock(), this.prefix, this.path).copy())
 			.exceptionally((failure) -> unreleased(Answers.keeperException(failure)));
+	}
+
+	private String lock() {
+		return this.path.substring(0, this.path.lastIndexOf('/'));
 	}
 
 	private boolean unreleased(KeeperException failure) {

@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,8 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.ZooKeeperServer;
+import io.github.holdfast.zookeeper.ZooKeeperLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -71,10 +74,27 @@ class TwoNodesOnOneKeyTests {
 		assertNothingIsLostAndNoneStarves(jdbc(access, maxTurns), jdbc(access, maxTurns));
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 16 })
+	void nodesOnZooKeeperLoseNothingAndNoneStarves(int maxTurns) throws Exception {
+		try (ZooKeeperServer server = ZooKeeperServer.start()) {
+			assertNothingIsLostAndNoneStarves(zooKeeper(server, maxTurns), zooKeeper(server, maxTurns));
+		}
+	}
+
 	@Test
-	void nodeGetsTheLockAlthoughAnotherOneNeverStopsToWantIt() throws Exception {
-		Node busy = redis(16);
-		Node other = redis(16);
+	void nodeOnRedisGetsTheLockAlthoughAnotherOneNeverStopsToWantIt() throws Exception {
+		assertOtherGetsTheLock(redis(16), redis(16));
+	}
+
+	@Test
+	void nodeOnZooKeeperGetsTheLockAlthoughAnotherOneNeverStopsToWantIt() throws Exception {
+		try (ZooKeeperServer server = ZooKeeperServer.start()) {
+			assertOtherGetsTheLock(zooKeeper(server, 16), zooKeeper(server, 16));
+		}
+	}
+
+	private void assertOtherGetsTheLock(Node busy, Node other) throws Exception {
 		busy.start();
 		await().until(() -> busy.calls > 1000);
 		other.locks.run(this.key, () -> assertThat(LockContext.current()).isPresent());
@@ -109,6 +129,12 @@ class TwoNodesOnOneKeyTests {
 		this.connections.add(dataSource::close);
 		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-h2.sql");
 		return new Node(new JdbcLockBackend(() -> dataSource), maxTurns);
+	}
+
+	private Node zooKeeper(ZooKeeperServer server, int maxTurns) {
+		CuratorFramework client = server.client();
+		this.connections.add(client::close);
+		return new Node(new ZooKeeperLockBackend(() -> client), maxTurns);
 	}
 
 	/**

@@ -66,7 +66,7 @@ final class Worker {
 	private Work transactions(ConfigurableApplicationContext application, Contender contender) {
 		TransactionTemplate transactions = application.getBean(TransactionTemplate.class);
 		Stock stock = new Stock(application.getBean(JdbcTemplate.class), contender == Contender.SELECT_FOR_UPDATE);
-		stock.fill(KEY);
+		transactions.executeWithoutResult((status) -> stock.fill(KEY));
 		return new Work(() -> this.client.runInTransaction(KEY, transactions, () -> stock.deductOne(KEY)),
 				() -> stock.deducted(KEY));
 	}
