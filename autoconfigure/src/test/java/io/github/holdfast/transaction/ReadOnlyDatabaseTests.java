@@ -6,6 +6,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,11 +39,12 @@ class ReadOnlyDatabaseTests {
 		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
 			readOnly.application(mode).run((context) -> {
 				StockService stock = context.getBean(StockService.class);
-				readOnly.set(true);
+				HikariDataSource pool = context.getBean(DataSource.class).unwrap(HikariDataSource.class);
+				readOnly.set(true, pool);
 				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> stock.take("A", NOTHING))
 					.withMessageContaining("could not be acquired");
 				assertThat(stock.quantity("A")).isEqualTo(100);
-				readOnly.set(false);
+				readOnly.set(false, pool);
 				// From elsewhere, as what a session still held would be free for itself
 				readOnly.application(mode).withPropertyValues("holdfast.wait-time=0").run((other) -> {
 					other.getBean(StockService.class).take("A", NOTHING);
@@ -56,10 +60,11 @@ class ReadOnlyDatabaseTests {
 		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
 			readOnly.application(mode).run((context) -> {
 				StockService stock = context.getBean(StockService.class);
-				Throwable failure = catchThrowable(() -> stock.take("A", () -> readOnly.set(true)));
+				HikariDataSource pool = context.getBean(DataSource.class).unwrap(HikariDataSource.class);
+				Throwable failure = catchThrowable(() -> stock.take("A", () -> readOnly.set(true, pool)));
 				int quantity = (failure == null) ? 99 : 100;
 				assertThat(stock.quantity("A")).isEqualTo(quantity);
-				readOnly.set(false);
+				readOnly.set(false, pool);
 				stock.take("A", NOTHING);
 				assertThat(stock.quantity("A")).isEqualTo(quantity - 1);
 			});
@@ -96,18 +101,24 @@ class ReadOnlyDatabaseTests {
 					List.of("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON *.* TO shop_app"));
 		}
 
-		private void set(boolean readOnly) {
-			try (Statement statement = this.connection.createStatement()) {
-				if (this.database == TestDatabase.MARIADB) {
-					statement.execute("SET GLOBAL read_only = " + readOnly);
-				}
-				else {
-					statement.execute("ALTER SYSTEM SET default_transaction_read_only = " + readOnly);
-					statement.execute("SELECT pg_reload_conf()");
-				}
+		/**
+		 * PostgreSQL tells new sessions only.
+		 */
+		private void set(boolean readOnly, HikariDataSource pool) {
+			try {
+				set(readOnly);
 			}
 			catch (SQLException ex) {
 				throw new IllegalStateException(ex);
+			}
+			pool.getHikariPoolMXBean().softEvictConnections();
+		}
+
+		private void set(boolean readOnly) throws SQLException {
+			try (Statement statement = this.connection.createStatement()) {
+				statement.execute((this.database == TestDatabase.MARIADB) ? "SET GLOBAL read_only = " + readOnly
+						: "ALTER DATABASE " + this.connection.getCatalog() + " SET default_transaction_read_only = "
+								+ readOnly);
 			}
 		}
 
