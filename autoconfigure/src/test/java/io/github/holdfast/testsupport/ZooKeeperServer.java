@@ -3,12 +3,14 @@ package io.github.holdfast.testsupport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.ZooKeeper;
 
 /**
  * A ZooKeeper server in this JVM, with short ticks, so that short sessions are possible.
@@ -127,13 +129,22 @@ public final class ZooKeeperServer implements AutoCloseable {
 	}
 
 	/**
-	 * Lets the server end the session of a client, as it does when it has not heard of it
-	 * for too long.
+	 * Ends the session of a client for the client only, as if the server had said so. The
+	 * server knows nothing of it: what belongs to the session stays there until its time
+	 * is over.
 	 * @param client the client
 	 */
 	public static void expireSession(CuratorFramework client) {
+		CountDownLatch expired = new CountDownLatch(1);
 		try {
-			client.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
+			ZooKeeper session = client.getZookeeperClient().getZooKeeper();
+			// On the thread that tells of it: whoever hears of it too early closes the
+			// session in the server
+			session.sync("/", (code, path, context) -> {
+				session.getTestable().injectSessionExpiration();
+				expired.countDown();
+			}, null);
+			expired.await();
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
