@@ -36,7 +36,7 @@ final class GuardedManager {
 
 	private final Supplier<CommitGuardLevel> wanted;
 
-	private final Supplier<@Nullable Fence> fenceSupplier;
+	private final SingletonSupplier<Fence> fence;
 
 	private final Supplier<Optional<DataSource>> dataSource;
 
@@ -49,11 +49,11 @@ final class GuardedManager {
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fenceSupplier, DatabaseProof proof, Predicate<String> leftOut) {
+			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut) {
 		this.beanName = beanName;
 		this.manager = manager;
 		this.wanted = wanted;
-		this.fenceSupplier = fenceSupplier;
+		this.fence = SingletonSupplier.of(fence);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.proof = proof;
 		this.leftOut = leftOut;
@@ -100,7 +100,7 @@ final class GuardedManager {
 					this.beanName);
 			return CommitGuardLevel.LEASE;
 		}
-		Fence fence = this.fenceSupplier.get();
+		Fence fence = this.fence.get();
 		if (fence == null) {
 			return withoutFence(wanted);
 		}
@@ -138,7 +138,7 @@ final class GuardedManager {
 	}
 
 	Fence fence() {
-		Fence fence = this.fenceSupplier.get();
+		Fence fence = this.fence.get();
 		Assert.state(fence != null, "No fence");
 		return fence;
 	}

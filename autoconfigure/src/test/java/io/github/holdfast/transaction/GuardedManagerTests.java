@@ -1,0 +1,36 @@
+package io.github.holdfast.transaction;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is found out about a transaction manager at the start, and not again.
+ */
+class GuardedManagerTests {
+
+	/**
+	 * Finding a bean takes as long as half a statement, and would be done for each
+	 * commit.
+	 */
+	@Test
+	void fenceIsLookedUpOnce() {
+		JdbcDataSource dataSource = new JdbcDataSource();
+		Fence fence = new Fence(() -> dataSource);
+		AtomicInteger lookups = new AtomicInteger();
+		GuardedManager manager = new GuardedManager("transactionManager", new JdbcTransactionManager(dataSource),
+				() -> CommitGuardLevel.FENCE, () -> {
+					lookups.incrementAndGet();
+					return fence;
+				}, new DatabaseProof(() -> null), (name) -> false);
+		assertThat(manager.guarding()).isEqualTo(CommitGuardLevel.FENCE);
+		assertThat(manager.fence()).isSameAs(manager.fence()).isSameAs(fence);
+		assertThat(lookups).hasValue(1);
+	}
+
+}
