@@ -31,7 +31,7 @@ final class Session {
 
 	private final Connection connection;
 
-	private final boolean autoCommit;
+	private final AutoCommitMode autoCommit;
 
 	private final SessionDialect dialect;
 
@@ -63,7 +63,7 @@ final class Session {
 	Session(Connection connection, SessionDialect dialect, Map<String, Session> owners, Runnable whenClosed)
 			throws SQLException {
 		this.connection = connection;
-		this.autoCommit = connection.getAutoCommit();
+		this.autoCommit = new AutoCommitMode(connection);
 		this.dialect = dialect;
 		this.owners = owners;
 		this.whenClosed = whenClosed;
@@ -105,6 +105,7 @@ final class Session {
 	private long nextEpoch(LockRequest request, String id) throws SQLException {
 		for (int attempt = 1;; attempt++) {
 			try {
+				beforeUse();
 				return this.dialect.nextEpoch(this.connection, request);
 			}
 			catch (SQLException ex) {
@@ -175,7 +176,7 @@ final class Session {
 				return null;
 			}
 			this.lent = true;
-			return SessionConnection.create(this, this.connection);
+			return SessionConnection.create(this, this.connection, this.autoCommit);
 		}
 		finally {
 			this.mutex.unlock();
@@ -189,9 +190,11 @@ final class Session {
 		this.mutex.lock();
 		try {
 			this.lent = false;
-			beforeUse();
-			this.releasedWhileLent.forEach(this::unlock);
-			this.releasedWhileLent.clear();
+			if (!this.releasedWhileLent.isEmpty()) {
+				beforeUse();
+				this.releasedWhileLent.forEach(this::unlock);
+				this.releasedWhileLent.clear();
+			}
 		}
 		catch (SQLException ex) {
 			end();
@@ -240,6 +243,7 @@ final class Session {
 	boolean isAlive() {
 		this.mutex.lock();
 		try {
+			beforeUse();
 			if (!this.ended && !this.lent && !this.connection.isValid(PING_SECONDS)) {
 				end();
 			}
@@ -288,31 +292,31 @@ final class Session {
 		}
 	}
 
+	/**
+	 * The statements of locks must not begin a transaction.
+	 */
 	private void beforeUse() throws SQLException {
-		if (!this.autoCommit && !this.ended && !this.lent) {
-			this.connection.setAutoCommit(true);
+		if (!this.ended && !this.lent) {
+			this.autoCommit.need(true);
 		}
 	}
 
 	private void afterUse() {
-		if (this.lent || this.closed) {
-			return;
-		}
-		try {
-			if (!this.autoCommit && !this.ended) {
-				this.connection.setAutoCommit(false);
-			}
-		}
-		catch (SQLException ex) {
-			end();
-		}
-		if (this.locks.isEmpty()) {
+		if (!this.lent && !this.closed && this.locks.isEmpty()) {
 			close();
 		}
 	}
 
 	private void close() {
 		this.closed = true;
+		try {
+			if (!this.ended) {
+				this.autoCommit.need(this.autoCommit.initial());
+			}
+		}
+		catch (SQLException ex) {
+			end();
+		}
 		try {
 			this.connection.close();
 		}

@@ -32,26 +32,34 @@ import io.github.holdfast.support.LockSession;
  */
 final class SessionConnection implements InvocationHandler, LockSession {
 
-	private static final Map<String, String> GETTERS = Map.of("setAutoCommit", "getAutoCommit", "setReadOnly",
-			"isReadOnly", "setTransactionIsolation", "getTransactionIsolation", "setCatalog", "getCatalog", "setSchema",
-			"getSchema", "setHoldability", "getHoldability");
+	private static final Map<String, String> GETTERS = Map.of("setReadOnly", "isReadOnly", "setTransactionIsolation",
+			"getTransactionIsolation", "setCatalog", "getCatalog", "setSchema", "getSchema", "setHoldability",
+			"getHoldability");
 
 	private final Session session;
 
 	private final Connection connection;
 
+	private final AutoCommitMode mode;
+
 	private final Map<Method, Setting> settings = new HashMap<>();
+
+	/** As its user has set it. */
+	private boolean autoCommit;
 
 	private boolean closed;
 
-	private SessionConnection(Session session, Connection connection) {
+	private SessionConnection(Session session, Connection connection, AutoCommitMode mode) {
 		this.session = session;
 		this.connection = connection;
+		this.mode = mode;
+		this.autoCommit = mode.initial();
 	}
 
-	static Connection create(Session session, Connection connection) {
+	static Connection create(Session session, Connection connection, AutoCommitMode mode) {
 		return (Connection) Proxy.newProxyInstance(SessionConnection.class.getClassLoader(),
-				new Class<?>[] { Connection.class, LockSession.class }, new SessionConnection(session, connection));
+				new Class<?>[] { Connection.class, LockSession.class },
+				new SessionConnection(session, connection, mode));
 	}
 
 	@Override
@@ -119,6 +127,14 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			throw new SQLException("The connection is closed", "08003");
 		}
 		try {
+			if (method.getName().equals("getAutoCommit")) {
+				return this.autoCommit;
+			}
+			if (method.getName().equals("setAutoCommit") && args != null) {
+				setAutoCommit((Boolean) args[0]);
+				return null;
+			}
+			this.mode.need(this.autoCommit);
 			if (GETTERS.containsKey(method.getName()) && args != null) {
 				set(method, args[0]);
 				return null;
@@ -150,6 +166,27 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		}
 		catch (IllegalAccessException ex) {
 			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Switching auto-commit on commits, as JDBC says. Drivers that keep track of
+	 * transactions send nothing for it after a commit, and the mode is left alone until
+	 * the next statement.
+	 */
+	private void setAutoCommit(boolean autoCommit) throws SQLException {
+		if (autoCommit && !this.autoCommit && !this.mode.current() && !this.session.hasEnded()) {
+			try {
+				this.connection.commit();
+			}
+			catch (SQLException ex) {
+				commitFailed(ex);
+				throw ex;
+			}
+		}
+		this.autoCommit = autoCommit;
+		if (!autoCommit) {
+			this.mode.need(false);
 		}
 	}
 
@@ -225,7 +262,11 @@ final class SessionConnection implements InvocationHandler, LockSession {
 	}
 
 	private void restore() throws SQLException {
-		if (!this.connection.getAutoCommit()) {
+		if (!this.mode.current() && this.autoCommit) {
+			// Only for a statement that was prepared before auto-commit was switched on
+			this.connection.commit();
+		}
+		else if (!this.mode.current()) {
 			this.connection.rollback();
 		}
 		for (Map.Entry<Method, Setting> setting : this.settings.entrySet()) {
