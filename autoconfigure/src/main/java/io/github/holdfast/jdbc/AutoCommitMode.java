@@ -14,12 +14,9 @@ final class AutoCommitMode {
 
 	private final boolean initial;
 
-	private boolean current;
-
 	AutoCommitMode(Connection connection) throws SQLException {
 		this.connection = connection;
 		this.initial = connection.getAutoCommit();
-		this.current = this.initial;
 	}
 
 	/**
@@ -30,16 +27,15 @@ final class AutoCommitMode {
 	}
 
 	/**
-	 * The mode that the database knows of.
+	 * The mode that the database knows of. Drivers know it, too.
 	 */
-	boolean current() {
-		return this.current;
+	boolean current() throws SQLException {
+		return this.connection.getAutoCommit();
 	}
 
 	void need(boolean autoCommit) throws SQLException {
-		if (this.current != autoCommit) {
+		if (current() != autoCommit) {
 			this.connection.setAutoCommit(autoCommit);
-			this.current = autoCommit;
 		}
 	}
 

@@ -47,6 +47,9 @@ final class SessionConnection implements InvocationHandler, LockSession {
 	/** As its user has set it. */
 	private boolean autoCommit;
 
+	/** Whether nothing has needed that mode yet. */
+	private boolean deferred = true;
+
 	private boolean closed;
 
 	private SessionConnection(Session session, Connection connection, AutoCommitMode mode) {
@@ -135,6 +138,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 				return null;
 			}
 			this.mode.need(this.autoCommit);
+			this.deferred = false;
 			if (GETTERS.containsKey(method.getName()) && args != null) {
 				set(method, args[0]);
 				return null;
@@ -175,7 +179,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 	 * the next statement.
 	 */
 	private void setAutoCommit(boolean autoCommit) throws SQLException {
-		if (autoCommit && !this.autoCommit && !this.mode.current() && !this.session.hasEnded()) {
+		if (autoCommit && !this.autoCommit && !this.session.hasEnded() && !this.mode.current()) {
 			try {
 				this.connection.commit();
 			}
@@ -185,6 +189,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			}
 		}
 		this.autoCommit = autoCommit;
+		this.deferred = autoCommit;
 		if (!autoCommit) {
 			this.mode.need(false);
 		}
@@ -262,12 +267,14 @@ final class SessionConnection implements InvocationHandler, LockSession {
 	}
 
 	private void restore() throws SQLException {
-		if (!this.mode.current() && this.autoCommit) {
-			// Only for a statement that was prepared before auto-commit was switched on
-			this.connection.commit();
-		}
-		else if (!this.mode.current()) {
-			this.connection.rollback();
+		if (!this.mode.current()) {
+			if (this.autoCommit && this.deferred) {
+				// Only for a statement from before auto-commit was switched on
+				this.connection.commit();
+			}
+			else {
+				this.connection.rollback();
+			}
 		}
 		for (Map.Entry<Method, Setting> setting : this.settings.entrySet()) {
 			Object original = setting.getValue().original();

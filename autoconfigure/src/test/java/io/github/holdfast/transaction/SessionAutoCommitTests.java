@@ -3,12 +3,14 @@ package io.github.holdfast.transaction;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -99,6 +101,23 @@ class SessionAutoCommitTests {
 			});
 			assertThat(quantityForOthers(context)).isEqualTo(99);
 		});
+	}
+
+	@Test
+	void whatIsSwitchedOffBySqlIsRolledBackAndSwitchedOnAgain() {
+		run(TestDatabase.MARIADB, true, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+			try (Connection connection = context.getBean(DataSource.class).getConnection();
+					Statement statement = connection.createStatement()) {
+				statement.execute("SET autocommit = 0");
+				statement.execute(UPDATE);
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+			assertThat(quantityForOthers(context)).isEqualTo(100);
+			jdbc(context).update(UPDATE);
+			assertThat(quantityForOthers(context)).isEqualTo(99);
+		}));
 	}
 
 	@ParameterizedTest
