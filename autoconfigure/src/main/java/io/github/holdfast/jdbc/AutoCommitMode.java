@@ -4,19 +4,29 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * The auto-commit mode of a session's connection. It is switched when something needs the
- * other one, not before: MySQL and MariaDB take a round trip for it, and the transactions
- * that run under a lock one after the other all need the same.
+ * The auto-commit mode that the connection of a session really has.
  */
 final class AutoCommitMode {
 
 	private final Connection connection;
 
+	/** Pools remember what they were told; SQL may have switched it since. */
+	private final Connection driver;
+
 	private final boolean initial;
 
-	AutoCommitMode(Connection connection) throws SQLException {
+	private final boolean sent;
+
+	/**
+	 * Create the mode of a connection.
+	 * @param connection the connection
+	 * @param sent whether a round trip is needed to switch it
+	 */
+	AutoCommitMode(Connection connection, boolean sent) throws SQLException {
 		this.connection = connection;
+		this.driver = connection.isWrapperFor(Connection.class) ? connection.unwrap(Connection.class) : connection;
 		this.initial = connection.getAutoCommit();
+		this.sent = sent;
 	}
 
 	/**
@@ -26,11 +36,12 @@ final class AutoCommitMode {
 		return this.initial;
 	}
 
-	/**
-	 * The mode that the database knows of. Drivers know it, too.
-	 */
+	boolean isSent() {
+		return this.sent;
+	}
+
 	boolean current() throws SQLException {
-		return this.connection.getAutoCommit();
+		return this.driver.getAutoCommit();
 	}
 
 	void need(boolean autoCommit) throws SQLException {

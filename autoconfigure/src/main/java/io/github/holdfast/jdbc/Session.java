@@ -31,7 +31,7 @@ final class Session {
 
 	private final Connection connection;
 
-	private final AutoCommitMode autoCommit;
+	private final AutoCommitMode mode;
 
 	private final SessionDialect dialect;
 
@@ -63,7 +63,7 @@ final class Session {
 	Session(Connection connection, SessionDialect dialect, Map<String, Session> owners, Runnable whenClosed)
 			throws SQLException {
 		this.connection = connection;
-		this.autoCommit = new AutoCommitMode(connection);
+		this.mode = new AutoCommitMode(connection, dialect.sendsAutoCommit());
 		this.dialect = dialect;
 		this.owners = owners;
 		this.whenClosed = whenClosed;
@@ -176,7 +176,7 @@ final class Session {
 				return null;
 			}
 			this.lent = true;
-			return SessionConnection.create(this, this.connection, this.autoCommit);
+			return SessionConnection.create(this, this.connection, this.mode);
 		}
 		finally {
 			this.mutex.unlock();
@@ -243,9 +243,8 @@ final class Session {
 	boolean isAlive() {
 		this.mutex.lock();
 		try {
-			beforeUse();
-			if (!this.ended && !this.lent && !this.connection.isValid(PING_SECONDS)) {
-				end();
+			if (!this.ended && !this.lent) {
+				ping();
 			}
 			return !this.ended;
 		}
@@ -256,6 +255,18 @@ final class Session {
 		finally {
 			afterUse();
 			this.mutex.unlock();
+		}
+	}
+
+	/**
+	 * The ping of PostgreSQL's driver is a statement, which may begin a transaction.
+	 */
+	private void ping() throws SQLException {
+		if (!this.connection.isValid(PING_SECONDS)) {
+			end();
+		}
+		else if (!this.mode.current()) {
+			this.connection.rollback();
 		}
 	}
 
@@ -297,7 +308,7 @@ final class Session {
 	 */
 	private void beforeUse() throws SQLException {
 		if (!this.ended && !this.lent) {
-			this.autoCommit.need(true);
+			this.mode.need(true);
 		}
 	}
 
@@ -311,7 +322,7 @@ final class Session {
 		this.closed = true;
 		try {
 			if (!this.ended) {
-				this.autoCommit.need(this.autoCommit.initial());
+				this.mode.need(this.mode.initial());
 			}
 		}
 		catch (SQLException ex) {

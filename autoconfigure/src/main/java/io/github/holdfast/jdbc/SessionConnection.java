@@ -42,13 +42,9 @@ final class SessionConnection implements InvocationHandler, LockSession {
 
 	private final AutoCommitMode mode;
 
+	private final LentAutoCommit autoCommit;
+
 	private final Map<Method, Setting> settings = new HashMap<>();
-
-	/** As its user has set it. */
-	private boolean autoCommit;
-
-	/** Whether nothing has needed that mode yet. */
-	private boolean deferred = true;
 
 	private boolean closed;
 
@@ -56,7 +52,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		this.session = session;
 		this.connection = connection;
 		this.mode = mode;
-		this.autoCommit = mode.initial();
+		this.autoCommit = new LentAutoCommit(mode);
 	}
 
 	static Connection create(Session session, Connection connection, AutoCommitMode mode) {
@@ -131,19 +127,17 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		}
 		try {
 			if (method.getName().equals("getAutoCommit")) {
-				return this.autoCommit;
+				return this.autoCommit.get();
 			}
 			if (method.getName().equals("setAutoCommit") && args != null) {
-				setAutoCommit((Boolean) args[0]);
+				this.autoCommit.set((Boolean) args[0]);
 				return null;
 			}
-			this.mode.need(this.autoCommit);
-			this.deferred = false;
-			if (GETTERS.containsKey(method.getName()) && args != null) {
-				set(method, args[0]);
-				return null;
-			}
-			return call(method, args);
+			this.autoCommit.beforeUse();
+			Object result = (GETTERS.containsKey(method.getName()) && args != null) ? set(method, args[0])
+					: call(method, args);
+			this.autoCommit.afterUse(method, result);
+			return result;
 		}
 		catch (SQLException ex) {
 			if (method.getName().equals("commit")) {
@@ -173,33 +167,12 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		}
 	}
 
-	/**
-	 * Switching auto-commit on commits, as JDBC says. Drivers that keep track of
-	 * transactions send nothing for it after a commit, and the mode is left alone until
-	 * the next statement.
-	 */
-	private void setAutoCommit(boolean autoCommit) throws SQLException {
-		if (autoCommit && !this.autoCommit && !this.session.hasEnded() && !this.mode.current()) {
-			try {
-				this.connection.commit();
-			}
-			catch (SQLException ex) {
-				commitFailed(ex);
-				throw ex;
-			}
-		}
-		this.autoCommit = autoCommit;
-		this.deferred = autoCommit;
-		if (!autoCommit) {
-			this.mode.need(false);
-		}
-	}
-
-	private void set(Method setter, @Nullable Object value) throws SQLException {
+	private @Nullable Object set(Method setter, @Nullable Object value) throws SQLException {
 		Setting before = this.settings.get(setter);
 		Object original = (before != null) ? before.original() : call(getter(setter));
-		call(setter, value);
+		Object result = call(setter, value);
 		this.settings.put(setter, new Setting(original, value));
+		return result;
 	}
 
 	private static Method getter(Method setter) {
@@ -267,20 +240,20 @@ final class SessionConnection implements InvocationHandler, LockSession {
 	}
 
 	private void restore() throws SQLException {
-		if (!this.mode.current()) {
-			if (this.autoCommit && this.deferred) {
-				// Only for a statement from before auto-commit was switched on
-				this.connection.commit();
-			}
-			else {
-				this.connection.rollback();
-			}
+		boolean untouched = this.autoCommit.end();
+		if (!untouched && !this.mode.current()) {
+			this.connection.rollback();
 		}
 		for (Map.Entry<Method, Setting> setting : this.settings.entrySet()) {
 			Object original = setting.getValue().original();
 			if (!Objects.equals(original, setting.getValue().current())) {
+				// Some of them are statements, which would begin a transaction
+				this.mode.need(true);
 				call(setting.getKey(), original);
 			}
+		}
+		if (!untouched) {
+			this.mode.need(this.mode.initial());
 		}
 	}
 

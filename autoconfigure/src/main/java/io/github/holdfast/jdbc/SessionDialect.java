@@ -170,6 +170,13 @@ enum SessionDialect {
 
 	abstract String code(SQLException ex);
 
+	/**
+	 * Whether the driver tells the database at once when auto-commit is switched.
+	 */
+	boolean sendsAutoCommit() {
+		return this.dialect == SqlDialect.MYSQL;
+	}
+
 	boolean tryLock(Connection connection, String id) throws SQLException {
 		return ask(connection, this.tryLock, id);
 	}

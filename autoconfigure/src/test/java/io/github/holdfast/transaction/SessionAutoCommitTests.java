@@ -3,6 +3,7 @@ package io.github.holdfast.transaction;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -103,21 +104,101 @@ class SessionAutoCommitTests {
 		});
 	}
 
-	@Test
-	void whatIsSwitchedOffBySqlIsRolledBackAndSwitchedOnAgain() {
-		run(TestDatabase.MARIADB, true, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
-			try (Connection connection = context.getBean(DataSource.class).getConnection();
-					Statement statement = connection.createStatement()) {
-				statement.execute("SET autocommit = 0");
-				statement.execute(UPDATE);
+	/**
+	 * The statement could be executed while the wrapper of the connection looks away.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void statementFromATransactionCommitsAtOnceAfterIt(TestDatabase database, boolean autoCommit) {
+		run(database, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+			inTransaction(context, () -> jdbc(context).update(UPDATE));
+			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+				connection.setAutoCommit(false);
+				try (PreparedStatement statement = connection.prepareStatement(UPDATE)) {
+					statement.executeUpdate();
+					connection.commit();
+					connection.setAutoCommit(true);
+					statement.executeUpdate();
+					assertThat(quantityForOthers(context)).isEqualTo(97);
+					connection.setAutoCommit(false);
+					statement.executeUpdate();
+					connection.rollback();
+				}
 			}
 			catch (SQLException ex) {
 				throw new IllegalStateException(ex);
 			}
-			assertThat(quantityForOthers(context)).isEqualTo(100);
-			jdbc(context).update(UPDATE);
+			assertThat(quantityForOthers(context)).isEqualTo(97);
+		}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void savepointIsNoEndOfATransaction(TestDatabase database, boolean autoCommit) {
+		run(database, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+				connection.setAutoCommit(false);
+				try (Statement statement = connection.createStatement()) {
+					statement.executeUpdate(UPDATE);
+				}
+				Savepoint savepoint = connection.setSavepoint();
+				connection.rollback(savepoint);
+				connection.setAutoCommit(true);
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
 			assertThat(quantityForOthers(context)).isEqualTo(99);
 		}));
+	}
+
+	/**
+	 * The driver of PostgreSQL restores it by a statement, which is rolled back with a
+	 * transaction that it is in.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void schemaIsRestoredOutsideOfATransaction(boolean autoCommit) {
+		run(TestDatabase.POSTGRESQL, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+			String schema = inTransaction(context, () -> schema(context));
+			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+				connection.setAutoCommit(false);
+				connection.setSchema("elsewhere");
+				connection.commit();
+				connection.setAutoCommit(true);
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
+			rolledBack(context, () -> schema(context));
+			assertThat(inTransaction(context, () -> schema(context))).isEqualTo(schema);
+		}));
+	}
+
+	@Test
+	void whatIsSwitchedOffBySqlIsRolledBackAndSwitchedOnAgain() {
+		run(TestDatabase.MARIADB, true, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+			inTransaction(context, () -> jdbc(context).update(UPDATE));
+			switchOffBySql(context, (connection) -> {
+			});
+			assertThat(quantityForOthers(context)).isEqualTo(99);
+			switchOffBySql(context, Connection::rollback);
+			assertThat(quantityForOthers(context)).isEqualTo(99);
+			jdbc(context).update(UPDATE);
+			assertThat(quantityForOthers(context)).isEqualTo(98);
+		}));
+	}
+
+	private static void switchOffBySql(ApplicationContext context, Use use) {
+		try (Connection connection = context.getBean(DataSource.class).getConnection();
+				Statement statement = connection.createStatement()) {
+			statement.execute("SET autocommit = 0");
+			statement.execute(UPDATE);
+			use.of(connection);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@ParameterizedTest
@@ -169,8 +250,19 @@ class SessionAutoCommitTests {
 				(rs, row) -> rs.getString("Value"));
 	}
 
+	private static String schema(ApplicationContext context) {
+		return jdbc(context).queryForObject("SELECT current_schemas(false)::text", String.class);
+	}
+
 	private static int quantityForOthers(ApplicationContext context) {
 		return context.getBean("others", StockService.class).quantity("A");
+	}
+
+	@FunctionalInterface
+	private interface Use {
+
+		void of(Connection connection) throws SQLException;
+
 	}
 
 }
