@@ -76,15 +76,17 @@ final class LentAutoCommit {
 			this.real.need(this.value);
 			this.putOff = false;
 		}
+		this.unfinished = true;
 	}
 
 	/**
-	 * The connection has been used.
+	 * The connection has been used, and nothing has failed.
 	 */
 	void afterUse(Method method, @Nullable Object result) throws SQLException {
 		String name = method.getName();
-		boolean ends = name.equals("commit") || (name.equals("rollback") && method.getParameterCount() == 0);
-		this.unfinished = !ends;
+		if (name.equals("commit") || (name.equals("rollback") && method.getParameterCount() == 0)) {
+			this.unfinished = false;
+		}
 		this.bypassed |= name.equals("unwrap") || name.equals("getMetaData");
 		if (result instanceof Statement statement) {
 			forgetClosedStatements();
