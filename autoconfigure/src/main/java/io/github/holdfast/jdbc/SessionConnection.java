@@ -134,8 +134,11 @@ final class SessionConnection implements InvocationHandler, LockSession {
 				return null;
 			}
 			this.autoCommit.beforeUse();
-			Object result = (GETTERS.containsKey(method.getName()) && args != null) ? set(method, args[0])
-					: call(method, args);
+			if (GETTERS.containsKey(method.getName()) && args != null) {
+				set(method, args[0]);
+				return null;
+			}
+			Object result = call(method, args);
 			this.autoCommit.afterUse(method, result);
 			return result;
 		}
@@ -167,12 +170,11 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		}
 	}
 
-	private @Nullable Object set(Method setter, @Nullable Object value) throws SQLException {
+	private void set(Method setter, @Nullable Object value) throws SQLException {
 		Setting before = this.settings.get(setter);
 		Object original = (before != null) ? before.original() : call(getter(setter));
-		Object result = call(setter, value);
+		call(setter, value);
 		this.settings.put(setter, new Setting(original, value));
-		return result;
 	}
 
 	private static Method getter(Method setter) {

@@ -66,20 +66,18 @@ class SessionAutoCommitTests {
 	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
 	void switchingOnCommitsWhatWasDone(TestDatabase database, boolean autoCommit) {
 		run(database, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
-			try (Connection connection = context.getBean(DataSource.class).getConnection();
-					PreparedStatement statement = connection.prepareStatement(UPDATE)) {
-				assertThat(connection.getAutoCommit()).isEqualTo(autoCommit);
-				connection.setAutoCommit(false);
-				statement.executeUpdate();
-				assertThat(quantityForOthers(context)).isEqualTo(100);
-				connection.setAutoCommit(true);
-				assertThat(connection.getAutoCommit()).isTrue();
-				assertThat(quantityForOthers(context)).isEqualTo(99);
-				statement.executeUpdate();
-			}
-			catch (SQLException ex) {
-				throw new IllegalStateException(ex);
-			}
+			onConnection(context, (connection) -> {
+				try (PreparedStatement statement = connection.prepareStatement(UPDATE)) {
+					assertThat(connection.getAutoCommit()).isEqualTo(autoCommit);
+					connection.setAutoCommit(false);
+					statement.executeUpdate();
+					assertThat(quantityForOthers(context)).isEqualTo(100);
+					connection.setAutoCommit(true);
+					assertThat(connection.getAutoCommit()).isTrue();
+					assertThat(quantityForOthers(context)).isEqualTo(99);
+					statement.executeUpdate();
+				}
+			});
 			assertThat(quantityForOthers(context)).isEqualTo(98);
 		}));
 	}
@@ -90,15 +88,10 @@ class SessionAutoCommitTests {
 		run(database, autoCommit, (context) -> {
 			context.getBean(LockTemplate.class).run("stock:A", () -> {
 				inTransaction(context, () -> jdbc(context).update(UPDATE));
-				try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+				onConnection(context, (connection) -> {
 					connection.setAutoCommit(false);
-					try (PreparedStatement statement = connection.prepareStatement(UPDATE)) {
-						statement.executeUpdate();
-					}
-				}
-				catch (SQLException ex) {
-					throw new IllegalStateException(ex);
-				}
+					update(connection);
+				});
 			});
 			assertThat(quantityForOthers(context)).isEqualTo(99);
 		});
@@ -112,7 +105,7 @@ class SessionAutoCommitTests {
 	void statementFromATransactionCommitsAtOnceAfterIt(TestDatabase database, boolean autoCommit) {
 		run(database, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
 			inTransaction(context, () -> jdbc(context).update(UPDATE));
-			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+			onConnection(context, (connection) -> {
 				connection.setAutoCommit(false);
 				try (PreparedStatement statement = connection.prepareStatement(UPDATE)) {
 					statement.executeUpdate();
@@ -124,10 +117,7 @@ class SessionAutoCommitTests {
 					statement.executeUpdate();
 					connection.rollback();
 				}
-			}
-			catch (SQLException ex) {
-				throw new IllegalStateException(ex);
-			}
+			});
 			assertThat(quantityForOthers(context)).isEqualTo(97);
 		}));
 	}
@@ -136,18 +126,13 @@ class SessionAutoCommitTests {
 	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
 	void savepointIsNoEndOfATransaction(TestDatabase database, boolean autoCommit) {
 		run(database, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
-			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+			onConnection(context, (connection) -> {
 				connection.setAutoCommit(false);
-				try (Statement statement = connection.createStatement()) {
-					statement.executeUpdate(UPDATE);
-				}
+				update(connection);
 				Savepoint savepoint = connection.setSavepoint();
 				connection.rollback(savepoint);
 				connection.setAutoCommit(true);
-			}
-			catch (SQLException ex) {
-				throw new IllegalStateException(ex);
-			}
+			});
 			assertThat(quantityForOthers(context)).isEqualTo(99);
 		}));
 	}
@@ -161,15 +146,12 @@ class SessionAutoCommitTests {
 	void schemaIsRestoredOutsideOfATransaction(boolean autoCommit) {
 		run(TestDatabase.POSTGRESQL, autoCommit, (context) -> context.getBean(LockTemplate.class).run("stock:A", () -> {
 			String schema = inTransaction(context, () -> schema(context));
-			try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+			onConnection(context, (connection) -> {
 				connection.setAutoCommit(false);
 				connection.setSchema("elsewhere");
 				connection.commit();
 				connection.setAutoCommit(true);
-			}
-			catch (SQLException ex) {
-				throw new IllegalStateException(ex);
-			}
+			});
 			rolledBack(context, () -> schema(context));
 			assertThat(inTransaction(context, () -> schema(context))).isEqualTo(schema);
 		}));
@@ -187,18 +169,6 @@ class SessionAutoCommitTests {
 			jdbc(context).update(UPDATE);
 			assertThat(quantityForOthers(context)).isEqualTo(98);
 		}));
-	}
-
-	private static void switchOffBySql(ApplicationContext context, Use use) {
-		try (Connection connection = context.getBean(DataSource.class).getConnection();
-				Statement statement = connection.createStatement()) {
-			statement.execute("SET autocommit = 0");
-			statement.execute(UPDATE);
-			use.of(connection);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	@ParameterizedTest
@@ -221,6 +191,31 @@ class SessionAutoCommitTests {
 						"spring.datasource.hikari.auto-commit=" + autoCommit)
 				.run(test::accept);
 		}
+	}
+
+	private static void onConnection(ApplicationContext context, Use use) {
+		try (Connection connection = context.getBean(DataSource.class).getConnection()) {
+			use.of(connection);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void update(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.executeUpdate(UPDATE);
+		}
+	}
+
+	private static void switchOffBySql(ApplicationContext context, Use use) {
+		onConnection(context, (connection) -> {
+			try (Statement statement = connection.createStatement()) {
+				statement.execute("SET autocommit = 0");
+			}
+			update(connection);
+			use.of(connection);
+		});
 	}
 
 	private static <T> T inTransaction(ApplicationContext context, Supplier<T> body) {
