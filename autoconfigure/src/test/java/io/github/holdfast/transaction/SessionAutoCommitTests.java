@@ -150,7 +150,6 @@ class SessionAutoCommitTests {
 				connection.setAutoCommit(false);
 				connection.setSchema("elsewhere");
 				connection.commit();
-				connection.setAutoCommit(true);
 			});
 			rolledBack(context, () -> schema(context));
 			assertThat(inTransaction(context, () -> schema(context))).isEqualTo(schema);
