@@ -135,6 +135,7 @@ public final class FaultProxy implements AutoCloseable {
 			catch (InterruptedException ex) {
 				interrupted = true;
 			}
+			removeEnded();
 		}
 		if (interrupted) {
 			Thread.currentThread().interrupt();
@@ -221,13 +222,15 @@ public final class FaultProxy implements AutoCloseable {
 			catch (IOException ex) {
 				// One side is gone: that is what this proxy is for
 			}
-			finally {
-				this.threads.remove(Thread.currentThread());
-			}
 		}, "fault-proxy-" + name);
 		thread.setDaemon(true);
+		removeEnded();
 		this.threads.add(thread);
 		thread.start();
+	}
+
+	private void removeEnded() {
+		this.threads.removeIf((thread) -> thread.getState() == Thread.State.TERMINATED);
 	}
 
 	private static InetSocketAddress address(int port) {
