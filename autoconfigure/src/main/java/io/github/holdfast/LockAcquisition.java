@@ -215,7 +215,10 @@ final class LockAcquisition {
 	private void giveBack(Throwable cause) {
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
 			try {
-				this.acquired.get(i).handOver().toCompletableFuture().join();
+				LockRenewal.Task renewal = this.acquired.get(i);
+				if (!renewal.passOn()) {
+					renewal.release().toCompletableFuture().join();
+				}
 			}
 			catch (RuntimeException ex) {
 				cause.addSuppressed(ex);

@@ -94,13 +94,13 @@ public interface LockLease {
 	}
 
 	/**
-	 * Gives the lock up after work whose outcome is known: to the next thread of this
-	 * process that waits, if there is one and a local queue allows it, else to the store.
-	 * Default: always to the store.
-	 * @return as {@link #release()}
+	 * Gives the lock up after work whose outcome is known, if that takes no I/O: to the
+	 * next thread of this process that waits, if there is one and a local queue allows
+	 * it. Default: never.
+	 * @return {@code false} if that was not possible, so that the lock has to be released
 	 */
-	default CompletionStage<Boolean> handOver() {
-		return release();
+	default boolean passOn() {
+		return false;
 	}
 
 	/**

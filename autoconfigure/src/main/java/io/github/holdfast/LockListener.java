@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.annotation.Propagation;
 
 /**
@@ -129,6 +130,20 @@ public interface LockListener {
 		 * @param registrar takes the action and runs it later, on the same thread
 		 */
 		void releaseLater(Consumer<Runnable> registrar);
+
+		/**
+		 * Notes that a transaction has begun under this lock.
+		 * @param transaction the transaction
+		 */
+		void begun(TransactionExecution transaction);
+
+		/**
+		 * Notes that a transaction under this lock has been committed and all callbacks
+		 * have been called. If the body consists of it, the lock is passed on without
+		 * waiting for the clean-up.
+		 * @param transaction the transaction
+		 */
+		void committed(TransactionExecution transaction);
 
 		/**
 		 * The innermost lock that the current call chain holds.

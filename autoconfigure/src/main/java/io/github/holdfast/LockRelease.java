@@ -43,8 +43,11 @@ record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStag
 		if (!rest.isZero()) {
 			return hold(renewal, key, rest);
 		}
+		if (passOn(renewal, key)) {
+			return LockListener.Outcome.RELEASED;
+		}
 		try {
-			CompletionStage<Boolean> release = this.passable ? renewal.handOver() : renewal.release();
+			CompletionStage<Boolean> release = renewal.release();
 			if (this.later == null) {
 				return ended(key, release.toCompletableFuture().join(), null);
 			}
@@ -54,6 +57,26 @@ record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStag
 		catch (RuntimeException ex) {
 			return ended(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
 		}
+	}
+
+	/**
+	 * Pass one lease on to the next thread of this JVM, if that is allowed.
+	 * @param renewal the lease with its renewal
+	 * @param key the key as the caller gave it
+	 * @return whether it was passed on
+	 */
+	boolean passOn(LockRenewal.Task renewal, String key) {
+		boolean allowed = this.passable && !this.keep && !(this.hold && !renewal.restOfMinHoldTime().isZero());
+		try {
+			if (allowed && renewal.passOn()) {
+				ended(key, true, null);
+				return true;
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Lock {} could not be passed on", LockException.quote(key), ex);
+		}
+		return false;
 	}
 
 	private LockListener.Outcome hold(LockRenewal.Task renewal, String key, Duration rest) {

@@ -121,13 +121,15 @@ final class LockRenewal implements AutoCloseable {
 		}
 
 		/**
-		 * Stop the renewal and give the lease to the next thread of this process, or
-		 * back.
-		 * @return completes at once, or when the store has answered
+		 * Pass the lease on and stop the renewal, which would take it for lost.
+		 * @return {@code false} if it has to be released
 		 */
-		CompletionStage<Boolean> handOver() {
-			stop();
-			return undisturbed(this.lease::handOver);
+		synchronized boolean passOn() {
+			boolean passed = this.lease.passOn();
+			if (passed) {
+				stop();
+			}
+			return passed;
 		}
 
 		private static <T> T undisturbed(Supplier<T> call) {

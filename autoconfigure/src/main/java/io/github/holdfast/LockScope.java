@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.annotation.Propagation;
 
 /**
@@ -42,6 +43,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private final Runnable whenEnded;
 
 	private final @Nullable LockScope outer;
+
+	private final BodyTransaction transaction;
 
 	/** Another thread that closes the scope does not know what this one still does. */
 	private final Thread opener = Thread.currentThread();
@@ -84,6 +87,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.mode = settings.mode();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
+		this.transaction = new BodyTransaction(settings.transactionName());
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
@@ -212,6 +216,24 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
+	public void begun(TransactionExecution transaction) {
+		this.transaction.begun(transaction);
+	}
+
+	/**
+	 * Several keys are given back together.
+	 */
+	@Override
+	public void committed(TransactionExecution transaction) {
+		if (this.transaction.is(transaction) && this.acquired.size() == 1 && this.registrar == null) {
+			LockRenewal.Task renewal = this.acquired.get(0);
+			if (release().passOn(renewal, keyOf(renewal.lease()))) {
+				end(() -> tellReleased(LockListener.Outcome.RELEASED));
+			}
+		}
+	}
+
+	@Override
 	public void close() {
 		if (!this.closing.compareAndSet(false, true)) {
 			return;
@@ -230,15 +252,16 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 	}
 
-	/**
-	 * Give back what this scope acquired, last key first, even if one of them fails.
-	 */
 	private void end() {
+		end(this::giveBack);
+	}
+
+	private void end(Runnable giveBack) {
 		this.closing.set(true);
 		this.held = false;
 		HeldLocks.current();
 		try {
-			giveBack();
+			giveBack.run();
 		}
 		finally {
 			CompletionStage<?> answer = this.answer;
@@ -251,6 +274,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 	}
 
+	/**
+	 * Give back what this scope acquired, last key first, even if one of them fails.
+	 */
 	private void giveBack() {
 		if (this.acquired.isEmpty()) {
 			return;

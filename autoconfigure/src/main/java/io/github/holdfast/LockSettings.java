@@ -12,10 +12,10 @@ import org.springframework.util.Assert;
  */
 record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, Duration waitTime,
 		Duration leaseTime, @Nullable Duration maxHoldTime, @Nullable Duration minHoldTime,
-		@Nullable Propagation propagation) {
+		@Nullable Propagation propagation, @Nullable String transactionName) {
 
 	static final LockSettings DEFAULT = new LockSettings("LockTemplate", "lock:", LockRequest.Mode.EXCLUSIVE, false,
-			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null, null);
+			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null, null, null);
 
 	LockSettings {
 		Assert.hasText(name, "Lock name must not be blank");
@@ -46,7 +46,8 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair,
 				or(overrides.waitTime(), this.waitTime), or(overrides.leaseTime(), this.leaseTime),
 				(overrides.maxHoldTime() != null) ? overrides.maxHoldTime() : this.maxHoldTime,
-				(overrides.minHoldTime() != null) ? overrides.minHoldTime() : this.minHoldTime, this.propagation);
+				(overrides.minHoldTime() != null) ? overrides.minHoldTime() : this.minHoldTime, this.propagation,
+				this.transactionName);
 	}
 
 	private static Duration or(@Nullable Duration overriding, Duration otherwise) {
@@ -55,47 +56,52 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 
 	LockSettings withName(String name) {
 		return new LockSettings(name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withKeyPrefix(String keyPrefix) {
 		return new LockSettings(this.name, keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withMode(LockRequest.Mode mode) {
 		return new LockSettings(this.name, this.keyPrefix, mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withFair(boolean fair) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withLeaseTime(Duration leaseTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withMaxHoldTime(@Nullable Duration maxHoldTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				maxHoldTime, this.minHoldTime, this.propagation);
+				maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withMinHoldTime(@Nullable Duration minHoldTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, minHoldTime, this.propagation);
+				this.maxHoldTime, minHoldTime, this.propagation, this.transactionName);
 	}
 
 	LockSettings withPropagation(@Nullable Propagation propagation) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, propagation);
+				this.maxHoldTime, this.minHoldTime, propagation, this.transactionName);
+	}
+
+	LockSettings withTransactionName(@Nullable String transactionName) {
+		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
+				this.maxHoldTime, this.minHoldTime, this.propagation, transactionName);
 	}
 
 	LockRequest request(String storedKey, Duration waitTime, String owner, String holder) {

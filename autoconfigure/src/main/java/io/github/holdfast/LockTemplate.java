@@ -171,6 +171,19 @@ public final class LockTemplate implements AutoCloseable {
 		return with(this.settings.withPropagation(propagation));
 	}
 
+	/**
+	 * Returns a copy that tells that the body consists of one transaction: it is all that
+	 * happens between the acquisition and the release. Once it has been committed, the
+	 * lock may be passed on to the next thread of this JVM before its connection has been
+	 * cleaned up.
+	 * @param transactionName the name of the transaction, or {@code null} if the body
+	 * does more than that; default {@code null}
+	 * @return a copy
+	 */
+	public LockTemplate withTransactionName(@Nullable String transactionName) {
+		return with(this.settings.withTransactionName(transactionName));
+	}
+
 	private LockTemplate with(LockSettings settings) {
 		return new LockTemplate(this.engine, this.overrides, settings);
 	}

@@ -172,15 +172,29 @@ final class Cohort {
 	}
 
 	/**
-	 * Pass the lease on to the next thread that waits, if that is allowed.
+	 * Pass the lease on to the next thread that waits, if there is one and that is
+	 * allowed: not while a renewal for this turn is under way.
+	 * @param turnEnds is run before the next thread has it
 	 */
-	boolean pass(KeyedPermits<Cohort>.Permit permit, String name) {
-		if (this.ended || this.doubtful || !this.limits.names().test(name) || isAtItsLimits() || !this.lease.isValid()
-				|| !this.lease.canBePassedOn()) {
+	boolean pass(KeyedPermits<Cohort>.Permit permit, String name, Runnable turnEnds) {
+		if (!this.renewing.tryLock()) {
 			return false;
 		}
-		this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
-		return permit.pass(this);
+		try {
+			return isPassable(name) && permit.pass(() -> {
+				this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
+				turnEnds.run();
+				return this;
+			});
+		}
+		finally {
+			this.renewing.unlock();
+		}
+	}
+
+	private boolean isPassable(String name) {
+		return !this.ended && !this.doubtful && this.limits.names().test(name) && !isAtItsLimits()
+				&& this.lease.isValid() && this.lease.canBePassedOn();
 	}
 
 	private boolean isAtItsLimits() {
@@ -218,7 +232,7 @@ final class Cohort {
 	 * Pass on a lease that the thread with the permit does not want.
 	 */
 	void decline(KeyedPermits<Cohort>.Permit permit) {
-		if (!this.ended && this.lease.canBePassedOn() && permit.pass(this)) {
+		if (!this.ended && this.lease.canBePassedOn() && permit.pass(() -> this)) {
 			return;
 		}
 		if (!this.ended) {

@@ -3,7 +3,6 @@ package io.github.holdfast.handover;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +15,6 @@ import io.github.holdfast.support.KeyedPermits;
  */
 final class TurnLease implements LockLease {
 
-	private static final CompletionStage<Boolean> PASSED = CompletableFuture.completedStage(true);
-
 	private static final CompletionStage<Boolean> ENDED = CompletableFuture.completedStage(false);
 
 	private final Cohort cohort;
@@ -28,7 +25,7 @@ final class TurnLease implements LockLease {
 
 	private final String name;
 
-	private final AtomicBoolean ended = new AtomicBoolean();
+	private volatile boolean ended;
 
 	TurnLease(Cohort cohort, KeyedPermits<Cohort>.Permit permit, int turn, String name) {
 		this.cohort = cohort;
@@ -60,24 +57,24 @@ final class TurnLease implements LockLease {
 	@Override
 	public @Nullable Duration remaining() {
 		Duration remaining = this.cohort.lease().remaining();
-		return (remaining != null && this.ended.get()) ? Duration.ZERO : remaining;
+		return (remaining != null && this.ended) ? Duration.ZERO : remaining;
 	}
 
 	@Override
 	public boolean isValid() {
-		return !this.ended.get() && this.cohort.lease().isValid();
+		return !this.ended && this.cohort.lease().isValid();
 	}
 
 	@Override
 	public boolean renew(Duration leaseTime) {
-		if (this.ended.get()) {
+		if (this.ended) {
 			return false;
 		}
 		Duration before = this.cohort.lease().remaining();
 		boolean renewed = false;
 		try {
-			renewed = this.cohort.renew(leaseTime, this.ended::get);
-			return renewed && !this.ended.get();
+			renewed = this.cohort.renew(leaseTime, () -> this.ended);
+			return renewed && !this.ended;
 		}
 		finally {
 			if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
@@ -86,17 +83,23 @@ final class TurnLease implements LockLease {
 		}
 	}
 
+	/**
+	 * Ends before the next thread has its turn, and only if there is one.
+	 */
 	@Override
-	public CompletionStage<Boolean> release() {
-		return this.ended.compareAndSet(false, true) ? this.cohort.release(this.permit) : ENDED;
+	public synchronized boolean passOn() {
+		return !this.ended && this.cohort.pass(this.permit, this.name, () -> this.ended = true);
 	}
 
 	@Override
-	public CompletionStage<Boolean> handOver() {
-		if (!this.ended.compareAndSet(false, true)) {
-			return ENDED;
+	public CompletionStage<Boolean> release() {
+		synchronized (this) {
+			if (this.ended) {
+				return ENDED;
+			}
+			this.ended = true;
 		}
-		return this.cohort.pass(this.permit, this.name) ? PASSED : this.cohort.release(this.permit);
+		return this.cohort.release(this.permit);
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -22,6 +23,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -41,7 +43,14 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 public final class LockOperationSource {
 
+	/** With these, a method begins a transaction unless it joins one. */
+	private static final Set<Integer> BEGINNING = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
+
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
+
+	/** Whether the transaction of a method is all that is inside of its lock. */
+	private final Map<MethodClassKey, Boolean> wholeBodies = new ConcurrentHashMap<>();
 
 	private final Supplier<LockTemplate> template;
 
@@ -92,6 +101,19 @@ public final class LockOperationSource {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 		MergedAnnotation<DistributedLock> annotation = find(specific);
 		return annotation.isPresent() ? Optional.of(parse(annotation, specific, targetClass)) : Optional.empty();
+	}
+
+	/**
+	 * Note for a bean whether the transaction of a method is all that is inside of its
+	 * lock. What holds for one bean only does not count.
+	 */
+	void transactionIsWholeBody(Method method, Class<?> targetClass, boolean wholeBody) {
+		Boolean before = this.wholeBodies.get(new MethodClassKey(method, targetClass));
+		Boolean after = this.wholeBodies.merge(new MethodClassKey(method, targetClass), wholeBody, Boolean::logicalAnd);
+		if (!after.equals(before)) {
+			this.operations.values()
+				.removeIf((operation) -> operation.map(LockOperation::method).filter(method::equals).isPresent());
+		}
 	}
 
 	/**
@@ -159,7 +181,8 @@ public final class LockOperationSource {
 			.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"))
-			.withPropagation(propagation(method, targetClass));
+			.withPropagation(propagation(method, targetClass))
+			.withTransactionName(transactionName(method, targetClass));
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
 		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
@@ -195,9 +218,28 @@ public final class LockOperationSource {
 		return (resolved != null) ? resolved : "";
 	}
 
-	private @Nullable Propagation propagation(Method method, Class<?> targetClass) {
+	/**
+	 * The name that Spring gives to the transaction of a method.
+	 * @return the name, or {@code null} if the method does more inside of its lock, or
+	 * has no transaction of its own
+	 */
+	private @Nullable String transactionName(Method method, Class<?> targetClass) {
+		TransactionAttribute attribute = transactionAttribute(method, targetClass);
+		if (attribute == null || !BEGINNING.contains(attribute.getPropagationBehavior())
+				|| !this.wholeBodies.getOrDefault(new MethodClassKey(method, targetClass), false)) {
+			return null;
+		}
+		return (attribute.getName() != null) ? attribute.getName()
+				: ClassUtils.getQualifiedMethodName(method, targetClass);
+	}
+
+	private @Nullable TransactionAttribute transactionAttribute(Method method, Class<?> targetClass) {
 		TransactionAttributeSource source = this.transactionAttributes.get();
-		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
+		return (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
+	}
+
+	private @Nullable Propagation propagation(Method method, Class<?> targetClass) {
+		TransactionAttribute attribute = transactionAttribute(method, targetClass);
 		if (attribute == null) {
 			return null;
 		}

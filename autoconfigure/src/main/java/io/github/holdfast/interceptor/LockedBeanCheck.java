@@ -91,7 +91,11 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		Collection<LockOperation> operations = this.source.getAll(targetClass);
 		if (!operations.isEmpty()) {
 			List<Advisor> advisors = advisors(bean);
-			operations.forEach((operation) -> check(operation, bean, beanName, targetClass, advisors));
+			for (LockOperation operation : operations) {
+				check(operation, bean, beanName, targetClass, advisors);
+				this.source.transactionIsWholeBody(operation.method(), targetClass,
+						isWholeBody(advisors, operation, targetClass));
+			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {
 				checkSupported();
@@ -125,6 +129,15 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 								+ "(see @EnableTransactionManagement), or leave both at their defaults.");
 			}
 		}
+	}
+
+	/**
+	 * Whether nothing but the transaction of a method is inside of its lock.
+	 */
+	private static boolean isWholeBody(List<Advisor> advisors, LockOperation operation, Class<?> targetClass) {
+		int next = indexOfLock(advisors) + 1;
+		return next > 0 && next < advisors.size()
+				&& startsTransaction(advisors.get(next), operation.method(), targetClass);
 	}
 
 	private static void checkReachable(Method method, Object bean, String where) {

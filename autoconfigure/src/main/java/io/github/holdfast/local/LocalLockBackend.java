@@ -100,6 +100,11 @@ public final class LocalLockBackend implements LockBackend {
 		}
 
 		@Override
+		public boolean passOn() {
+			return this.permit.pass(() -> null);
+		}
+
+		@Override
 		public CompletionStage<Boolean> release() {
 			return this.permit.release() ? RELEASED : NOT_HELD;
 		}

@@ -290,16 +290,16 @@ public final class KeyedPermits<T> {
 
 		/**
 		 * Give the permit to the next waiter, or keep it if there is none.
-		 * @param left what to leave for it
+		 * @param left supplies what to leave for it, if there is one
 		 * @return {@code false} if nobody waits, or if it was released before
 		 */
-		public boolean pass(T left) {
+		public boolean pass(Supplier<? extends @Nullable T> left) {
 			AtomicReference<@Nullable Permit> granted = new AtomicReference<>();
 			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
 				if (held != this || this.waiters.isEmpty() || !end()) {
 					return held;
 				}
-				granted.setPlain(grantNext(left));
+				granted.setPlain(grantNext(left.get()));
 				return granted.getPlain();
 			});
 			Permit next = granted.getPlain();

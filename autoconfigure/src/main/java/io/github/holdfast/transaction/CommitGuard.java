@@ -43,6 +43,10 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.registerSynchronization(new RunningTransaction(this.manager));
+			LockListener.HeldLock innermost = LockListener.HeldLock.current();
+			if (innermost != null) {
+				innermost.begun(transaction);
+			}
 		}
 	}
 
@@ -85,15 +89,28 @@ final class CommitGuard implements TransactionExecutionListener {
 		check.passed(RunningTransaction.current());
 	}
 
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+		if (commitFailure == null) {
+			committed(transaction);
+		}
+		else if (isRefusal(commitFailure)) {
+			refused(commitFailure);
+		}
+	}
+
+	private static void committed(TransactionExecution transaction) {
+		LockListener.HeldLock innermost = LockListener.HeldLock.current();
+		if (innermost != null) {
+			innermost.committed(transaction);
+		}
+	}
+
 	/**
 	 * A commit that the database refused has not taken place; any other failure leaves it
 	 * open.
 	 */
-	@Override
-	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		if (commitFailure == null || !isRefusal(commitFailure)) {
-			return;
-		}
+	private static void refused(Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
 		boolean conflict = sqlState(commitFailure).startsWith("40");
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {

@@ -45,7 +45,7 @@ class PassingOnTests {
 	void nextThreadGetsTheSameLeaseWithAHigherToken() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
-		assertThat(first.handOver().toCompletableFuture().join()).isTrue();
+		assertThat(handOver(first).toCompletableFuture().join()).isTrue();
 		LockLease second = waiter.lease();
 		assertThat(this.store.requests).hasSize(1);
 		assertThat(second.epoch()).isEqualTo(first.epoch());
@@ -53,7 +53,7 @@ class PassingOnTests {
 		assertThat(second.turn()).isEqualTo(1);
 		assertThat(second.token()).isGreaterThan(first.token());
 		assertThat(second.isValid()).isTrue();
-		assertThat(second.handOver().toCompletableFuture().join()).isTrue();
+		assertThat(handOver(second).toCompletableFuture().join()).isTrue();
 		assertThat(this.store.released).hasValue(1);
 	}
 
@@ -61,16 +61,38 @@ class PassingOnTests {
 	void turnThatIsOverProvesNothingAndAsksNothing() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
-		first.handOver();
+		handOver(first);
 		LockLease second = waiter.lease();
 		assertThat(first.isValid()).isFalse();
 		assertThat(first.remaining()).isZero();
 		assertThat(first.renew(LONG)).isFalse();
-		assertThat(first.handOver().toCompletableFuture().join()).isFalse();
+		assertThat(handOver(first).toCompletableFuture().join()).isFalse();
 		assertThat(first.release().toCompletableFuture().join()).isFalse();
 		assertThat(this.store.renewals).isEmpty();
 		assertThat(this.store.released).hasValue(0);
 		assertThat(second.isValid()).isTrue();
+	}
+
+	@Test
+	void turnThatNobodyWaitsForIsNotPassedOn() throws Exception {
+		LockLease lease = acquire(request());
+		assertThat(lease.passOn()).isFalse();
+		assertThat(lease.isValid()).isTrue();
+		assertThat(lease.renew(LONG)).isTrue();
+		assertThat(lease.release().toCompletableFuture().join()).isTrue();
+		assertThat(this.store.released).hasValue(1);
+	}
+
+	@Test
+	void turnIsPassedOnOnce() throws Exception {
+		LockLease first = acquire(request());
+		Waiter waiter = new Waiter(request());
+		Waiter other = new Waiter(request());
+		assertThat(first.passOn()).isTrue();
+		assertThat(first.passOn()).isFalse();
+		assertThat(waiter.lease().isValid()).isTrue();
+		handOver(waiter.lease());
+		assertThat(other.lease().turn()).isEqualTo(2);
 	}
 
 	@Test
@@ -103,7 +125,7 @@ class PassingOnTests {
 		LockLease lease = acquire(request());
 		for (int i = 0; i < 5; i++) {
 			Waiter waiter = new Waiter(request());
-			lease.handOver();
+			handOver(lease);
 			lease = waiter.lease();
 		}
 		this.store.othersWait = CompletableFuture.completedStage(true);
@@ -113,7 +135,7 @@ class PassingOnTests {
 			last = next;
 			Waiter waiter = new Waiter(request());
 			await().pollDelay(Duration.ofMillis(10)).until(() -> true);
-			last.handOver();
+			handOver(last);
 			next = waiter.lease();
 		}
 		assertThat(last.turn()).isLessThan(255);
@@ -127,7 +149,7 @@ class PassingOnTests {
 		for (int i = 0; i < 300; i++) {
 			tokens.add(lease.token());
 			Waiter waiter = new Waiter(request());
-			lease.handOver();
+			handOver(lease);
 			lease = waiter.lease();
 		}
 		assertThat(tokens).isSorted().doesNotHaveDuplicates();
@@ -155,10 +177,10 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter second = new Waiter(request());
 		Waiter third = new Waiter(request());
-		first.handOver();
+		handOver(first);
 		LockLease last = second.lease();
 		long start = System.nanoTime();
-		last.handOver();
+		handOver(last);
 		third.lease();
 		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(500_000);
 	}
@@ -169,11 +191,11 @@ class PassingOnTests {
 				new HandoverLimits(16, LONG, (name) -> !name.equals("alone")), QueueLimits.DEFAULT);
 		LockLease first = acquire(named("alone"));
 		Waiter second = new Waiter(named("other"));
-		first.handOver();
+		handOver(first);
 		LockLease other = second.lease();
 		assertThat(other.epoch()).isGreaterThan(first.epoch());
 		Waiter third = new Waiter(named("alone"));
-		other.handOver();
+		handOver(other);
 		assertThat(third.lease().epoch()).isGreaterThan(other.epoch());
 		assertThat(this.store.released).hasValue(2);
 	}
@@ -183,7 +205,7 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.leases.get(0).lost = true;
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 	}
 
@@ -192,7 +214,7 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.leases.get(0).used = true;
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 	}
 
@@ -215,7 +237,7 @@ class PassingOnTests {
 		Waiter failing = new Waiter(request(LONG, 0));
 		Waiter waiter = new Waiter(request(LONG, 0));
 		this.store.renewalError = new IllegalArgumentException("too long");
-		first.handOver();
+		handOver(first);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(failing::lease)
 			.withCauseInstanceOf(IllegalArgumentException.class);
 		assertThat(waiter.lease().isValid()).isTrue();
@@ -228,7 +250,7 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter second = new Waiter(request());
 		long start = System.nanoTime();
-		first.handOver();
+		handOver(first);
 		second.lease();
 		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(500_000);
 	}
@@ -239,7 +261,7 @@ class PassingOnTests {
 		Waiter waiter = new Waiter(request());
 		this.store.renewalFailure = new LockBackendException("A", "store is down", null);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> first.renew(LONG));
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 	}
 
@@ -251,7 +273,7 @@ class PassingOnTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> first.renew(LONG));
 		this.store.renewalFailure = null;
 		assertThat(first.renew(LONG)).isTrue();
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isEqualTo(first.epoch());
 	}
 
@@ -264,7 +286,7 @@ class PassingOnTests {
 		Thread renewal = new Thread(() -> first.renew(LONG));
 		renewal.start();
 		await().until(() -> this.store.renewals.size() == 1);
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 		answer.countDown();
 		renewal.join();
@@ -274,7 +296,7 @@ class PassingOnTests {
 	void shortRestOfALeaseIsExtendedForTheNextHolder() throws Exception {
 		LockLease first = acquire(request(Duration.ofSeconds(10), 0));
 		Waiter waiter = new Waiter(request(LONG, 0));
-		first.handOver();
+		handOver(first);
 		LockLease second = waiter.lease();
 		assertThat(second.epoch()).isEqualTo(first.epoch());
 		assertThat(this.store.renewals).containsExactly(LONG);
@@ -286,7 +308,7 @@ class PassingOnTests {
 		LockLease first = acquire(request(LONG, 0));
 		Duration shorter = Duration.ofSeconds(10);
 		Waiter waiter = new Waiter(request(shorter, 0));
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().remaining()).isLessThanOrEqualTo(shorter);
 		assertThat(this.store.renewals).containsExactly(shorter);
 	}
@@ -296,7 +318,7 @@ class PassingOnTests {
 		LockLease first = acquire(request(Duration.ofSeconds(10), 0));
 		Waiter waiter = new Waiter(request(LONG, 0));
 		this.store.renewalFailure = new LockBackendException("A", "store is down", null);
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 		assertThat(this.store.released).hasValue(1);
 	}
@@ -305,7 +327,7 @@ class PassingOnTests {
 	void lockIsAcquiredAnewForALargerEpoch() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request(LONG, 1000));
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().epoch()).isEqualTo(1000);
 	}
 
@@ -316,16 +338,16 @@ class PassingOnTests {
 		Waiter last = new Waiter(request());
 		Thread interrupter = new Thread(interrupted.thread::interrupt);
 		interrupter.start();
-		first.handOver();
+		handOver(first);
 		interrupter.join();
 		try {
-			interrupted.lease().handOver();
+			handOver(interrupted.lease());
 		}
 		catch (ExecutionException ex) {
 			assertThat(ex).hasCauseInstanceOf(InterruptedException.class);
 		}
 		assertThat(last.lease().isValid()).isTrue();
-		last.lease().handOver();
+		handOver(last.lease());
 		assertThat(this.store.released).hasValue(this.store.requests.size());
 	}
 
@@ -334,7 +356,7 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		assertThat(this.backend.acquireAll(List.of(request()))).isNull();
-		first.handOver();
+		handOver(first);
 		assertThat(waiter.lease().turn()).isEqualTo(1);
 	}
 
@@ -364,12 +386,16 @@ class PassingOnTests {
 		}
 		turns.add(lease.turn());
 		for (Waiter waiter : waiters) {
-			lease.handOver();
+			handOver(lease);
 			lease = waiter.lease();
 			turns.add(lease.turn());
 		}
-		lease.handOver();
+		handOver(lease);
 		return turns;
+	}
+
+	private static CompletionStage<Boolean> handOver(LockLease lease) {
+		return lease.passOn() ? CompletableFuture.completedStage(true) : lease.release();
 	}
 
 	private LockLease acquire(LockRequest request) throws InterruptedException {

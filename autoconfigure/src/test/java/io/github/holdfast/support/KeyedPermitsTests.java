@@ -170,7 +170,7 @@ class KeyedPermitsTests {
 		Waiter second = new Waiter(() -> acquire("A"));
 		Waiter third = new Waiter(() -> acquire("A"));
 		assertThat(first.brought()).isNull();
-		assertThat(first.pass("passed")).isTrue();
+		assertThat(first.pass(() -> "passed")).isTrue();
 		assertThat(first.isHeld()).isFalse();
 		assertThat(second.get().brought()).isEqualTo("passed");
 		second.get().releaseWith("released");
@@ -182,11 +182,11 @@ class KeyedPermitsTests {
 	@Test
 	void permitIsKeptWhenNobodyWaitsToWhomItCouldBePassed() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
-		assertThat(first.pass("passed")).isFalse();
+		assertThat(first.pass(() -> "passed")).isFalse();
 		assertThat(first.isHeld()).isTrue();
 		assertThat(acquire("A", Duration.ZERO)).isNull();
 		first.release();
-		assertThat(first.pass("passed")).isFalse();
+		assertThat(first.pass(() -> "passed")).isFalse();
 	}
 
 	@Test
@@ -195,7 +195,7 @@ class KeyedPermitsTests {
 		first.expireAfter(() -> Duration.ZERO);
 		KeyedPermits<String>.Permit second = acquire("A");
 		Waiter third = new Waiter(() -> acquire("A"));
-		assertThat(first.pass("passed")).isFalse();
+		assertThat(first.pass(() -> "passed")).isFalse();
 		second.release();
 		assertThat(third.get().brought()).isNull();
 	}
@@ -204,7 +204,7 @@ class KeyedPermitsTests {
 	void waiterThatStillSleepsIsOvertaken() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
-		first.pass("passed");
+		first.pass(() -> "passed");
 		KeyedPermits<String>.Permit overtaker = acquire("A");
 		assertThat(overtaker.brought()).isEqualTo("passed");
 		assertThat(overtaker.isHeld()).isTrue();

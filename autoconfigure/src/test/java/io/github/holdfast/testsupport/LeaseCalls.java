@@ -60,10 +60,8 @@ public final class LeaseCalls implements BeanPostProcessor {
 		this.owners.add(lease.owner());
 		ProxyFactory proxy = new ProxyFactory(lease);
 		proxy.addAdvice((MethodBeforeAdvice) (method, args, target) -> {
-			// Whoever hands a lease over gives it up as well
-			String call = method.getName().equals("handOver") ? "release" : method.getName();
-			this.calls.add(call);
-			this.beforeCall.accept(call);
+			this.calls.add(method.getName());
+			this.beforeCall.accept(method.getName());
 		});
 		return (LockLease) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}

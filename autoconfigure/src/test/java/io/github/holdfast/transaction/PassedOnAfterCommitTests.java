@@ -1,0 +1,434 @@
+package io.github.holdfast.transaction;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+import javax.sql.DataSource;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.aop.aspectj.AspectJExpressionPointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LeaseCalls;
+import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * When a thread of this JVM waits, the lock is passed on as soon as the transaction has
+ * been committed, if nothing else is left of the method.
+ */
+class PassedOnAfterCommitTests {
+
+	private final List<Thread> waiters = new ArrayList<>();
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void nextThreadWorksWhileTheConnectionIsCleanedUp(TestBackend backend) {
+		run(backend, (stock, cleanUps, context) -> {
+			CountDownLatch nextIsDone = new CountDownLatch(1);
+			List<Integer> seen = new ArrayList<>();
+			cleanUps.hook(() -> await().until(() -> nextIsDone.getCount() == 0));
+			stock.take("A", () -> awaitWaiter(() -> {
+				stock.take("A", () -> seen.add(stock.quantity("A")));
+				nextIsDone.countDown();
+			}));
+			assertThat(cleanUps.held()).containsExactly(false);
+			assertThat(seen).containsExactly(99);
+			assertThat(stock.quantity("A")).isEqualTo(98);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void lockThatNobodyWaitsForIsReleasedAtTheEnd(TestBackend backend) {
+		run(backend, (stock, cleanUps, context) -> {
+			LeaseCalls calls = context.getBean(LeaseCalls.class);
+			calls.clear();
+			cleanUps.hook(() -> assertThat(calls.count("release")).isZero());
+			stock.take("A", () -> {
+			});
+			assertThat(cleanUps.held()).containsExactly(true);
+			assertThat(calls.count("release")).isOne();
+		});
+	}
+
+	@Test
+	void callbacksOfTheTransactionStillHoldIt() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			List<Boolean> held = new ArrayList<>();
+			stock.take("A", () -> {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public int getOrder() {
+						return LOWEST_PRECEDENCE;
+					}
+
+					@Override
+					public void afterCommit() {
+						held.add(isHeld());
+					}
+
+					@Override
+					public void afterCompletion(int status) {
+						held.add(isHeld());
+					}
+
+				});
+				awaitWaiter(() -> stock.take("A", () -> {
+				}));
+			});
+			assertThat(held).containsExactly(true, true);
+			assertThat(cleanUps.held()).containsExactly(false);
+		});
+	}
+
+	/**
+	 * Its transaction has the same name, and its manager the same guard.
+	 */
+	@Test
+	void commitInsideOfTheBodyIsNotTheEnd() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			stock.take("A", () -> {
+				awaitWaiter(() -> stock.take("A", () -> {
+				}));
+				stock.take("B");
+			});
+			assertThat(cleanUps.held()).containsExactly(true, false);
+		});
+	}
+
+	@Test
+	void commitInsideOfABodyWithoutTransactionIsNotTheEnd() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			stock.look("A", () -> {
+				awaitWaiter(() -> stock.take("A", () -> {
+				}));
+				stock.look("A");
+			});
+			assertThat(cleanUps.held()).containsExactly(true);
+		});
+	}
+
+	@Test
+	void rolledBackTransactionIsNotTheEnd() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			assertThatIllegalStateException().isThrownBy(() -> stock.take("A", () -> {
+				awaitWaiter(() -> stock.take("A", () -> {
+				}));
+				throw new IllegalStateException();
+			}));
+			assertThat(cleanUps.held()).containsExactly(true);
+		});
+	}
+
+	@Test
+	void bodyThatIsMoreThanATransaction() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			context.getBean(LockTemplate.class).run("stock:A", () -> {
+				context.getBean(TransactionTemplate.class)
+					.executeWithoutResult((status) -> awaitWaiter(() -> stock.take("A", () -> {
+					})));
+				assertThat(isHeld()).isTrue();
+			});
+			assertThat(cleanUps.held()).containsExactly(true);
+		});
+	}
+
+	@Test
+	void methodWithSomethingBetweenLockAndTransaction() {
+		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.order=100")
+			.withBean(DefaultPointcutAdvisor.class, () -> afterTransactions("bean(stock)")),
+				(stock, cleanUps, context) -> {
+					takeWhileAnotherWaits(stock);
+					assertThat(cleanUps.held()).containsExactly(true);
+				});
+	}
+
+	/**
+	 * The lock does not know which of the beans is called.
+	 */
+	@Test
+	void classOfWhichOneBeanHasSomethingBetweenLockAndTransaction() {
+		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.order=100")
+			.withBean("other", Stock.class)
+			.withBean(DefaultPointcutAdvisor.class, () -> afterTransactions("bean(other)")),
+				(stock, cleanUps, context) -> {
+					takeWhileAnotherWaits(stock);
+					assertThat(cleanUps.held()).containsExactly(true);
+				});
+	}
+
+	@Test
+	void minimumHoldTimeCounts() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			stock.takeSlowly("A", () -> awaitWaiter(() -> stock.take("A", () -> {
+			})));
+			assertThat(cleanUps.held()).containsExactly(true);
+		});
+	}
+
+	@Test
+	void severalKeysAreGivenBackTogether() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			stock.takeBoth(() -> awaitWaiter(() -> stock.take("A", () -> {
+			})));
+			assertThat(cleanUps.held()).containsExactly(true);
+		});
+	}
+
+	/**
+	 * The connection that is cleaned up is the one of the lock.
+	 */
+	@ParameterizedTest
+	@EnumSource(value = TestDatabase.class, names = "H2", mode = EnumSource.Mode.EXCLUDE)
+	void lockOfTheSameSessionIsNotPassedOnBefore(TestDatabase database) {
+		run(application(TestBackend.valueOf(database.name())).withPropertyValues("holdfast.jdbc.mode=session"),
+				(stock, cleanUps, context) -> {
+					takeWhileAnotherWaits(stock);
+					assertThat(cleanUps.held()).containsExactly(true);
+				});
+	}
+
+	/**
+	 * The callbacks of a transaction on two resources belong to the one that began first.
+	 */
+	@Test
+	void lastOfSeveralCommitsIsTheEnd() {
+		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.unguarded-transaction-managers=both")
+			.withBean("secondManager", CleanUps.class, () -> new CleanUps(new DriverManagerDataSource("jdbc:h2:mem:")))
+			.withBean("both", Both.class), (stock, cleanUps, context) -> {
+				stock.takeOnBoth("A", () -> awaitWaiter(() -> stock.take("A", () -> {
+				})));
+				assertThat(context.getBean("secondManager", CleanUps.class).held()).containsExactly(true);
+				assertThat(cleanUps.held()).containsExactly(false);
+			});
+	}
+
+	private void takeWhileAnotherWaits(Stock stock) {
+		stock.take("A", () -> awaitWaiter(() -> stock.take("A", () -> {
+		})));
+	}
+
+	/**
+	 * Lets another thread wait for the lock that this one holds.
+	 */
+	private void awaitWaiter(Runnable call) {
+		Thread waiter = new Thread(call);
+		this.waiters.add(waiter);
+		waiter.start();
+		await().until(() -> List.of(waiter.getStackTrace()).toString().contains("KeyedPermits.await"));
+	}
+
+	private static boolean isHeld() {
+		return LockContext.current().isPresent();
+	}
+
+	private void run(TestBackend backend, Scenario scenario) {
+		run(application(backend), scenario);
+	}
+
+	private void run(ApplicationContextRunner application, Scenario scenario) {
+		application.run((context) -> {
+			try {
+				scenario.run(context.getBean("stock", Stock.class),
+						context.getBean("transactionManager", CleanUps.class), context.getSourceApplicationContext());
+			}
+			finally {
+				for (Thread waiter : this.waiters) {
+					waiter.join();
+				}
+			}
+		});
+	}
+
+	private static ApplicationContextRunner application(TestBackend backend) {
+		return backend.application()
+			.withBean(LeaseCalls.class)
+			.withBean("transactionManager", CleanUps.class)
+			.withBean("stock", Stock.class)
+			.withPropertyValues("holdfast.wait-time=60s", "holdfast.handover.max-time=60s");
+	}
+
+	private static DefaultPointcutAdvisor afterTransactions(String expression) {
+		AspectJExpressionPointcut pointcut = new AspectJExpressionPointcut();
+		pointcut.setExpression(expression);
+		DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(pointcut, (MethodInterceptor) (invocation) -> {
+			Object result = invocation.proceed();
+			if (invocation.getMethod().isAnnotationPresent(DistributedLock.class)) {
+				assertThat(isHeld()).isTrue();
+			}
+			return result;
+		});
+		advisor.setOrder(200);
+		return advisor;
+	}
+
+	interface Scenario {
+
+		void run(Stock stock, CleanUps cleanUps, ApplicationContext context) throws Exception;
+
+	}
+
+	/**
+	 * Notes whether this thread holds the lock when its connections are cleaned up.
+	 */
+	static class CleanUps extends JdbcTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private final transient ThreadLocal<List<Boolean>> held = ThreadLocal.withInitial(ArrayList::new);
+
+		private final transient ThreadLocal<Runnable> hook = ThreadLocal.withInitial(() -> () -> {
+		});
+
+		CleanUps(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		List<Boolean> held() {
+			return this.held.get();
+		}
+
+		void hook(Runnable hook) {
+			this.held.remove();
+			this.hook.set(hook);
+		}
+
+		@Override
+		protected void doCleanupAfterCompletion(Object transaction) {
+			this.held.get().add(isHeld());
+			this.hook.get().run();
+			super.doCleanupAfterCompletion(transaction);
+		}
+
+	}
+
+	/**
+	 * Begins a transaction on two resources, and commits the last one first.
+	 */
+	static class Both implements PlatformTransactionManager {
+
+		private final JdbcTransactionManager first;
+
+		private final JdbcTransactionManager second;
+
+		private final Deque<TransactionStatus> begun = new ArrayDeque<>();
+
+		Both(@Qualifier("transactionManager") JdbcTransactionManager first,
+				@Qualifier("secondManager") JdbcTransactionManager second) {
+			this.first = first;
+			this.second = second;
+		}
+
+		@Override
+		public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
+			this.begun.push(this.first.getTransaction(definition));
+			this.begun.push(this.second.getTransaction(definition));
+			return this.begun.getFirst();
+		}
+
+		@Override
+		public void commit(TransactionStatus status) {
+			this.second.commit(this.begun.pop());
+			this.first.commit(this.begun.pop());
+		}
+
+		@Override
+		public void rollback(TransactionStatus status) {
+			this.second.rollback(this.begun.pop());
+			this.first.rollback(this.begun.pop());
+		}
+
+	}
+
+	static class Stock {
+
+		private final JdbcTemplate jdbc;
+
+		Stock(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+			jdbc.execute("CREATE TABLE IF NOT EXISTS stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
+			jdbc.update("DELETE FROM stock");
+			jdbc.update("INSERT INTO stock VALUES ('A', 100), ('B', 100)");
+		}
+
+		int quantity(String sku) {
+			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = ?", Integer.class, sku);
+			return (quantity != null) ? quantity : -1;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional("transactionManager")
+		public void take(String sku, Runnable whileHeld) {
+			int quantity = quantity(sku);
+			whileHeld.run();
+			this.jdbc.update("UPDATE stock SET quantity = ? WHERE sku = ?", quantity - 1, sku);
+		}
+
+		@Transactional(transactionManager = "transactionManager", propagation = Propagation.REQUIRES_NEW)
+		public void take(String sku) {
+			this.jdbc.update("UPDATE stock SET quantity = quantity - 1 WHERE sku = ?", sku);
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional(transactionManager = "transactionManager", propagation = Propagation.SUPPORTS)
+		public void look(String sku, Runnable whileHeld) {
+			whileHeld.run();
+		}
+
+		@Transactional(transactionManager = "transactionManager", propagation = Propagation.REQUIRES_NEW)
+		public int look(String sku) {
+			return quantity(sku);
+		}
+
+		@DistributedLock(key = "'stock:' + #sku", minHoldTime = "1s")
+		@Transactional("transactionManager")
+		public void takeSlowly(String sku, Runnable whileHeld) {
+			take(sku, whileHeld);
+		}
+
+		@DistributedLock(key = "{'stock:A', 'stock:B'}")
+		@Transactional("transactionManager")
+		public void takeBoth(Runnable whileHeld) {
+			whileHeld.run();
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional("both")
+		public void takeOnBoth(String sku, Runnable whileHeld) {
+			take(sku, whileHeld);
+		}
+
+	}
+
+}
