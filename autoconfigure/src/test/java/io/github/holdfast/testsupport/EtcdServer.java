@@ -2,8 +2,6 @@ package io.github.holdfast.testsupport;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -311,15 +309,7 @@ public final class EtcdServer implements AutoCloseable {
 	record Ports(int client, int peer, int metrics) {
 
 		static Ports free() {
-			InetAddress local = InetAddress.getLoopbackAddress();
-			try (ServerSocket client = new ServerSocket(0, 1, local);
-					ServerSocket peer = new ServerSocket(0, 1, local);
-					ServerSocket metrics = new ServerSocket(0, 1, local)) {
-				return new Ports(client.getLocalPort(), peer.getLocalPort(), metrics.getLocalPort());
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+			return new Ports(LocalPorts.free(), LocalPorts.free(), LocalPorts.free());
 		}
 
 		String peerUrl() {

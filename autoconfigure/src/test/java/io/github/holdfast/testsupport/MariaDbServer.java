@@ -26,7 +26,7 @@ final class MariaDbServer {
 
 	private MariaDbServer(Path directory) throws ManagedProcessException {
 		DBConfigurationBuilder config = DBConfigurationBuilder.newBuilder()
-			.setPort(0)
+			.setPort(LocalPorts.free())
 			.setBaseDir(directory.resolve("base").toFile())
 			.setLibDir(directory.resolve("libs").toFile())
 			.setDataDir(directory.resolve("data").toFile())

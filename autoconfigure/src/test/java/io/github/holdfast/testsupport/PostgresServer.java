@@ -20,6 +20,7 @@ final class PostgresServer {
 
 	private PostgresServer(Path directory) throws IOException {
 		this.server = EmbeddedPostgres.builder()
+			.setPort(LocalPorts.free())
 			.setOverrideWorkingDirectory(directory.resolve("work").toFile())
 			.setDataDirectory(directory.resolve("data"))
 			.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
