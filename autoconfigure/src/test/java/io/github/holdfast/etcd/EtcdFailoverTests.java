@@ -1,6 +1,7 @@
 package io.github.holdfast.etcd;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.FutureTask;
@@ -49,7 +50,11 @@ class EtcdFailoverTests {
 	void start() {
 		this.cluster = EtcdCluster.start();
 		this.first = new EtcdNode(this.cluster.endpoints());
-		this.second = new EtcdNode(this.cluster.endpoints());
+		// Not with the leader: a waiter has given up before it knows that its member is
+		// paused
+		String leader = this.cluster.leader().endpoint();
+		this.second = new EtcdNode(
+				this.cluster.endpoints().stream().sorted(Comparator.comparing(leader::equals)).toList());
 	}
 
 	@AfterEach
@@ -65,7 +70,7 @@ class EtcdFailoverTests {
 	void locksAreKeptAndWaitedForWhenTheLeaderIsLost(boolean killed) throws Exception {
 		LockLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG));
 		FutureTask<@Nullable LockLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
-		await().until(() -> this.first.entries(this.key).size() == 2);
+		await().ignoreException(CompletionException.class).until(() -> this.first.entries(this.key).size() == 2);
 		EtcdServer leader = this.cluster.leader();
 		if (killed) {
 			leader.kill();
@@ -96,7 +101,7 @@ class EtcdFailoverTests {
 	@Test
 	@Tag("F19")
 	void nothingIsGrantedWithoutAMajority() throws Exception {
-		LockLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(3)));
+		LockLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(10)));
 		this.cluster.followers().forEach(EtcdServer::kill);
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.second.backend().acquire(EtcdRequests.request(this.key, Duration.ofSeconds(5))));

@@ -3,8 +3,10 @@ package io.github.holdfast.etcd;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -98,9 +100,9 @@ class EtcdPartitionTests {
 	@Tag("F20")
 	@Tag("F23")
 	void grantWhoseAnswerIsLateIsGivenBack() throws Exception {
-		LockRequest request = request(Duration.ofSeconds(2));
-		holdTheAnswerOf(request);
-		FutureTask<@Nullable LockLease> acquisition = this.near.start(request);
+		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
+		FutureTask<@Nullable LockLease> acquisition = this.near.start(request(Duration.ofSeconds(2)));
+		held.await();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
 			.withCauseInstanceOf(LockBackendException.class);
 		this.proxy.inject(Fault.NONE);
@@ -110,12 +112,12 @@ class EtcdPartitionTests {
 	@Test
 	@Tag("F16")
 	void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
-		LockRequest request = request(PATIENCE);
-		holdTheAnswerOf(request);
-		FutureTask<@Nullable LockLease> acquisition = new FutureTask<>(() -> this.near.backend().acquire(request));
+		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
+		FutureTask<@Nullable LockLease> acquisition = new FutureTask<>(
+				() -> this.near.backend().acquire(request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
-		await().until(this::isHeld);
+		held.await();
 		thread.interrupt();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
 			.withCauseInstanceOf(InterruptedException.class);
@@ -129,10 +131,9 @@ class EtcdPartitionTests {
 	@Test
 	@Tag("F20")
 	void requestWhoseAnswerWasLostGetsItsLockWithTheConnection() throws Exception {
-		LockRequest request = request(PATIENCE);
-		holdTheAnswerOf(request);
-		FutureTask<@Nullable LockLease> acquisition = this.near.start(request);
-		await().until(this::isHeld);
+		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
+		FutureTask<@Nullable LockLease> acquisition = this.near.start(request(PATIENCE));
+		held.await();
 		long revision = this.other.entries(this.key).get(0).getCreateRevision();
 		this.proxy.inject(Fault.DROP_REPLIES);
 		this.proxy.reset();
@@ -150,7 +151,7 @@ class EtcdPartitionTests {
 	@Tag("F20")
 	void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		LockLease lease = this.other.acquired(request(NO_WAIT));
-		FutureTask<@Nullable LockLease> waiter = this.near.start(request(Duration.ofSeconds(3)));
+		FutureTask<@Nullable LockLease> waiter = this.near.start(request(Duration.ofSeconds(6)));
 		await().until(() -> this.other.entries(this.key).size() == 2);
 		this.proxy.inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -168,7 +169,7 @@ class EtcdPartitionTests {
 		await().until(() -> this.other.entries(this.key).size() == 2);
 		this.proxy.inject(Fault.REFUSE);
 		this.proxy.reset();
-		await().during(Duration.ofSeconds(3)).until(() -> !waiter.isDone());
+		await().during(Duration.ofSeconds(2)).until(() -> !waiter.isDone());
 		this.proxy.inject(Fault.NONE);
 		assertThat(EtcdNode.release(lease)).isTrue();
 		LockLease next = waiter.get();
@@ -204,18 +205,13 @@ class EtcdPartitionTests {
 	void changeOfTheLeaseTimeWhoseAnswerIsLostIsMadeGoodByTheNextRenewal() throws Exception {
 		LockLease lease = this.near.acquired(request(NO_WAIT));
 		long before = this.other.entries(this.key).get(0).getLease();
-		this.proxy.delay(Duration.ofMillis(200));
-		FutureTask<Boolean> renewal = new FutureTask<>(() -> lease.renew(Duration.ofSeconds(2)));
-		new Thread(renewal).start();
-		await().pollInterval(Duration.ofMillis(1))
-			.until(() -> this.other.entries(this.key).get(0).getLease() != before);
-		this.proxy.inject(Fault.HOLD_REPLIES);
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get)
-			.withCauseInstanceOf(LockBackendException.class);
+		CountDownLatch held = holdTheAnswerOnce(() -> this.other.entries(this.key).get(0).getLease() != before);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(Duration.ofSeconds(2)));
+		held.await();
 		assertThat(lease.isValid()).as("after the shorter time").isFalse();
 		this.proxy.inject(Fault.NONE);
-		this.proxy.delay(Duration.ZERO);
 		connect();
+		await().atMost(PATIENCE).until(() -> !isHeld());
 		assertThat(lease.renew(PATIENCE)).isFalse();
 	}
 
@@ -233,18 +229,19 @@ class EtcdPartitionTests {
 	}
 
 	/**
-	 * Lets the entry of a request be put, and its answer not be seen until the fault
-	 * ends.
+	 * Lets requests pass until etcd has done something, and the answer of that one not be
+	 * seen until the fault ends.
+	 * @return reaches zero when the answer is held
 	 */
-	private void holdTheAnswerOf(LockRequest request) {
-		this.proxy.delay(Duration.ofMillis(200));
-		Thread watcher = new Thread(() -> {
-			await().pollInterval(Duration.ofMillis(1)).until(this::isHeld);
-			this.proxy.inject(Fault.HOLD_REPLIES);
-			this.proxy.delay(Duration.ZERO);
-		}, "holds the answer of " + request.owner());
-		watcher.setDaemon(true);
-		watcher.start();
+	private CountDownLatch holdTheAnswerOnce(BooleanSupplier done) {
+		CountDownLatch held = new CountDownLatch(1);
+		this.proxy.beforeReply(() -> {
+			if (held.getCount() > 0 && done.getAsBoolean()) {
+				this.proxy.inject(Fault.HOLD_REPLIES);
+				held.countDown();
+			}
+		});
+		return held;
 	}
 
 	/**

@@ -50,17 +50,18 @@ class JdbcLockRowTests {
 
 	private static final Duration WAIT = Duration.ofMillis(300);
 
+	/** A statement may take as long as its call may wait, and at least a second. */
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void waiterReturnsInTimeWhileAnAssertIsInFlight(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquire(backend, Duration.ZERO);
+			LockLease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
 			try (Connection inFlight = shareLock(dataSource)) {
-				long start = System.nanoTime();
-				assertThat(acquire(backend, WAIT)).isNull();
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(WAIT.multipliedBy(5));
+				assertBusyInTime(backend);
 				inFlight.rollback();
 			}
 		}
@@ -71,17 +72,15 @@ class JdbcLockRowTests {
 	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquire(backend, Duration.ZERO);
+			LockLease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = acquired_at");
 			try (Connection inFlight = shareLock(dataSource)) {
-				long start = System.nanoTime();
-				assertThat(acquire(backend, WAIT)).isNull();
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(WAIT.multipliedBy(5));
+				assertBusyInTime(backend);
 				assertThat(backend.holder("key")).contains("still open");
 				inFlight.rollback();
 			}
-			LockLease successor = acquire(backend, Duration.ofSeconds(10));
+			LockLease successor = acquire(backend, PATIENCE);
 			assertThat(successor).isNotNull();
 			assertThat(successor.epoch()).isGreaterThan(lease.epoch());
 		}
@@ -92,9 +91,9 @@ class JdbcLockRowTests {
 	void epochRisesAfterTheRowWasDeleted(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease first = acquire(backend, Duration.ZERO);
+			LockLease first = acquire(backend, PATIENCE);
 			new JdbcTemplate(dataSource).update("DELETE FROM holdfast_lock");
-			LockLease second = acquire(backend, Duration.ZERO);
+			LockLease second = acquire(backend, PATIENCE);
 			assertThat(first).isNotNull();
 			assertThat(second).isNotNull();
 			assertThat(second.epoch()).isGreaterThan(first.epoch());
@@ -113,11 +112,11 @@ class JdbcLockRowTests {
 			application.execute("CREATE TABLE work (id integer)");
 			new TransactionTemplate(new JdbcTransactionManager(pool)).executeWithoutResult((status) -> {
 				application.update("INSERT INTO work VALUES (1)");
-				assertThat(acquireUnchecked(backend)).isNotNull();
-				assertThat(acquireUnchecked(other)).as("the lock was committed at once").isNull();
+				assertThat(acquireUnchecked(backend, PATIENCE)).isNotNull();
+				assertThat(acquireUnchecked(other, Duration.ZERO)).as("the lock was committed at once").isNull();
 				status.setRollbackOnly();
 			});
-			assertThat(acquireUnchecked(other)).as("the lock survived the rollback").isNull();
+			assertThat(acquireUnchecked(other, Duration.ZERO)).as("the lock survived the rollback").isNull();
 			assertThat(application.queryForList("SELECT id FROM work", Integer.class))
 				.as("rows that the lock has committed")
 				.isEmpty();
@@ -221,6 +220,21 @@ class JdbcLockRowTests {
 		return dataSource;
 	}
 
+	/**
+	 * A slow machine may be late sometimes; a waiter that blocks until its statement is
+	 * cancelled is late each time.
+	 */
+	private static void assertBusyInTime(JdbcLockBackend backend) throws InterruptedException {
+		Duration limit = WAIT.multipliedBy(5);
+		Duration fastest = limit;
+		for (int i = 0; i < 5 && fastest.compareTo(limit) >= 0; i++) {
+			long start = System.nanoTime();
+			assertThat(acquire(backend, WAIT)).isNull();
+			fastest = Duration.ofNanos(System.nanoTime() - start);
+		}
+		assertThat(fastest).isLessThan(limit);
+	}
+
 	private static @Nullable LockLease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
 		return backend.acquire(request("key", waitTime));
 	}
@@ -230,9 +244,9 @@ class JdbcLockRowTests {
 				UUID.randomUUID().toString(), "test", 0);
 	}
 
-	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend) {
+	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend, Duration waitTime) {
 		try {
-			return acquire(backend, Duration.ZERO);
+			return acquire(backend, waitTime);
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

@@ -134,7 +134,7 @@ class LeastPrivilegeTests {
 
 	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
 		LockLease lease = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
-				Duration.ZERO, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

@@ -10,8 +10,8 @@ import java.util.stream.IntStream;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An etcd cluster of three members with etcd's default settings. It has gone when it is
- * closed or this JVM exits.
+ * An etcd cluster of three members, by default with etcd's default settings. It has gone
+ * when it is closed or this JVM exits.
  */
 public final class EtcdCluster implements AutoCloseable {
 
@@ -26,12 +26,13 @@ public final class EtcdCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster, and waits until it has a leader.
+	 * @param settings settings of each member as on the command line
 	 * @return the cluster
 	 */
-	public static EtcdCluster start() {
+	public static EtcdCluster start(String... settings) {
 		EtcdCluster cluster = new EtcdCluster();
 		try {
-			cluster.form();
+			cluster.form(List.of(settings));
 			return cluster;
 		}
 		catch (RuntimeException ex) {
@@ -40,15 +41,17 @@ public final class EtcdCluster implements AutoCloseable {
 		}
 	}
 
-	private void form() {
+	private void form(List<String> settings) {
 		List<EtcdServer.Ports> ports = IntStream.range(0, MEMBERS).mapToObj((i) -> EtcdServer.Ports.free()).toList();
 		String peers = IntStream.range(0, MEMBERS)
 			.mapToObj((i) -> "member" + i + "=" + ports.get(i).peerUrl())
 			.collect(Collectors.joining(","));
 		String token = UUID.randomUUID().toString();
 		for (int i = 0; i < MEMBERS; i++) {
-			this.members.add(new EtcdServer(ports.get(i),
-					List.of("--name", "member" + i, "--initial-cluster", peers, "--initial-cluster-token", token)));
+			List<String> member = new ArrayList<>(
+					List.of("--name", "member" + i, "--initial-cluster", peers, "--initial-cluster-token", token));
+			member.addAll(settings);
+			this.members.add(new EtcdServer(ports.get(i), member));
 		}
 		this.members.forEach(EtcdServer::launch);
 		this.members.forEach(EtcdServer::awaitHealthy);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A TCP proxy on a local port that plays a failing network between a client and a server.
@@ -38,6 +39,11 @@ public final class FaultProxy implements AutoCloseable {
 
 	private volatile Duration delay = Duration.ZERO;
 
+	private volatile Runnable beforeReply = () -> {
+	};
+
+	private final AtomicInteger dropped = new AtomicInteger();
+
 	private boolean closed;
 
 	/**
@@ -46,8 +52,8 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public FaultProxy(int targetPort) {
 		this.target = address(targetPort);
-		this.listener = listen(0);
-		this.port = this.listener.getLocalPort();
+		this.port = LocalPorts.free();
+		this.listener = listen(this.port);
 	}
 
 	/**
@@ -98,6 +104,22 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public void delay(Duration delay) {
 		this.delay = delay;
+	}
+
+	/**
+	 * Does something before each chunk of bytes from the server, which meets a fault that
+	 * is injected there.
+	 * @param beforeReply what to do, on the thread that passes the bytes on
+	 */
+	public void beforeReply(Runnable beforeReply) {
+		this.beforeReply = beforeReply;
+	}
+
+	/**
+	 * The chunks of bytes that were swallowed.
+	 */
+	int dropped() {
+		return this.dropped.get();
 	}
 
 	/**
@@ -195,8 +217,14 @@ public final class FaultProxy implements AutoCloseable {
 			for (int length = from.getInputStream().read(buffer); length >= 0; length = from.getInputStream()
 				.read(buffer)) {
 				sleep(this.delay);
+				if (hold == Fault.HOLD_REPLIES) {
+					this.beforeReply.run();
+				}
 				if (passes(hold)) {
 					to.getOutputStream().write(buffer, 0, length);
+				}
+				else {
+					this.dropped.incrementAndGet();
 				}
 			}
 		}

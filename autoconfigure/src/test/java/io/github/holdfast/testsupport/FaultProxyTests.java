@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.holdfast.testsupport.FaultProxy.Fault;
@@ -75,10 +76,28 @@ class FaultProxyTests {
 			echo(client, 1);
 			this.proxy.inject(Fault.DROP_REPLIES);
 			client.getOutputStream().write(2);
+			await().until(() -> this.proxy.dropped() == 1);
 			assertSilent(client);
 			assertThat(this.server.received).hasValue(2);
 			this.proxy.inject(Fault.NONE);
 			assertThat(echo(client, 3)).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void replyMeetsAFaultThatIsInjectedBeforeIt() throws Exception {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			CountDownLatch held = new CountDownLatch(1);
+			this.proxy.beforeReply(() -> {
+				this.proxy.inject(Fault.HOLD_REPLIES);
+				held.countDown();
+			});
+			client.getOutputStream().write(2);
+			held.await();
+			assertSilent(client);
+			this.proxy.inject(Fault.NONE);
+			assertThat(client.getInputStream().read()).isEqualTo(2);
 		}
 	}
 
@@ -146,6 +165,8 @@ class FaultProxyTests {
 			echo(client, 1);
 			this.proxy.inject(Fault.BLACKHOLE);
 			client.getOutputStream().write(2);
+			// Time to be read and held: unread bytes end a connection with a reset
+			assertSilent(client);
 			this.proxy.close();
 			assertThat(client.getInputStream().read()).isEqualTo(-1);
 		}
@@ -156,6 +177,7 @@ class FaultProxyTests {
 			echo(client, 1);
 			this.proxy.inject(fault);
 			client.getOutputStream().write(2);
+			await().until(() -> this.server.received.get() == received);
 			assertSilent(client);
 			assertThat(this.server.received).hasValue(received);
 			this.proxy.inject(Fault.NONE);

@@ -3,6 +3,7 @@ package io.github.holdfast.testsupport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -20,6 +21,9 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/** Sessions have 2 to 20 of them. */
 	static final Duration TICK = Duration.ofMillis(500);
+
+	/** Ticks of silence after which the servers of an ensemble give each other up. */
+	private static final String SYNC_LIMIT = "20";
 
 	static {
 		// Before the first server is started: the disk is not what is tested
@@ -40,7 +44,8 @@ public final class ZooKeeperServer implements AutoCloseable {
 	}
 
 	static InstanceSpec newSpec() {
-		return new InstanceSpec(null, -1, -1, -1, true, -1, (int) TICK.toMillis(), -1);
+		return new InstanceSpec(null, LocalPorts.free(), LocalPorts.free(), LocalPorts.free(), true, -1,
+				(int) TICK.toMillis(), -1, Map.of("syncLimit", SYNC_LIMIT));
 	}
 
 	/**

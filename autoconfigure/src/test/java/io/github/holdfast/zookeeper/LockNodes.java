@@ -36,6 +36,8 @@ final class LockNodes {
 
 	private List<String> children(String path) {
 		try {
+			// Another server may know more than the one that is asked
+			this.client.sync().forPath(path);
 			return this.client.getChildren().forPath(path);
 		}
 		catch (KeeperException.NoNodeException ex) {

@@ -57,13 +57,13 @@ class SharedZooKeeperLockTests {
 	@Test
 	void readersShareAndWritersDoNot() throws Exception {
 		String key = newKey();
-		LockLease reader = this.first.acquire(ZooKeeperRequests.shared(key, NO_WAIT));
-		LockLease otherReader = this.second.acquire(ZooKeeperRequests.shared(key, NO_WAIT));
+		LockLease reader = this.first.acquire(ZooKeeperRequests.shared(key, PATIENCE));
+		LockLease otherReader = this.second.acquire(ZooKeeperRequests.shared(key, PATIENCE));
 		assertThat(this.first.acquire(ZooKeeperRequests.request(key, NO_WAIT))).isNull();
 		assertThat(released(reader)).isTrue();
 		assertThat(this.first.acquire(ZooKeeperRequests.request(key, NO_WAIT))).isNull();
 		assertThat(released(otherReader)).isTrue();
-		LockLease writer = this.first.acquire(ZooKeeperRequests.request(key, NO_WAIT));
+		LockLease writer = this.first.acquire(ZooKeeperRequests.request(key, PATIENCE));
 		assertThat(this.second.acquire(ZooKeeperRequests.shared(key, NO_WAIT))).isNull();
 		assertThat(released(writer)).isTrue();
 		assertThat(otherReader.epoch()).isGreaterThan(reader.epoch());
@@ -73,8 +73,8 @@ class SharedZooKeeperLockTests {
 	@Test
 	void writerWaitsForAllReadersAndLaterReadersWaitForIt() throws Exception {
 		String key = newKey();
-		LockLease early = this.first.acquire(ZooKeeperRequests.shared(key, NO_WAIT));
-		LockLease alsoEarly = this.second.acquire(ZooKeeperRequests.shared(key, NO_WAIT));
+		LockLease early = this.first.acquire(ZooKeeperRequests.shared(key, PATIENCE));
+		LockLease alsoEarly = this.second.acquire(ZooKeeperRequests.shared(key, PATIENCE));
 		FutureTask<@Nullable LockLease> writer = waiter(this.first, ZooKeeperRequests.request(key, PATIENCE));
 		FutureTask<@Nullable LockLease> late = waiter(this.second, ZooKeeperRequests.shared(key, PATIENCE));
 		FutureTask<@Nullable LockLease> alsoLate = waiter(this.first, ZooKeeperRequests.shared(key, PATIENCE));
@@ -92,7 +92,7 @@ class SharedZooKeeperLockTests {
 	@Test
 	void readerEntersAgainAndAWriterMayReadButAReaderMayNotWrite() {
 		try (LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(this.first), List::of)
-			.withWaitTime(NO_WAIT)) {
+			.withWaitTime(PATIENCE)) {
 			LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
 			shared.run("A", () -> {
 				shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1));

@@ -93,7 +93,9 @@ class ZooKeeperLockFaultTests {
 		LockLease lease = acquired(this.backend);
 		List<String> dying = this.nodes.queue(this.key);
 		// Only the client ends it; the server does so when its time is over
+		long before = session(this.near);
 		ZooKeeperServer.expireSession(this.near);
+		await().until(() -> this.near.getZookeeperClient().isConnected() && session(this.near) != before);
 		assertThat(this.backend.acquire(ZooKeeperRequests.request(this.key, NO_WAIT))).isNull();
 		assertThat(this.nodes.queue(this.key)).isEqualTo(dying);
 		LockLease next = this.backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
@@ -110,7 +112,7 @@ class ZooKeeperLockFaultTests {
 	@Tag("F19")
 	void waiterWhoseSessionExpiresQueuesAgain() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
-				Duration.ofSeconds(1))) {
+				Duration.ofSeconds(5))) {
 			LockLease lease = acquired(this.other);
 			FutureTask<@Nullable LockLease> waiter = waiter(new ZooKeeperLockBackend(() -> shortLived));
 			List<String> before = this.nodes.queue(this.key);
@@ -118,7 +120,7 @@ class ZooKeeperLockFaultTests {
 			await().atMost(PATIENCE).until(() -> !before.containsAll(this.nodes.queue(this.key)));
 			assertThat(released(lease)).isTrue();
 			assertThat(waiter.get()).isNotNull();
-			assertThat(waiter.get().isValid()).isTrue();
+			await().atMost(PATIENCE).until(() -> waiter.get().isValid());
 		}
 	}
 
@@ -140,7 +142,7 @@ class ZooKeeperLockFaultTests {
 	@Tag("F13")
 	void sessionWithoutAProofInTimeIsNotValidThoughNoEventTellsSo() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
-				Duration.ofSeconds(1))) {
+				Duration.ofSeconds(5))) {
 			acquired(new ZooKeeperLockBackend(() -> shortLived));
 			LockSession session = new LockSession(shortLived.getZookeeperClient().getZooKeeper(),
 					new LockPaths(LockPaths.LOCKS), List.of());
@@ -240,7 +242,7 @@ class ZooKeeperLockFaultTests {
 		thread.interrupt();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
 			.withCauseInstanceOf(InterruptedException.class);
-		assertThat(this.nodes.queue(this.key)).hasSize(1);
+		await().until(() -> this.nodes.queue(this.key).size() == 1);
 		assertThat(released(lease)).isTrue();
 		assertThat(this.nodes.queue(this.key)).isEmpty();
 	}
@@ -256,6 +258,7 @@ class ZooKeeperLockFaultTests {
 			.zookeeperFactory((address, timeout, watcher, readOnly) -> new Watches(address, timeout, watcher))
 			.build()) {
 			watching.start();
+			watching.blockUntilConnected();
 			ZooKeeperLockBackend backend = new ZooKeeperLockBackend(() -> watching);
 			Watches watches = (Watches) watching.getZookeeperClient().getZooKeeper();
 			for (int i = 0; i < 20; i++) {
@@ -263,7 +266,7 @@ class ZooKeeperLockFaultTests {
 				assertThat(this.nodes.queue(this.key)).hasSize(1);
 			}
 			FutureTask<@Nullable LockLease> waiter = start(
-					() -> backend.acquire(ZooKeeperRequests.request(this.key, Duration.ofSeconds(1))));
+					() -> backend.acquire(ZooKeeperRequests.request(this.key, Duration.ofSeconds(4))));
 			await().until(() -> !watches.ofLocks().isEmpty());
 			assertThat(waiter.get()).isNull();
 			await().until(() -> watches.ofLocks().isEmpty());
@@ -278,7 +281,7 @@ class ZooKeeperLockFaultTests {
 			LockNodes nodes = new LockNodes(client);
 			LockLease held = acquired(backend);
 			for (int i = 0; i < 1000; i++) {
-				LockLease lease = backend.acquire(ZooKeeperRequests.request("many:" + i, NO_WAIT));
+				LockLease lease = backend.acquire(ZooKeeperRequests.request("many:" + i, PATIENCE));
 				assertThat(lease).isNotNull();
 				assertThat(released(lease)).isTrue();
 			}
@@ -332,8 +335,8 @@ class ZooKeeperLockFaultTests {
 	@Tag("F45")
 	@Tag("F46")
 	void keyThatIsNoPathIsALockOfItsOwn(String key) throws Exception {
-		LockLease around = this.other.acquire(ZooKeeperRequests.request("a", NO_WAIT));
-		LockLease lease = this.backend.acquire(ZooKeeperRequests.request(key, NO_WAIT));
+		LockLease around = this.other.acquire(ZooKeeperRequests.request("a", PATIENCE));
+		LockLease lease = this.backend.acquire(ZooKeeperRequests.request(key, PATIENCE));
 		assertThat(around).isNotNull();
 		assertThat(lease).isNotNull();
 		assertThat(this.other.acquire(ZooKeeperRequests.request(key, NO_WAIT))).isNull();
@@ -359,9 +362,13 @@ class ZooKeeperLockFaultTests {
 	}
 
 	private LockLease acquired(ZooKeeperLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(ZooKeeperRequests.request(this.key, NO_WAIT));
+		LockLease lease = backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
+	}
+
+	private static long session(CuratorFramework client) throws Exception {
+		return client.getZookeeperClient().getZooKeeper().getSessionId();
 	}
 
 	private static boolean released(LockLease lease) {

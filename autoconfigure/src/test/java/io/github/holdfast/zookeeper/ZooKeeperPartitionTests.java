@@ -148,7 +148,7 @@ class ZooKeeperPartitionTests {
 		connect();
 		LockLease lease = acquired(this.other);
 		FutureTask<@Nullable LockLease> waiter = start(
-				() -> this.backend.acquire(ZooKeeperRequests.request(this.key, Duration.ofSeconds(1))));
+				() -> this.backend.acquire(ZooKeeperRequests.request(this.key, Duration.ofSeconds(3))));
 		await().until(() -> this.nodes.queue(this.key).size() == 2);
 		this.proxy.inject(Fault.BLACKHOLE);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -226,7 +226,7 @@ class ZooKeeperPartitionTests {
 		this.proxy.inject(Fault.NONE);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
 			.withCauseInstanceOf(InterruptedException.class);
-		assertThat(isHeld()).isFalse();
+		await().until(() -> !isHeld());
 		assertThat(connect()).isEqualTo(session);
 	}
 
@@ -243,7 +243,7 @@ class ZooKeeperPartitionTests {
 	}
 
 	private LockLease acquired(ZooKeeperLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(ZooKeeperRequests.request(this.key, NO_WAIT));
+		LockLease lease = backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
