@@ -219,12 +219,12 @@ class DistributedLockTests {
 
 	@Test
 	void placeholdersInNameAndTimesAreResolved() {
-		run(this.application.withPropertyValues("app.name=reports", "app.wait=PT0.3S", "app.lease=7s"),
+		run(this.application.withPropertyValues("app.name=reports", "app.wait=PT30.5S", "app.lease=7s"),
 				(service) -> service.placeholders());
 		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
 			assertThat(request.name()).isEqualTo("reports");
-			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(300))
-				.isGreaterThan(Duration.ofMillis(0));
+			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(30_500))
+				.isGreaterThan(Duration.ofSeconds(10));
 			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(7));
 		});
 	}

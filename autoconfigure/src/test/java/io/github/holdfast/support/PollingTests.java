@@ -37,7 +37,7 @@ class PollingTests {
 	@Test
 	void isAskedOnceMoreWhenTheTimeIsOver() throws Exception {
 		List<Boolean> passed = new ArrayList<>();
-		this.polling.<String>until(Duration.ofMillis(10), (deadline) -> {
+		this.polling.<String>until(Duration.ofSeconds(1), (deadline) -> {
 			passed.add(deadline.hasPassed());
 			return null;
 		});
