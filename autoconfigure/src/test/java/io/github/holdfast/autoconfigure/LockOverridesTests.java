@@ -282,7 +282,7 @@ class LockOverridesTests {
 
 	private void assertRequest(Duration waitTime, Duration leaseTime) {
 		assertThat(this.backend.requests).singleElement().satisfies((request) -> {
-			assertThat(request.waitTime()).isBetween(waitTime.minusSeconds(1), waitTime);
+			assertThat(request.waitTime()).isBetween(waitTime.minusSeconds(5), waitTime);
 			assertThat(request.leaseTime()).isEqualTo(leaseTime);
 		});
 	}

@@ -461,7 +461,7 @@ class SeveralDataSourcesTests {
 	}
 
 	private static void assertLeaseIsChecked(ApplicationContext context, String manager) {
-		LockTemplate locks = context.getBean(LockTemplate.class).withLeaseTime(Duration.ofSeconds(1));
+		LockTemplate locks = context.getBean(LockTemplate.class).withLeaseTime(Duration.ofSeconds(4));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> locks.run("B", () -> transaction(context, manager).executeWithoutResult((status) -> {
 				context.getBean(JdbcTemplate.class).update("UPDATE holdfast_lock SET epoch = epoch + 1");

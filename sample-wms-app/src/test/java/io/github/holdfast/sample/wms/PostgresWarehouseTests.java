@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.io.IOException;
+import java.time.Duration;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.junit.jupiter.api.AfterAll;
@@ -23,7 +24,7 @@ class PostgresWarehouseTests extends AbstractWarehouseTests {
 
 	@BeforeAll
 	static void start() throws IOException {
-		postgres = EmbeddedPostgres.start();
+		postgres = EmbeddedPostgres.builder().setPGStartupWait(Duration.ofSeconds(60)).start();
 	}
 
 	@AfterAll

@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
@@ -50,7 +51,7 @@ record TestDatabase(String name, String url, String username, String blockedQuer
 	}
 
 	static TestDatabase postgres() throws IOException {
-		EmbeddedPostgres server = EmbeddedPostgres.start();
+		EmbeddedPostgres server = EmbeddedPostgres.builder().setPGStartupWait(Duration.ofSeconds(60)).start();
 		return new TestDatabase("PostgreSQL", server.getJdbcUrl("postgres", "postgres"), "postgres",
 				"select count(*) from pg_locks where not granted", server);
 	}

@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms.proof;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -11,9 +12,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
+import org.awaitility.core.TerminalFailureException;
 import org.opentest4j.TestAbortedException;
 
 import org.springframework.util.FileSystemUtils;
@@ -24,22 +27,31 @@ import org.springframework.util.FileSystemUtils;
  */
 final class TestEtcd implements LockServer.Forgetful {
 
+	private static final int MIN_PORT = 20_000;
+
+	/**
+	 * Above are the ports of clients, one of whom could take that of a stopped server.
+	 */
+	private static final int MAX_PORT = 32_000;
+
+	private static final int ATTEMPTS = 10;
+
 	private final Path binary;
 
 	private final Path folder = Files.createTempDirectory("wms-etcd");
 
-	private final int port = freePort();
-
-	private final int peerPort = freePort();
-
 	private final Thread shutdownHook = new Thread(this::kill);
+
+	private int port;
+
+	private int peerPort;
 
 	private Process process;
 
 	TestEtcd() throws IOException {
 		this.binary = binary().orElseThrow(() -> new TestAbortedException("etcd is not on the PATH"));
 		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
-		this.process = launch();
+		this.process = launchOnFreePorts();
 	}
 
 	private static Optional<Path> binary() {
@@ -74,6 +86,22 @@ final class TestEtcd implements LockServer.Forgetful {
 		this.process = launch();
 	}
 
+	private Process launchOnFreePorts() throws IOException {
+		for (int attempt = 1;; attempt++) {
+			this.port = freePort();
+			this.peerPort = freePort();
+			try {
+				return launch();
+			}
+			catch (TerminalFailureException ex) {
+				// Somebody else may have taken a port in the meantime
+				if (attempt == ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
+	}
+
 	private Process launch() throws IOException {
 		String peer = "http://127.0.0.1:" + this.peerPort;
 		Process started = new ProcessBuilder(this.binary.toString(), "--data-dir", this.folder.toString(),
@@ -83,7 +111,11 @@ final class TestEtcd implements LockServer.Forgetful {
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
 		try {
-			Awaitility.await().atMost(Duration.ofMinutes(1)).ignoreException(IOException.class).until(this::isHealthy);
+			Awaitility.await()
+				.atMost(Duration.ofMinutes(1))
+				.failFast("etcd has ended", () -> !started.isAlive())
+				.ignoreException(IOException.class)
+				.until(this::isHealthy);
 			return started;
 		}
 		catch (RuntimeException ex) {
@@ -100,9 +132,22 @@ final class TestEtcd implements LockServer.Forgetful {
 			.contains("\"true\"");
 	}
 
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
+	private static int freePort() {
+		int port;
+		do {
+			port = ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT);
+		}
+		while (!isFree(port));
+		return port;
+	}
+
+	private static boolean isFree(int port) {
+		try {
+			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 

@@ -3,8 +3,8 @@ package io.github.holdfast.sample.wms.report;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
@@ -80,11 +80,10 @@ class StockReportScheduleTests {
 		@Override
 		public synchronized Instant instant() {
 			if (this.clock == null) {
-				LocalDateTime hour = LocalDateTime.now()
-					.truncatedTo(ChronoUnit.HOURS)
-					.plusHours(1)
-					.minusNanos(300_000_000);
-				this.clock = Clock.offset(systemDefaultZone(), Duration.between(LocalDateTime.now(), hour));
+				ZonedDateTime now = ZonedDateTime.now();
+				ZonedDateTime first = now.truncatedTo(ChronoUnit.HOURS).plusHours(1).minusNanos(300_000_000);
+				this.clock = Clock.offset(systemDefaultZone(), Duration.between(now, first));
+				return first.toInstant();
 			}
 			return this.clock.instant();
 		}
