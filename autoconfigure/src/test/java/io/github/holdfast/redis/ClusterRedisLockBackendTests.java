@@ -74,7 +74,7 @@ class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 	private static void assertWorks(RedisLockBackend backend) throws Exception {
 		for (int i = 0; i < 10; i++) {
 			String key = "works:" + UUID.randomUUID();
-			LockLease lease = backend.acquire(RedisRequests.request(key, Duration.ZERO));
+			LockLease lease = backend.acquire(RedisRequests.request(key, Duration.ofSeconds(30)));
 			assertThat(lease).isNotNull();
 			assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
 			assertThat(backend.holder(key)).isNotNull();

@@ -33,7 +33,7 @@ class RedisFailoverTests {
 			RedisLockBackend backend = new RedisLockBackend(() -> connections);
 			String channel = LockKey.of(this.key).channel();
 			LockLease before = backend
-				.acquire(RedisRequests.request("before:" + this.key, Duration.ZERO, Duration.ofSeconds(2)));
+				.acquire(RedisRequests.request("before:" + this.key, PATIENCE, Duration.ofSeconds(2)));
 			assertThat(before).isNotNull();
 			try (Signal signal = backend.driver().listen(channel)) {
 				assertThat(signal).isNotNull();

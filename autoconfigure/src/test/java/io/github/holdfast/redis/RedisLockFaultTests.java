@@ -48,7 +48,10 @@ class RedisLockFaultTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private final RedisServer server = RedisServer.startPersistent();
+	/** Less than a lease: what is held by mistake does not run out in this time. */
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final RedisServer server = RedisServer.start();
 
 	private final RedisConnectionFactory connections = RedisConnections.lettuce(this.server.port());
 
@@ -281,11 +284,19 @@ class RedisLockFaultTests {
 	@Test
 	@Tag("F17")
 	void heldLockSurvivesARestartWithItsData() {
-		LockLease lease = acquired(this.key);
-		this.server.restart();
-		await().ignoreException(LockBackendException.class).until(() -> lease.renew(LONG));
-		assertThat(owner()).isEqualTo(lease.owner());
-		assertThat(join(lease.release())).isTrue();
+		try (RedisServer persistent = RedisServer.startPersistent()) {
+			RedisConnectionFactory connections = RedisConnections.lettuce(persistent.port());
+			try {
+				LockLease lease = acquired(new RedisLockBackend(() -> connections), this.key);
+				persistent.restart();
+				await().atMost(PATIENCE).ignoreException(LockBackendException.class).until(() -> lease.renew(LONG));
+				assertThat(persistent.command("HGET", LockKey.of(this.key).lock(), "owner")).isEqualTo(lease.owner());
+				assertThat(join(lease.release())).isTrue();
+			}
+			finally {
+				RedisConnections.close(connections);
+			}
+		}
 	}
 
 	@Test
@@ -297,7 +308,7 @@ class RedisLockFaultTests {
 				RedisLockBackend backend = new RedisLockBackend(() -> connections);
 				LockLease lease = acquired(backend, this.key);
 				forgetful.restart();
-				await().ignoreException(LockBackendException.class).until(() -> !lease.renew(LONG));
+				await().atMost(PATIENCE).ignoreException(LockBackendException.class).until(() -> !lease.renew(LONG));
 				assertThat(acquired(backend, this.key).epoch()).isGreaterThan(lease.epoch());
 			}
 			finally {
@@ -312,7 +323,7 @@ class RedisLockFaultTests {
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(lease.renew(LONG)).isTrue();
 		this.server.command("SCRIPT", "FLUSH");
-		assertThat(this.backend.holder(this.key)).contains("held by test");
+		await().untilAsserted(() -> assertThat(this.backend.holder(this.key)).contains("held by test"));
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(join(lease.release())).isTrue();
 	}
@@ -335,7 +346,7 @@ class RedisLockFaultTests {
 
 	@Test
 	void severalKeysAreWaitedForOneByOne() {
-		LockTemplate template = template(this.backend);
+		LockTemplate template = template(this.backend).withWaitTime(LONG);
 		LockLease lease = acquired("b" + this.key);
 		CompletableFuture<String> call = CompletableFuture
 			.supplyAsync(() -> template.execute(List.of("b" + this.key, "a" + this.key), () -> "done"));
@@ -365,12 +376,13 @@ class RedisLockFaultTests {
 
 	@Test
 	void manyKeysLeaveNothingInRedisAndInTheJvm() throws Exception {
-		Duration leaseTime = Duration.ofSeconds(3);
+		// Longer than a release may take
+		Duration leaseTime = Duration.ofSeconds(6);
 		RedisLockBackend backend = new RedisLockBackend(() -> this.connections, Duration.ofMillis(1));
 		HandoverLockBackend handover = new HandoverLockBackend(backend);
 		int threads = 0;
 		for (int i = 0; i < 10_000; i++) {
-			LockLease lease = handover.acquire(RedisRequests.request("many:" + i, NO_WAIT, leaseTime));
+			LockLease lease = handover.acquire(RedisRequests.request("many:" + i, LONG, leaseTime));
 			assertThat(lease).isNotNull();
 			if (i % 100 == 0) {
 				assertThat(backend.acquire(RedisRequests.request("many:" + i, Duration.ofMillis(1)))).isNull();
@@ -405,7 +417,7 @@ class RedisLockFaultTests {
 
 	private static LockLease acquired(RedisLockBackend backend, String key) {
 		try {
-			LockLease lease = backend.acquire(RedisRequests.request(key, NO_WAIT));
+			LockLease lease = backend.acquire(RedisRequests.request(key, PATIENCE));
 			assertThat(lease).isNotNull();
 			return lease;
 		}
@@ -438,9 +450,10 @@ class RedisLockFaultTests {
 	}
 
 	private void awaitSubscribers(long count) {
-		await().until(() -> this.server.command("PUBSUB", "NUMSUB", LockKey.of(this.key).channel())
-			.toString()
-			.endsWith(" " + count + "]"));
+		await().atMost(PATIENCE)
+			.until(() -> this.server.command("PUBSUB", "NUMSUB", LockKey.of(this.key).channel())
+				.toString()
+				.endsWith(" " + count + "]"));
 	}
 
 	private boolean isHeld() {

@@ -130,7 +130,7 @@ class RedisPartitionTests {
 		connect();
 		LockLease lease = acquired(this.other);
 		FutureTask<@Nullable LockLease> waiter = start(
-				() -> this.backend.acquire(RedisRequests.request(this.key, Duration.ofSeconds(3))));
+				() -> this.backend.acquire(RedisRequests.request(this.key, Duration.ofSeconds(6))));
 		awaitSubscribed();
 		this.proxy.inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -145,7 +145,7 @@ class RedisPartitionTests {
 	@Tag("F20")
 	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
 		connect();
-		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, NO_WAIT, Duration.ofSeconds(1)));
+		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
 		this.proxy.inject(fault);
 		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofSeconds(1)));
@@ -209,11 +209,11 @@ class RedisPartitionTests {
 	void leaseOfASlowRedisIsCountedFromBeforeTheRequest() throws Exception {
 		connect();
 		this.proxy.delay(Duration.ofMillis(300));
-		LockLease slow = this.backend.acquire(RedisRequests.request(this.key, NO_WAIT, Duration.ofSeconds(5)));
+		LockLease slow = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofSeconds(30)));
 		assertThat(slow).isNotNull();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(4400));
-		assertThat(slow.renew(Duration.ofSeconds(5))).isTrue();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(4400));
+		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
+		assertThat(slow.renew(Duration.ofSeconds(30))).isTrue();
+		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
 	}
 
 	@Test
@@ -221,7 +221,7 @@ class RedisPartitionTests {
 	void leaseThatTookLongerThanItsTimeIsNotValid() throws Exception {
 		connect();
 		this.proxy.delay(Duration.ofMillis(300));
-		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, NO_WAIT, Duration.ofMillis(500)));
+		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofMillis(500)));
 		assertThat(lease).isNotNull();
 		assertThat(lease.isValid()).isFalse();
 	}
@@ -230,13 +230,13 @@ class RedisPartitionTests {
 	 * The connection is made at the first use, which must not meet the fault.
 	 */
 	private void connect() throws Exception {
-		LockLease lease = this.backend.acquire(RedisRequests.request("connect:" + this.key, NO_WAIT));
+		LockLease lease = this.backend.acquire(RedisRequests.request("connect:" + this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		lease.release().toCompletableFuture().get();
 	}
 
 	private LockLease acquired(RedisLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(RedisRequests.request(this.key, NO_WAIT));
+		LockLease lease = backend.acquire(RedisRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

@@ -64,6 +64,8 @@ class RedisRoundTripTests {
 	void callSendsTwoScriptsAndNothingElse() {
 		call(() -> {
 		});
+		String lock = LockKey.of("lock:" + this.key).lock();
+		await().until(() -> this.server.command("EXISTS", lock).equals(0L));
 		this.server.command("CONFIG", "RESETSTAT");
 		for (int i = 0; i < CALLS; i++) {
 			call(() -> {

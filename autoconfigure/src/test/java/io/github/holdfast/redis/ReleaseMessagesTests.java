@@ -44,7 +44,7 @@ class ReleaseMessagesTests {
 	@Test
 	void releaseEndsThePause() throws Exception {
 		RedisLockBackend backend = new RedisLockBackend(() -> this.connections);
-		LockLease lease = backend.acquire(RedisRequests.request(this.key, Duration.ZERO));
+		LockLease lease = backend.acquire(RedisRequests.request(this.key, Duration.ofSeconds(30)));
 		assertThat(lease).isNotNull();
 		try (Signal signal = this.messages.listen(this.channel)) {
 			assertEnds(pause(signal));

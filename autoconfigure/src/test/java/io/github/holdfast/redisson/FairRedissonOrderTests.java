@@ -31,6 +31,9 @@ class FairRedissonOrderTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
+	/** Later, a place in the queue may have run out. */
+	private static final Duration MOST_OF_TICKET_TIME = RedissonLocks.TICKET_TIME.minusSeconds(1);
+
 	private final RedisServer server = RedisServer.shared();
 
 	private final RedissonClient firstClient = RedissonClients.single(this.server.port());
@@ -78,12 +81,12 @@ class FairRedissonOrderTests {
 		await().until(() -> waiting() == 1);
 		for (int i = 0; i < 20; i++) {
 			assertThat(this.second.acquire(RedissonRequests.fair(this.key, Duration.ofMillis(i)))).isNull();
-			assertThat(waiting()).isEqualTo(1);
+			awaitAllButOneHaveLeft();
 		}
 		CompletableFuture<Void> last = queued(this.second, "last");
 		interrupted.interrupt();
 		interrupted.join();
-		assertThat(waiting()).isEqualTo(1);
+		awaitAllButOneHaveLeft();
 		assertThat(lease.release().toCompletableFuture().get()).isTrue();
 		last.join();
 		assertThat(this.served).containsExactly("interrupted", "last");
@@ -95,10 +98,14 @@ class FairRedissonOrderTests {
 		LockLease lease = acquired();
 		CompletableFuture<Void> gone = queued(this.second, "gone");
 		CompletableFuture<Void> next = queued(this.first, "next");
+		long start = System.nanoTime();
 		// Without a way to leave the queue, as if it had been killed
 		RedissonClients.close(this.secondClient);
 		assertThat(gone.handle((nothing, ex) -> ex).join()).isNotNull();
-		assertThat(waiting()).isEqualTo(2);
+		long waiting = waiting();
+		if (Duration.ofNanos(System.nanoTime() - start).compareTo(MOST_OF_TICKET_TIME) < 0) {
+			assertThat(waiting).isEqualTo(2);
+		}
 		assertThat(lease.release().toCompletableFuture().get()).isTrue();
 		next.join();
 		assertThat(this.served).containsExactly("next");
@@ -107,14 +114,14 @@ class FairRedissonOrderTests {
 	@Test
 	@Tag("F22")
 	void waiterIsServedWhenTheHolderHasGone() throws Exception {
-		LockLease lease = this.first.acquire(RedissonRequests.request(this.key, Duration.ZERO, Duration.ofSeconds(1)));
+		LockLease lease = this.first.acquire(RedissonRequests.request(this.key, LONG, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
-		queued(this.second, "next").join();
+		assertThat(this.second.acquire(RedissonRequests.fair(this.key, LONG))).isNotNull();
 		assertThat(lease.isValid()).isFalse();
 	}
 
 	private LockLease acquired() throws InterruptedException {
-		LockLease lease = this.first.acquire(RedissonRequests.fair(this.key, Duration.ZERO));
+		LockLease lease = this.first.acquire(RedissonRequests.fair(this.key, LONG));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -141,6 +148,10 @@ class FairRedissonOrderTests {
 		thread.start();
 		await().until(() -> waiting() == before + 1);
 		return waiter;
+	}
+
+	private void awaitAllButOneHaveLeft() {
+		await().pollDelay(Duration.ZERO).atMost(MOST_OF_TICKET_TIME).until(() -> waiting() == 1);
 	}
 
 	private long waiting() {

@@ -29,6 +29,8 @@ class RedissonLayoutTests {
 
 	private static final long MINUTE = 60_000;
 
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final RedisServer server = RedisServer.shared();
 
 	private final RedissonClient client = RedissonClients.single(this.server.port());
@@ -84,10 +86,10 @@ class RedissonLayoutTests {
 			.setAddress("redis://127.0.0.1:" + this.server.port()));
 		try {
 			RedissonLockBackend backend = new RedissonLockBackend(() -> impatient);
-			LockLease lease = backend.acquire(RedissonRequests.request(this.key, Duration.ZERO, Duration.ofSeconds(2)));
+			LockLease lease = backend.acquire(RedissonRequests.request(this.key, PATIENCE));
 			assertThat(lease).isNotNull();
-			await().during(Duration.ofMillis(600)).until(() -> command("EXISTS", this.names.lock()).equals(1L));
-			await().until(() -> command("EXISTS", this.names.lock()).equals(0L));
+			await().during(Duration.ofMillis(600)).atMost(PATIENCE).until(() -> remaining() > MINUTE / 4);
+			assertThat(remaining()).isBetween(MINUTE / 4, MINUTE - 500);
 		}
 		finally {
 			RedissonClients.close(impatient);
@@ -142,10 +144,13 @@ class RedissonLayoutTests {
 	}
 
 	private LockLease acquired(RedissonClient client) throws InterruptedException {
-		LockLease lease = new RedissonLockBackend(() -> client)
-			.acquire(RedissonRequests.request(this.key, Duration.ZERO));
+		LockLease lease = new RedissonLockBackend(() -> client).acquire(RedissonRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
+	}
+
+	private long remaining() {
+		return (Long) command("PTTL", this.names.lock());
 	}
 
 	private Object command(String... command) {

@@ -49,6 +49,9 @@ class RedissonLockFaultTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
+	/** Less than a lease: what is held by mistake does not run out in this time. */
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final RedisServer server = RedisServer.start();
 
 	private final RedissonClient client = RedissonClients.single(this.server.port());
@@ -343,7 +346,7 @@ class RedissonLockFaultTests {
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(lease.renew(LONG)).isTrue();
 		this.server.command("SCRIPT", "FLUSH");
-		assertThat(this.backend.holder(this.key)).contains("held by test");
+		await().untilAsserted(() -> assertThat(this.backend.holder(this.key)).contains("held by test"));
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(join(lease.release())).isTrue();
 		assertThat(this.backend.holder(this.key)).isNull();
@@ -365,11 +368,12 @@ class RedissonLockFaultTests {
 
 	@Test
 	void manyKeysLeaveNothingInRedis() throws Exception {
-		Duration leaseTime = Duration.ofSeconds(3);
+		// Longer than a release may take
+		Duration leaseTime = Duration.ofSeconds(6);
 		RedissonLockBackend backend = new RedissonLockBackend(() -> this.client, Duration.ofMillis(1));
 		int threads = 0;
 		for (int i = 0; i < 2000; i++) {
-			LockLease lease = backend.acquire(RedissonRequests.request("many:" + i, NO_WAIT, leaseTime));
+			LockLease lease = backend.acquire(RedissonRequests.request("many:" + i, LONG, leaseTime));
 			assertThat(lease).isNotNull();
 			if (i % 100 == 0) {
 				assertThat(backend.acquire(RedissonRequests.fair("many:" + i, Duration.ofMillis(1)))).isNull();
@@ -405,13 +409,15 @@ class RedissonLockFaultTests {
 				.setRetryAttempts(0));
 			try {
 				RedissonLockBackend backend = new RedissonLockBackend(() -> client);
-				assertThat(join(acquired(backend, "warm:" + this.key).release())).isTrue();
+				await().atMost(LONG)
+					.ignoreExceptions()
+					.until(() -> join(acquired(backend, "warm:" + this.key).release()));
 				suspend(replica);
 				assertThatExceptionOfType(LockBackendException.class)
 					.isThrownBy(() -> backend.acquire(RedissonRequests.request(this.key, LONG)))
 					.havingCause()
 					.withMessageContaining("None of slaves were synced");
-				await().until(() -> !isHeld());
+				await().atMost(PATIENCE).until(() -> !isHeld());
 				// A client of the master alone does not ask
 				assertThat(acquired(this.backend, this.key).isValid()).isTrue();
 			}
@@ -424,7 +430,7 @@ class RedissonLockFaultTests {
 
 	private RedisServer newReplica() {
 		RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", String.valueOf(this.server.port()));
-		await().until(() -> replica.info("master_link_status").equals("up"));
+		await().atMost(LONG).until(() -> replica.info("master_link_status").equals("up"));
 		return replica;
 	}
 
@@ -452,7 +458,7 @@ class RedissonLockFaultTests {
 
 	private static LockLease acquired(LockBackend backend, String key) {
 		try {
-			LockLease lease = backend.acquire(RedissonRequests.request(key, NO_WAIT));
+			LockLease lease = backend.acquire(RedissonRequests.request(key, PATIENCE));
 			assertThat(lease).isNotNull();
 			return lease;
 		}
@@ -481,9 +487,10 @@ class RedissonLockFaultTests {
 	}
 
 	private void awaitSubscribers(long count) {
-		await().until(() -> this.server.command("PUBSUB", "NUMSUB", LockNames.of(this.key).channel())
-			.toString()
-			.endsWith(" " + count + "]"));
+		await().atMost(PATIENCE)
+			.until(() -> this.server.command("PUBSUB", "NUMSUB", LockNames.of(this.key).channel())
+				.toString()
+				.endsWith(" " + count + "]"));
 	}
 
 	private boolean isHeld() {

@@ -101,7 +101,7 @@ class RedissonPartitionTests {
 		connect();
 		LockLease lease = acquired(this.other);
 		FutureTask<@Nullable LockLease> waiter = start(
-				() -> this.backend.acquire(RedissonRequests.request(this.key, Duration.ofSeconds(3))));
+				() -> this.backend.acquire(RedissonRequests.request(this.key, Duration.ofSeconds(6))));
 		awaitSubscribed();
 		this.proxy.inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -116,7 +116,7 @@ class RedissonPartitionTests {
 	@Tag("F20")
 	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
 		connect();
-		LockLease lease = this.backend.acquire(RedissonRequests.request(this.key, NO_WAIT, Duration.ofSeconds(1)));
+		LockLease lease = this.backend.acquire(RedissonRequests.request(this.key, PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
 		this.proxy.inject(fault);
 		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofSeconds(1)));
@@ -180,11 +180,11 @@ class RedissonPartitionTests {
 	void leaseOfASlowRedisIsCountedFromBeforeTheRequest() throws Exception {
 		connect();
 		this.proxy.delay(Duration.ofMillis(300));
-		LockLease slow = this.backend.acquire(RedissonRequests.request(this.key, NO_WAIT, Duration.ofSeconds(5)));
+		LockLease slow = this.backend.acquire(RedissonRequests.request(this.key, PATIENCE, Duration.ofSeconds(30)));
 		assertThat(slow).isNotNull();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(4400));
-		assertThat(slow.renew(Duration.ofSeconds(5))).isTrue();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(4400));
+		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
+		assertThat(slow.renew(Duration.ofSeconds(30))).isTrue();
+		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
 	}
 
 	@Test
@@ -200,13 +200,13 @@ class RedissonPartitionTests {
 	 * The connection is made at the first use, which must not meet the fault.
 	 */
 	private void connect() throws Exception {
-		LockLease lease = this.backend.acquire(RedissonRequests.request("connect:" + this.key, NO_WAIT));
+		LockLease lease = this.backend.acquire(RedissonRequests.request("connect:" + this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		lease.release().toCompletableFuture().get();
 	}
 
 	private LockLease acquired(RedissonLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(RedissonRequests.request(this.key, NO_WAIT));
+		LockLease lease = backend.acquire(RedissonRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

@@ -49,7 +49,7 @@ public final class RedisSentinels implements AutoCloseable {
 			RedisServer sentinel = RedisServer.start("--sentinel");
 			this.sentinels.add(sentinel);
 			sentinel.command("SENTINEL", "MONITOR", MASTER, "127.0.0.1", String.valueOf(master.port()), "2");
-			sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", "1000", "failover-timeout", "5000");
+			sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", "30000", "failover-timeout", "5000");
 		}
 		await().atMost(PATIENCE)
 			.until(() -> this.servers.get(1).info("master_link_status").equals("up")
@@ -94,6 +94,9 @@ public final class RedisSentinels implements AutoCloseable {
 	 */
 	public void failOver() {
 		RedisServer old = master();
+		// Only now, since a master that is slow must not be replaced
+		this.sentinels
+			.forEach((sentinel) -> sentinel.command("SENTINEL", "SET", MASTER, "down-after-milliseconds", "1000"));
 		old.kill();
 		await().atMost(PATIENCE).until(() -> master() != old && master().info("role").equals("master"));
 	}
