@@ -92,6 +92,7 @@ class CommitGuardTests {
 		assertThat(thrown).as("the caller must not be told of a success").isNotNull();
 		assertThat(backend.checks()).isPositive();
 		assertThat(count(dataSource)).as("committed rows").isZero();
+		assertThat(dataSource.getHikariPoolMXBean().getActiveConnections()).as("lent connections").isZero();
 	}
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")

@@ -5,13 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
- * Grants every lock; something happens when a lease is checked by its time or by its
- * owner.
+ * Grants every lock; something happens when a lease is checked inside a transaction, by
+ * its time or by its owner.
  */
 class FaultyBackend implements LockBackend {
 
@@ -38,8 +40,7 @@ class FaultyBackend implements LockBackend {
 
 			@Override
 			public String owner() {
-				FaultyBackend.this.checks.incrementAndGet();
-				FaultyBackend.this.whenChecked.run();
+				checked();
 				return "owner";
 			}
 
@@ -55,8 +56,7 @@ class FaultyBackend implements LockBackend {
 
 			@Override
 			public boolean isValid() {
-				FaultyBackend.this.checks.incrementAndGet();
-				FaultyBackend.this.whenChecked.run();
+				checked();
 				return true;
 			}
 
@@ -71,6 +71,16 @@ class FaultyBackend implements LockBackend {
 			}
 
 		};
+	}
+
+	/**
+	 * The acquisition looks at the lease, too, but only a check before the commit counts.
+	 */
+	private void checked() {
+		if (TransactionSynchronizationManager.isActualTransactionActive()) {
+			this.checks.incrementAndGet();
+			this.whenChecked.run();
+		}
 	}
 
 }
