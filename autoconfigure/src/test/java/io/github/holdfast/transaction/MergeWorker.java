@@ -6,7 +6,6 @@ import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -24,14 +23,17 @@ import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**
- * A node whose threads merge entries into one document. When its standard input names a
- * point of a merge, the next thread that comes there says so and takes its time.
+ * A node whose threads merge entries into one document, as soon as there is a line on its
+ * standard input. When a line names a point of a merge, the next thread that comes there
+ * says so and stops until the next line.
  */
 final class MergeWorker {
 
 	private final String name;
 
 	private final HikariDataSource dataSource;
+
+	private final BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
 
 	private final AtomicReference<String> wanted = new AtomicReference<>("");
 
@@ -45,20 +47,15 @@ final class MergeWorker {
 	public static void main(String[] args) throws Exception {
 		try (HikariDataSource dataSource = new DatabaseAccess(args[3], args[4], args[5]).dataSource(20)) {
 			MergeWorker worker = new MergeWorker(args[0], dataSource);
-			Thread reader = new Thread(worker::readWanted);
-			reader.setDaemon(true);
-			reader.start();
+			worker.readWanted();
 			worker.merge(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
 		}
 		System.exit(0);
 	}
 
 	private void readWanted() {
-		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
 		try {
-			for (String line = input.readLine(); line != null; line = input.readLine()) {
-				this.wanted.set(line);
-			}
+			this.wanted.set(String.valueOf(this.input.readLine()));
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
@@ -112,12 +109,7 @@ final class MergeWorker {
 	private void pass(String point) {
 		if (this.wanted.get().equals(point) && this.wanted.getAndSet("").equals(point)) {
 			System.out.println("AT " + point);
-			try {
-				TimeUnit.MILLISECONDS.sleep(200);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			readWanted();
 		}
 	}
 

@@ -106,9 +106,11 @@ class OptimisticMergeTests {
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 			DocumentService.create(jdbc);
 			try (ChildJvm paused = node("a", access); ChildJvm other = node("b", access)) {
+				other.send("go");
 				for (int i = 0; i < 6; i++) {
 					pause(paused, (i % 2 == 0) ? "READ" : "CHECKED");
 				}
+				paused.send("go on");
 				reporter.publishEntry("attempts for 1600 merges on " + database + ", by node",
 						paused.await("DONE ", PATIENCE) + " + " + other.await("DONE ", PATIENCE));
 			}
