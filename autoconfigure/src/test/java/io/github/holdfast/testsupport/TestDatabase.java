@@ -18,7 +18,8 @@ public enum TestDatabase {
 
 		@Override
 		DatabaseAccess create(String name) {
-			return new DatabaseAccess("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1", "sa", "");
+			// By default, a statement waits for a row no longer than two seconds
+			return new DatabaseAccess("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000", "sa", "");
 		}
 
 		@Override
