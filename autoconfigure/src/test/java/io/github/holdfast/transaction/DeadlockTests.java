@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -113,6 +114,7 @@ class DeadlockTests {
 					transaction.executeWithoutResult((status) -> {
 						stock.write("A", 1);
 						intruder.stockIsWritten.countDown();
+						intruder.awaitWaiting(context.getBean(JdbcTemplate.class));
 					});
 				}));
 			intruder.ended.get(60, TimeUnit.SECONDS);
@@ -158,6 +160,21 @@ class DeadlockTests {
 				}
 			});
 			await(this.lockRowIsMine);
+		}
+
+		/**
+		 * PostgreSQL looks for a deadlock only once in a wait, after a second: that of
+		 * the intruder must not begin later.
+		 */
+		private void awaitWaiting(JdbcTemplate inTransaction) {
+			if (this.database == TestDatabase.POSTGRESQL) {
+				Awaitility.await()
+					.pollInSameThread()
+					.atMost(Duration.ofSeconds(60))
+					.until(() -> inTransaction.queryForObject(
+							"SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))",
+							Long.class), (waiting) -> waiting > 0);
+			}
 		}
 
 		private static void await(CountDownLatch latch) {

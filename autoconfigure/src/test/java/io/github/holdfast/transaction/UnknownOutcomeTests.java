@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
@@ -37,6 +38,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A COMMIT or the answer to it is lost on its way.
@@ -44,7 +46,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 @Tag("F29")
 class UnknownOutcomeTests {
 
-	private static final Duration LEASE_TIME = Duration.ofSeconds(3);
+	private static final Duration LEASE_TIME = Duration.ofSeconds(4);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
@@ -123,28 +127,28 @@ class UnknownOutcomeTests {
 		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 99 : 100;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
-			LockedApplication.jdbc(withSocketTimeout(database, direct.onPort(proxy.port())))
+			LockedApplication.jdbc(direct.onPort(proxy.port()))
 				.withBean(StockService.class)
 				.withPropertyValues("holdfast.wait-time=60s")
 				.withPropertyValues(properties)
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
-					LoseCommit loseCommit = new LoseCommit(proxy, fault);
+					LoseCommit loseCommit = new LoseCommit(proxy, fault, context.getBean(DataSource.class));
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
 					List<TransactionExecutionListener> listeners = new ArrayList<>(
 							manager.getTransactionExecutionListeners());
 					listeners.add(loseCommit);
 					manager.setTransactionExecutionListeners(listeners);
 					Throwable failure = catchThrowable(() -> stock.take("A", () -> loseCommit.armed = true));
+					// The server may still be at it
+					JdbcTemplate jdbc = new JdbcTemplate(observer);
+					await().atMost(PATIENCE).until(() -> quantity(jdbc) == committed);
 					proxy.reset();
 					proxy.inject(FaultProxy.Fault.NONE);
 					assertThat(failure).as("the manager's own exception")
 						.isNotNull()
 						.isNotInstanceOf(LockException.class);
-					JdbcTemplate jdbc = new JdbcTemplate(observer);
-					assertThat(jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class))
-						.as("what nobody was told")
-						.isEqualTo(committed);
+					assertThat(quantity(jdbc)).as("what nobody was told").isEqualTo(committed);
 					afterwards.accept(jdbc);
 					stock.take("A", () -> {
 					});
@@ -153,14 +157,14 @@ class UnknownOutcomeTests {
 		}
 	}
 
-	private static DatabaseAccess withSocketTimeout(TestDatabase database, DatabaseAccess access) {
-		String timeout = (database == TestDatabase.MARIADB) ? "socketTimeout=1500" : "socketTimeout=2";
-		return new DatabaseAccess(access.url() + (access.url().contains("?") ? "&" : "?") + timeout, access.user(),
-				access.password());
+	private static int quantity(JdbcTemplate jdbc) {
+		Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
+		return (quantity != null) ? quantity : -1;
 	}
 
 	/**
-	 * Comes after the guard, so that only the COMMIT or its answer is lost.
+	 * Comes after the guard, so that only the COMMIT or its answer is lost. Nothing else
+	 * is waited for as impatiently as the answer.
 	 */
 	private static final class LoseCommit implements TransactionExecutionListener {
 
@@ -168,17 +172,26 @@ class UnknownOutcomeTests {
 
 		private final FaultProxy.Fault fault;
 
+		private final DataSource dataSource;
+
 		private volatile boolean armed;
 
-		private LoseCommit(FaultProxy proxy, FaultProxy.Fault fault) {
+		private LoseCommit(FaultProxy proxy, FaultProxy.Fault fault, DataSource dataSource) {
 			this.proxy = proxy;
 			this.fault = fault;
+			this.dataSource = dataSource;
 		}
 
 		@Override
 		public void beforeCommit(TransactionExecution transaction) {
 			if (this.armed) {
 				this.armed = false;
+				try {
+					DataSourceUtils.getConnection(this.dataSource).setNetworkTimeout(Runnable::run, 1500);
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
 				this.proxy.inject(this.fault);
 			}
 		}
