@@ -65,10 +65,11 @@ class DatabaseClockTests {
 	@EnumSource(TestDatabase.class)
 	void jumpBackKeepsTheLockOfADeadHolderThatMuchLonger(TestDatabase database) {
 		try (Clock clock = new Clock(database)) {
+			new JdbcTemplate(clock).execute("SELECT 1");
 			try (LockTemplate dead = clock.node()) {
 				@SuppressWarnings("resource")
 				LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
-					.withLeaseTime(Duration.ofMillis(500))
+					.withLeaseTime(Duration.ofSeconds(3))
 					.acquire("stock:A");
 				long token = token();
 				clock.jump(HOUR.negated());

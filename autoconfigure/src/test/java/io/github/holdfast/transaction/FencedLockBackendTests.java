@@ -84,7 +84,7 @@ class FencedLockBackendTests {
 			AtomicReference<LockLease> successor = new AtomicReference<>();
 			LockBackend slow = databases.pausedAfterAcquiring((lease) -> {
 				databases.expireLease();
-				successor.set(databases.fenced().acquire(request(Duration.ZERO)));
+				successor.set(databases.fenced().acquire(request(Duration.ZERO, LONG)));
 			});
 			assertThat(slow.acquire(request(Duration.ZERO))).isNull();
 			assertThat(databases.holds(successor.get())).isTrue();

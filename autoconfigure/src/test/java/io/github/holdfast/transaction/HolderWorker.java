@@ -36,6 +36,8 @@ final class HolderWorker {
 		LockPlace place = LockPlace.valueOf(args[0]);
 		try (HikariDataSource business = new DatabaseAccess(args[1], args[2], args[3]).dataSource(4);
 				HikariDataSource locks = new DatabaseAccess(args[4], args[5], args[6]).dataSource(4)) {
+			// The first use of the driver may take as long as a lease
+			new JdbcLockBackend(() -> locks).holder("warm-up");
 			for (String pause = input.readLine(); pause != null; pause = input.readLine()) {
 				String at = pause;
 				System.out.println(take(place, business, locks, (point) -> {

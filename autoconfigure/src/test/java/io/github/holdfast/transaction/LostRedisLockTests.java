@@ -147,7 +147,10 @@ class LostRedisLockTests {
 			store.application(database.newDatabase(), proxy.port())
 				.withBean(StockService.class)
 				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
-						"holdfast.key-prefix=" + proxy.port(), "holdfast.lease-time=2s")
+						"holdfast.key-prefix=" + proxy.port(),
+						// A lease that is over before the fence is installed is only
+						// acquired anew
+						"holdfast.lease-time=" + ((level == CommitGuardLevel.FENCE) ? "2s" : "5s"))
 				.run((context) -> {
 					test.run(context.getBean(StockService.class), () -> {
 						LockContext lock = LockContext.current().orElseThrow();

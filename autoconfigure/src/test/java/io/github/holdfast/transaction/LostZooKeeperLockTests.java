@@ -55,7 +55,7 @@ class LostZooKeeperLockTests {
 				ZooKeeperServer anew = ZooKeeperServer.start();
 				FaultProxy proxy = new FaultProxy(server.port())) {
 			TwoNodes.run(LockedApplication.zooKeeper(database.newDatabase(), "127.0.0.1:" + proxy.port())
-				.withPropertyValues("holdfast.zookeeper.session-timeout=2s"), level, (nodes) -> {
+				.withPropertyValues("holdfast.zookeeper.session-timeout=5s"), level, (nodes) -> {
 					for (int i = 0; i < 30; i++) {
 						nodes.sell();
 					}

@@ -57,9 +57,10 @@ class MaxHoldTimeTests {
 				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
 			}
 			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
 				.untilAsserted(
 						() -> assertThat(output).contains("Lock 'lock:stuck' is no longer renewed, as it is held "
-								+ "for longer than its maximum of 900 ms"));
+								+ "for longer than its maximum of 4000 ms"));
 			goesOn.countDown();
 			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
 				.withThrowableThat()
@@ -106,7 +107,7 @@ class MaxHoldTimeTests {
 			return (rows != null) ? rows : -1;
 		}
 
-		@DistributedLock(key = "'stuck'", leaseTime = "600ms", maxHoldTime = "900ms")
+		@DistributedLock(key = "'stuck'", leaseTime = "3s", maxHoldTime = "4s")
 		@Transactional
 		public void work(Runnable work) {
 			this.jdbc.update("INSERT INTO work VALUES (1)");

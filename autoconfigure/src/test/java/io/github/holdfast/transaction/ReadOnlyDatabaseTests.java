@@ -93,7 +93,9 @@ class ReadOnlyDatabaseTests {
 			return LockedApplication.jdbc((this.database == TestDatabase.MARIADB) ? withoutExemption() : this.owner)
 				.withBean(StockService.class)
 				.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.commit-guard=fence",
-						"holdfast.lease-time=2s", "holdfast.wait-time=30s");
+						"holdfast.lease-time=4s", "holdfast.wait-time=30s",
+						// A connection that is just being opened is not evicted
+						"spring.datasource.hikari.minimum-idle=0");
 		}
 
 		private DatabaseAccess withoutExemption() {

@@ -74,7 +74,7 @@ class ReentryTests {
 		TestBackend.valueOf(database.name())
 			.application()
 			.withBean(LeaseCalls.class)
-			.withPropertyValues("holdfast.lease-time=2s", "holdfast.wait-time=60s")
+			.withPropertyValues("holdfast.lease-time=4s", "holdfast.wait-time=60s")
 			.run((context) -> {
 				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 				LockTemplate locks = context.getBean(LockTemplate.class);

@@ -1,6 +1,13 @@
 package io.github.holdfast.transaction;
 
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Objects;
+
+import javax.sql.DataSource;
+
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -28,6 +35,19 @@ class StockService {
 
 	void write(String sku, int quantity) {
 		this.jdbc.update("UPDATE stock SET quantity = ? WHERE sku = ?", quantity, sku);
+	}
+
+	/**
+	 * Writes in the running transaction, however late it is.
+	 */
+	void writeWithoutTimeout(String sku, int quantity) {
+		DataSource dataSource = Objects.requireNonNull(this.jdbc.getDataSource());
+		try (Statement statement = DataSourceUtils.getConnection(dataSource).createStatement()) {
+			statement.execute("UPDATE stock SET quantity = " + quantity + " WHERE sku = '" + sku + "'");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@DistributedLock(key = "'stock:' + #sku", name = "take")

@@ -41,7 +41,7 @@ class TransactionTimeoutTests {
 			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> locks.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					long start = System.nanoTime();
-					stock.write("A", 1);
+					stock.writeWithoutTimeout("A", 1);
 					Awaitility.await().until(() -> System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(1200));
 				})))
 				.withCauseInstanceOf(TransactionTimedOutException.class);
