@@ -3,34 +3,43 @@ package io.github.holdfast;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The transaction that a body consists of: the first one that begins under the lock. By
- * its name it is told apart from one that begins in the body, where the manager of the
- * body's own transaction is not guarded.
+ * The transaction that a body consists of: the only one of its name that begins under the
+ * lock. When there are more, a manager of several resources may be at work.
  */
 final class BodyTransaction {
 
 	private final @Nullable String name;
 
-	private @Nullable TransactionExecution first;
+	private @Nullable TransactionExecution only;
 
-	/**
-	 * Create a transaction that is still to begin.
-	 * @param name its name, or {@code null} if the body does not consist of one
-	 */
-	BodyTransaction(@Nullable String name) {
+	private boolean begun;
+
+	private BodyTransaction(@Nullable String name) {
 		this.name = name;
 	}
 
+	/**
+	 * The transaction of a body that is about to be called.
+	 */
+	static BodyTransaction of(LockSettings settings) {
+		boolean joins = settings.propagation() != Propagation.REQUIRES_NEW
+				&& TransactionSynchronizationManager.isActualTransactionActive();
+		return new BodyTransaction(joins ? null : settings.transactionName());
+	}
+
 	void begun(TransactionExecution transaction) {
-		if (this.name != null && this.first == null) {
-			this.first = transaction;
+		if (transaction.getTransactionName().equals(this.name)) {
+			this.only = this.begun ? null : transaction;
+			this.begun = true;
 		}
 	}
 
 	boolean is(TransactionExecution transaction) {
-		return transaction == this.first && transaction.getTransactionName().equals(this.name);
+		return transaction == this.only;
 	}
 
 }

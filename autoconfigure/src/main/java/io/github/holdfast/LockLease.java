@@ -96,7 +96,7 @@ public interface LockLease {
 	/**
 	 * Gives the lock up after work whose outcome is known, if that takes no I/O: to the
 	 * next thread of this process that waits, if there is one and a local queue allows
-	 * it. Default: never.
+	 * it. The lease is over then. Default: never.
 	 * @return {@code false} if that was not possible, so that the lock has to be released
 	 */
 	default boolean passOn() {

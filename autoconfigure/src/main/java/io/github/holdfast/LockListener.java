@@ -138,9 +138,9 @@ public interface LockListener {
 		void begun(TransactionExecution transaction);
 
 		/**
-		 * Notes that a transaction under this lock has been committed and all callbacks
-		 * have been called. If the body consists of it, the lock is passed on without
-		 * waiting for the clean-up.
+		 * Notes that a transaction under this lock has been committed and all of its
+		 * synchronizations have been called. If the body consists of it, the lock is
+		 * passed on without waiting for the clean-up.
 		 * @param transaction the transaction
 		 */
 		void committed(TransactionExecution transaction);

@@ -66,15 +66,10 @@ record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStag
 	 * @return whether it was passed on
 	 */
 	boolean passOn(LockRenewal.Task renewal, String key) {
-		boolean allowed = this.passable && !this.keep && !(this.hold && !renewal.restOfMinHoldTime().isZero());
-		try {
-			if (allowed && renewal.passOn()) {
-				ended(key, true, null);
-				return true;
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Lock {} could not be passed on", LockException.quote(key), ex);
+		boolean allowed = this.passable && !this.keep && (!this.hold || renewal.restOfMinHoldTime().isZero());
+		if (allowed && renewal.passOn()) {
+			ended(key, true, null);
+			return true;
 		}
 		return false;
 	}

@@ -125,11 +125,17 @@ final class LockRenewal implements AutoCloseable {
 		 * @return {@code false} if it has to be released
 		 */
 		synchronized boolean passOn() {
-			boolean passed = this.lease.passOn();
-			if (passed) {
-				stop();
+			try {
+				if (!this.lease.passOn()) {
+					return false;
+				}
 			}
-			return passed;
+			catch (RuntimeException ex) {
+				logger.debug("Lock {} could not be passed on", key(), ex);
+				return false;
+			}
+			stop();
+			return true;
 		}
 
 		private static <T> T undisturbed(Supplier<T> call) {

@@ -64,6 +64,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean overtaken;
 
+	private volatile boolean passedOn;
+
 	private volatile int unknownOutcomes;
 
 	private volatile @Nullable Consumer<Runnable> registrar;
@@ -87,7 +89,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.mode = settings.mode();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
-		this.transaction = new BodyTransaction(settings.transactionName());
+		this.transaction = BodyTransaction.of(settings);
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
@@ -221,14 +223,17 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	/**
-	 * Several keys are given back together.
+	 * Several keys are given back together. The rest of the end has to wait until Spring
+	 * has cleaned up: a listener could use the connection of the transaction.
 	 */
 	@Override
 	public void committed(TransactionExecution transaction) {
 		if (this.transaction.is(transaction) && this.acquired.size() == 1 && this.registrar == null) {
 			LockRenewal.Task renewal = this.acquired.get(0);
 			if (release().passOn(renewal, keyOf(renewal.lease()))) {
-				end(() -> tellReleased(LockListener.Outcome.RELEASED));
+				this.passedOn = true;
+				this.held = false;
+				HeldLocks.current();
 			}
 		}
 	}
@@ -253,15 +258,11 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private void end() {
-		end(this::giveBack);
-	}
-
-	private void end(Runnable giveBack) {
 		this.closing.set(true);
 		this.held = false;
 		HeldLocks.current();
 		try {
-			giveBack.run();
+			giveBack();
 		}
 		finally {
 			CompletionStage<?> answer = this.answer;
@@ -279,6 +280,10 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 */
 	private void giveBack() {
 		if (this.acquired.isEmpty()) {
+			return;
+		}
+		if (this.passedOn) {
+			tellReleased(LockListener.Outcome.RELEASED);
 			return;
 		}
 		String lost = null;

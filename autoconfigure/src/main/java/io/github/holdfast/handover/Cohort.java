@@ -3,7 +3,6 @@ package io.github.holdfast.handover;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
@@ -48,7 +47,7 @@ final class Cohort {
 	private final long start = System.nanoTime();
 
 	/** An answer that comes late must not replace the time of a later request. */
-	private final Lock renewing = new ReentrantLock();
+	private final ReentrantLock renewing = new ReentrantLock();
 
 	/** A renewal that has no answer, or a bad one. */
 	private volatile boolean doubtful;
@@ -184,11 +183,15 @@ final class Cohort {
 			return isPassable(name) && permit.pass(() -> {
 				this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
 				turnEnds.run();
+				// The next thread may pass it on before this one has returned
+				this.renewing.unlock();
 				return this;
 			});
 		}
 		finally {
-			this.renewing.unlock();
+			if (this.renewing.isHeldByCurrentThread()) {
+				this.renewing.unlock();
+			}
 		}
 	}
 

@@ -7,8 +7,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
@@ -23,7 +23,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -43,14 +42,12 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 public final class LockOperationSource {
 
-	/** With these, a method begins a transaction unless it joins one. */
-	private static final Set<Integer> BEGINNING = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
-			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
-
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
 
-	/** Whether the transaction of a method is all that is inside of its lock. */
-	private final Map<MethodClassKey, Boolean> wholeBodies = new ConcurrentHashMap<>();
+	/** Of methods whose transaction is all that is inside of their lock. */
+	private final Map<MethodClassKey, Optional<String>> transactionNames = new ConcurrentHashMap<>();
+
+	private final AtomicInteger changes = new AtomicInteger();
 
 	private final Supplier<LockTemplate> template;
 
@@ -91,8 +88,12 @@ public final class LockOperationSource {
 		Optional<LockOperation> operation = this.operations.get(key);
 		if (operation == null) {
 			// Not in computeIfAbsent: this may create beans, whose methods are read too
+			int changes = this.changes.get();
 			operation = read(method, targetClass);
 			this.operations.put(key, operation);
+			if (this.changes.get() != changes) {
+				this.operations.remove(key);
+			}
 		}
 		return operation.orElse(null);
 	}
@@ -104,13 +105,17 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * Note for a bean whether the transaction of a method is all that is inside of its
-	 * lock. What holds for one bean only does not count.
+	 * Note for a bean that the transaction of a method is all that is inside of its lock.
+	 * What does not hold for all beans of a class does not count.
+	 * @param name the name of the transaction, empty if there is more inside
 	 */
-	void transactionIsWholeBody(Method method, Class<?> targetClass, boolean wholeBody) {
-		Boolean before = this.wholeBodies.get(new MethodClassKey(method, targetClass));
-		Boolean after = this.wholeBodies.merge(new MethodClassKey(method, targetClass), wholeBody, Boolean::logicalAnd);
+	void bodyIsTransaction(Method method, Class<?> targetClass, Optional<String> name) {
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<String> before = this.transactionNames.get(key);
+		Optional<String> after = this.transactionNames.merge(key, name,
+				(known, other) -> known.equals(other) ? known : Optional.empty());
 		if (!after.equals(before)) {
+			this.changes.incrementAndGet();
 			this.operations.values()
 				.removeIf((operation) -> operation.map(LockOperation::method).filter(method::equals).isPresent());
 		}
@@ -182,7 +187,9 @@ public final class LockOperationSource {
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"))
 			.withPropagation(propagation(method, targetClass))
-			.withTransactionName(transactionName(method, targetClass));
+			.withTransactionName(
+					this.transactionNames.getOrDefault(new MethodClassKey(method, targetClass), Optional.empty())
+						.orElse(null));
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
 		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
@@ -218,28 +225,9 @@ public final class LockOperationSource {
 		return (resolved != null) ? resolved : "";
 	}
 
-	/**
-	 * The name that Spring gives to the transaction of a method.
-	 * @return the name, or {@code null} if the method does more inside of its lock, or
-	 * has no transaction of its own
-	 */
-	private @Nullable String transactionName(Method method, Class<?> targetClass) {
-		TransactionAttribute attribute = transactionAttribute(method, targetClass);
-		if (attribute == null || !BEGINNING.contains(attribute.getPropagationBehavior())
-				|| !this.wholeBodies.getOrDefault(new MethodClassKey(method, targetClass), false)) {
-			return null;
-		}
-		return (attribute.getName() != null) ? attribute.getName()
-				: ClassUtils.getQualifiedMethodName(method, targetClass);
-	}
-
-	private @Nullable TransactionAttribute transactionAttribute(Method method, Class<?> targetClass) {
-		TransactionAttributeSource source = this.transactionAttributes.get();
-		return (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
-	}
-
 	private @Nullable Propagation propagation(Method method, Class<?> targetClass) {
-		TransactionAttribute attribute = transactionAttribute(method, targetClass);
+		TransactionAttributeSource source = this.transactionAttributes.get();
+		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
 		if (attribute == null) {
 			return null;
 		}

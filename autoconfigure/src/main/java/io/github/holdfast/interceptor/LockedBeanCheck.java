@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,8 @@ import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
@@ -33,13 +36,18 @@ import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Looks at each bean when it is complete, also at lazy and prototype ones, and refuses
- * those whose lock would be missed or released before the commit.
+ * those whose lock would be missed or released before the commit. Finds out of which
+ * methods the transaction is all that is inside of the lock.
  *
  * @since 0.1.0
  */
 public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
+
+	/** With these, a method begins a transaction unless it joins one. */
+	private static final Set<Integer> BEGINNING = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
 
 	private final LockOperationSource source;
 
@@ -93,8 +101,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 			List<Advisor> advisors = advisors(bean);
 			for (LockOperation operation : operations) {
 				check(operation, bean, beanName, targetClass, advisors);
-				this.source.transactionIsWholeBody(operation.method(), targetClass,
-						isWholeBody(advisors, operation, targetClass));
+				this.source.bodyIsTransaction(operation.method(), targetClass,
+						bodyTransaction(advisors, operation.method(), targetClass));
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {
@@ -121,7 +129,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 			checkReachable(fallback, bean, where);
 		}
 		for (int i = 0; i < lock; i++) {
-			if (startsTransaction(advisors.get(i), operation.method(), targetClass)) {
+			if (transactionAttribute(advisors.get(i), operation.method(), targetClass) != null) {
 				throw new LockConfigurationException(
 						where + "would be taken inside of the method's transaction and released before the commit: "
 								+ "the transaction advisor comes first.",
@@ -132,12 +140,22 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	}
 
 	/**
-	 * Whether nothing but the transaction of a method is inside of its lock.
+	 * The transaction of a method, if it begins right under the lock, so that nothing
+	 * else is inside of it.
+	 * @return its name as Spring gives it
 	 */
-	private static boolean isWholeBody(List<Advisor> advisors, LockOperation operation, Class<?> targetClass) {
+	private static Optional<String> bodyTransaction(List<Advisor> advisors, Method method, Class<?> targetClass) {
 		int next = indexOfLock(advisors) + 1;
-		return next > 0 && next < advisors.size()
-				&& startsTransaction(advisors.get(next), operation.method(), targetClass);
+		if (next == 0 || next == advisors.size()
+				|| advisors.get(next).getAdvice().getClass() != TransactionInterceptor.class) {
+			return Optional.empty();
+		}
+		TransactionAttribute attribute = transactionAttribute(advisors.get(next), method, targetClass);
+		if (attribute == null || !BEGINNING.contains(attribute.getPropagationBehavior())) {
+			return Optional.empty();
+		}
+		return Optional.of((attribute.getName() != null) ? attribute.getName()
+				: ClassUtils.getQualifiedMethodName(method, targetClass));
 	}
 
 	private static void checkReachable(Method method, Object bean, String where) {
@@ -160,12 +178,13 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		}
 	}
 
-	private static boolean startsTransaction(Advisor advisor, Method method, Class<?> targetClass) {
+	private static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method,
+			Class<?> targetClass) {
 		if (!(advisor.getAdvice() instanceof TransactionInterceptor transactions)) {
-			return false;
+			return null;
 		}
 		TransactionAttributeSource attributes = transactions.getTransactionAttributeSource();
-		return attributes != null && attributes.getTransactionAttribute(method, targetClass) != null;
+		return (attributes != null) ? attributes.getTransactionAttribute(method, targetClass) : null;
 	}
 
 	private static int indexOfLock(List<Advisor> advisors) {

@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,7 +20,8 @@ import io.github.holdfast.LockRequest;
 /**
  * Checks the locks of the current call chain just before a transaction commits, as the
  * last one that Spring calls, and rolls the transaction back if one is lost. Sees every
- * transaction of its manager that commits under a lock, however it was begun.
+ * transaction of its manager that commits under a lock, however it was begun. Tells the
+ * lock when one has been committed.
  *
  * <p>
  * Never lets a {@link TransactionException} or a checked exception escape: Spring would
@@ -34,8 +36,16 @@ final class CommitGuard implements TransactionExecutionListener {
 
 	private final GuardedManager manager;
 
-	CommitGuard(GuardedManager manager) {
+	private final BooleanSupplier seesAll;
+
+	/**
+	 * Create a guard.
+	 * @param manager the manager
+	 * @param seesAll whether all managers are guarded, so that no transaction goes unseen
+	 */
+	CommitGuard(GuardedManager manager, BooleanSupplier seesAll) {
 		this.manager = manager;
+		this.seesAll = seesAll;
 	}
 
 	@Override
@@ -99,9 +109,9 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
-	private static void committed(TransactionExecution transaction) {
+	private void committed(TransactionExecution transaction) {
 		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost != null) {
+		if (innermost != null && this.seesAll.getAsBoolean()) {
 			innermost.committed(transaction);
 		}
 	}

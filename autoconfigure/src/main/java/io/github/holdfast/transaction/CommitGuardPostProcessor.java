@@ -47,6 +47,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private @Nullable ListableBeanFactory beanFactory;
 
+	/** Whether all managers take a guard. */
+	private volatile boolean seesAll = true;
+
 	private volatile boolean complete;
 
 	/**
@@ -103,8 +106,11 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
 			List<TransactionExecutionListener> listeners = new ArrayList<>(
 					configurable.getTransactionExecutionListeners());
-			listeners.add(new CommitGuard(managed));
+			listeners.add(new CommitGuard(managed, () -> this.seesAll));
 			configurable.setTransactionExecutionListeners(listeners);
+		}
+		else {
+			this.seesAll = false;
 		}
 		this.managers.add(managed);
 		if (this.complete) {

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
@@ -290,6 +291,27 @@ class PassingOnTests {
 		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
 		answer.countDown();
 		renewal.join();
+	}
+
+	@Test
+	void renewalThatComesWhileTheLeaseIsPassedOnAsksNothing() throws Exception {
+		AtomicReference<LockLease> renewed = new AtomicReference<>();
+		FutureTask<Boolean> renewal = new FutureTask<>(() -> renewed.get().renew(LONG));
+		Thread renewing = new Thread(renewal);
+		this.backend = new HandoverLockBackend(this.store, new HandoverLimits(16, LONG, (name) -> {
+			if (renewed.get() != null && renewing.getState() == Thread.State.NEW) {
+				renewing.start();
+				await().until(() -> renewal.isDone() || renewing.getState() == Thread.State.WAITING);
+			}
+			return true;
+		}), QueueLimits.DEFAULT);
+		LockLease first = acquire(request());
+		Waiter waiter = new Waiter(request());
+		renewed.set(first);
+		assertThat(first.passOn()).isTrue();
+		assertThat(renewal.get()).isFalse();
+		assertThat(waiter.lease().isValid()).isTrue();
+		assertThat(this.store.renewals).isEmpty();
 	}
 
 	@Test

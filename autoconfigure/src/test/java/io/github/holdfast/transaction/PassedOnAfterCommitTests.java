@@ -1,8 +1,7 @@
 package io.github.holdfast.transaction;
 
-import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
@@ -13,26 +12,27 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.aspectj.AspectJExpressionPointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LeaseCalls;
 import io.github.holdfast.testsupport.TestBackend;
@@ -48,6 +48,8 @@ import static org.awaitility.Awaitility.await;
  */
 class PassedOnAfterCommitTests {
 
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
 	private final List<Thread> waiters = new ArrayList<>();
 
 	@ParameterizedTest
@@ -56,7 +58,7 @@ class PassedOnAfterCommitTests {
 		run(backend, (stock, cleanUps, context) -> {
 			CountDownLatch nextIsDone = new CountDownLatch(1);
 			List<Integer> seen = new ArrayList<>();
-			cleanUps.hook(() -> await().until(() -> nextIsDone.getCount() == 0));
+			cleanUps.hook(() -> await().atMost(PATIENCE).until(() -> nextIsDone.getCount() == 0));
 			stock.take("A", () -> awaitWaiter(() -> {
 				stock.take("A", () -> seen.add(stock.quantity("A")));
 				nextIsDone.countDown();
@@ -113,17 +115,54 @@ class PassedOnAfterCommitTests {
 	}
 
 	/**
-	 * Its transaction has the same name, and its manager the same guard.
+	 * A listener may use the connection that is bound to the thread.
 	 */
+	@Test
+	void listenersAreToldOnceAndAfterTheCleanUp() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			Releases releases = context.getBean(Releases.class);
+			cleanUps.hook(() -> assertThat(releases.ofThisThread()).isEmpty());
+			takeWhileAnotherWaits(stock);
+			assertThat(cleanUps.held()).containsExactly(false);
+			assertThat(releases.ofThisThread()).containsExactly(LockListener.Outcome.RELEASED);
+		});
+	}
+
+	@Test
+	void newTransactionOfAMethodInsideOfAnother() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			context.getBean(TransactionTemplate.class)
+				.executeWithoutResult(
+						(status) -> stock.takeInNewTransaction("A", () -> awaitWaiter(() -> stock.take("A", () -> {
+						}))));
+			assertThat(cleanUps.held()).startsWith(false);
+		});
+	}
+
 	@Test
 	void commitInsideOfTheBodyIsNotTheEnd() {
 		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
 			stock.take("A", () -> {
 				awaitWaiter(() -> stock.take("A", () -> {
 				}));
-				stock.take("B");
+				stock.look("B");
 			});
 			assertThat(cleanUps.held()).containsExactly(true, false);
+		});
+	}
+
+	/**
+	 * The names of transactions do not tell overloaded methods apart.
+	 */
+	@Test
+	void commitOfTheSameNameInsideOfTheBodyIsNotTheEnd() {
+		run(TestBackend.LOCAL, (stock, cleanUps, context) -> {
+			stock.take("A", () -> {
+				awaitWaiter(() -> stock.take("A", () -> {
+				}));
+				stock.take("B");
+			});
+			assertThat(cleanUps.held()).containsExactly(true, true);
 		});
 	}
 
@@ -177,11 +216,13 @@ class PassedOnAfterCommitTests {
 	/**
 	 * The lock does not know which of the beans is called.
 	 */
-	@Test
-	void classOfWhichOneBeanHasSomethingBetweenLockAndTransaction() {
+	@ParameterizedTest
+	@ValueSource(strings = { "another", "yetAnother" })
+	void classOfWhichOneBeanHasSomethingBetweenLockAndTransaction(String bean) {
 		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.order=100")
-			.withBean("other", Stock.class)
-			.withBean(DefaultPointcutAdvisor.class, () -> afterTransactions("bean(other)")),
+			.withBean("another", Stock.class)
+			.withBean("yetAnother", Stock.class)
+			.withBean(DefaultPointcutAdvisor.class, () -> afterTransactions("bean(" + bean + ")")),
 				(stock, cleanUps, context) -> {
 					takeWhileAnotherWaits(stock);
 					assertThat(cleanUps.held()).containsExactly(true);
@@ -220,17 +261,18 @@ class PassedOnAfterCommitTests {
 	}
 
 	/**
-	 * The callbacks of a transaction on two resources belong to the one that began first.
+	 * The only transaction that is seen is one inside of the body.
 	 */
 	@Test
-	void lastOfSeveralCommitsIsTheEnd() {
-		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.unguarded-transaction-managers=both")
-			.withBean("secondManager", CleanUps.class, () -> new CleanUps(new DriverManagerDataSource("jdbc:h2:mem:")))
-			.withBean("both", Both.class), (stock, cleanUps, context) -> {
-				stock.takeOnBoth("A", () -> awaitWaiter(() -> stock.take("A", () -> {
-				})));
-				assertThat(context.getBean("secondManager", CleanUps.class).held()).containsExactly(true);
-				assertThat(cleanUps.held()).containsExactly(false);
+	void commitOfTheSameNameIsNotTheEndIfAManagerIsNotGuarded() {
+		run(application(TestBackend.LOCAL).withPropertyValues("holdfast.unguarded-transaction-managers=unguarded")
+			.withBean("unguarded", UnguardedManager.class), (stock, cleanUps, context) -> {
+				stock.takeUnguarded("A", () -> {
+					awaitWaiter(() -> stock.take("A", () -> {
+					}));
+					stock.takeUnguarded("A");
+				});
+				assertThat(cleanUps.held()).containsExactly(true);
 			});
 	}
 
@@ -246,7 +288,7 @@ class PassedOnAfterCommitTests {
 		Thread waiter = new Thread(call);
 		this.waiters.add(waiter);
 		waiter.start();
-		await().until(() -> List.of(waiter.getStackTrace()).toString().contains("KeyedPermits.await"));
+		await().atMost(PATIENCE).until(() -> List.of(waiter.getStackTrace()).toString().contains("KeyedPermits.await"));
 	}
 
 	private static boolean isHeld() {
@@ -274,6 +316,7 @@ class PassedOnAfterCommitTests {
 	private static ApplicationContextRunner application(TestBackend backend) {
 		return backend.application()
 			.withBean(LeaseCalls.class)
+			.withBean(Releases.class)
 			.withBean("transactionManager", CleanUps.class)
 			.withBean("stock", Stock.class)
 			.withPropertyValues("holdfast.wait-time=60s", "holdfast.handover.max-time=60s");
@@ -334,39 +377,39 @@ class PassedOnAfterCommitTests {
 	}
 
 	/**
-	 * Begins a transaction on two resources, and commits the last one first.
+	 * Notes which releases each thread is told of.
 	 */
-	static class Both implements PlatformTransactionManager {
+	static class Releases implements LockListener {
 
-		private final JdbcTransactionManager first;
+		private final ThreadLocal<List<Outcome>> outcomes = ThreadLocal.withInitial(ArrayList::new);
 
-		private final JdbcTransactionManager second;
-
-		private final Deque<TransactionStatus> begun = new ArrayDeque<>();
-
-		Both(@Qualifier("transactionManager") JdbcTransactionManager first,
-				@Qualifier("secondManager") JdbcTransactionManager second) {
-			this.first = first;
-			this.second = second;
+		List<Outcome> ofThisThread() {
+			return this.outcomes.get();
 		}
 
 		@Override
+		public void released(HeldLock lock, Outcome outcome) {
+			this.outcomes.get().add(outcome);
+		}
+
+	}
+
+	/**
+	 * Takes no listener.
+	 */
+	static class UnguardedManager implements PlatformTransactionManager {
+
+		@Override
 		public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
-			this.begun.push(this.first.getTransaction(definition));
-			this.begun.push(this.second.getTransaction(definition));
-			return this.begun.getFirst();
+			return new SimpleTransactionStatus();
 		}
 
 		@Override
 		public void commit(TransactionStatus status) {
-			this.second.commit(this.begun.pop());
-			this.first.commit(this.begun.pop());
 		}
 
 		@Override
 		public void rollback(TransactionStatus status) {
-			this.second.rollback(this.begun.pop());
-			this.first.rollback(this.begun.pop());
 		}
 
 	}
@@ -424,9 +467,20 @@ class PassedOnAfterCommitTests {
 		}
 
 		@DistributedLock(key = "'stock:' + #sku")
-		@Transactional("both")
-		public void takeOnBoth(String sku, Runnable whileHeld) {
+		@Transactional(transactionManager = "transactionManager", propagation = Propagation.REQUIRES_NEW)
+		public void takeInNewTransaction(String sku, Runnable whileHeld) {
 			take(sku, whileHeld);
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional("unguarded")
+		public void takeUnguarded(String sku, Runnable whileHeld) {
+			whileHeld.run();
+		}
+
+		@Transactional("transactionManager")
+		public void takeUnguarded(String sku) {
+			take(sku);
 		}
 
 	}
