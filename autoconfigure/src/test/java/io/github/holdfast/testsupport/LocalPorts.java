@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Ports for servers that listen some time later, or again after a while. The system gives
- * none of them to a connection in the meantime.
+ * none of them to a connection in the meantime, and Redis servers take lower ones.
  */
 final class LocalPorts {
 
-	private static final int FIRST = 22_000;
+	private static final int FIRST = 27_000;
 
-	private static final int COUNT = 10_000;
+	private static final int COUNT = 5_000;
 
 	private static final AtomicInteger next = new AtomicInteger(ThreadLocalRandom.current().nextInt(COUNT));
 

@@ -53,7 +53,7 @@ public final class RedisServer implements AutoCloseable {
 	 * The ports of the cluster bus are higher by 10000. Above are those that the system
 	 * gives to clients: a server could lose its port to one of them during a restart.
 	 */
-	private static final int MAX_PORT = 22_000;
+	private static final int MAX_PORT = 17_000;
 
 	private static final int ATTEMPTS = 10;
 
