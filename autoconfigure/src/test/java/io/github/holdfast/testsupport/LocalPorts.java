@@ -34,7 +34,7 @@ final class LocalPorts {
 		throw new IllegalStateException("There is no free port");
 	}
 
-	private static boolean isFree(int port) {
+	static boolean isFree(int port) {
 		try {
 			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
 			return true;

@@ -2,8 +2,6 @@ package io.github.holdfast.testsupport;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -296,18 +294,8 @@ public final class RedisServer implements AutoCloseable {
 		do {
 			port = ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT);
 		}
-		while (!isFree(port) || !isFree(port + 10_000));
+		while (!LocalPorts.isFree(port) || !LocalPorts.isFree(port + 10_000));
 		return port;
-	}
-
-	private static boolean isFree(int port) {
-		try {
-			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
-			return true;
-		}
-		catch (IOException ex) {
-			return false;
-		}
 	}
 
 	private Process startProcess() {

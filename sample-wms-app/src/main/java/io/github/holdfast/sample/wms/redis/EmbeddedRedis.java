@@ -7,12 +7,13 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.ThreadLocalRandom;
 
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
 import org.springframework.util.FileSystemUtils;
+
+import io.github.holdfast.sample.wms.FreePort;
 
 /**
  * A Redis server on a port of this machine, with its binary in a temporary folder that
@@ -20,13 +21,6 @@ import org.springframework.util.FileSystemUtils;
  * password.
  */
 public final class EmbeddedRedis implements AutoCloseable {
-
-	private static final int MIN_PORT = 20_000;
-
-	/**
-	 * Above are the ports of clients, one of whom could take that of a stopped server.
-	 */
-	private static final int MAX_PORT = 32_000;
 
 	private static final int ATTEMPTS = 10;
 
@@ -48,7 +42,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 	public static EmbeddedRedis start() {
 		for (int attempt = 1;; attempt++) {
 			try {
-				return start(ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT));
+				return start(FreePort.find());
 			}
 			catch (IllegalStateException ex) {
 				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("Address already in use")) {

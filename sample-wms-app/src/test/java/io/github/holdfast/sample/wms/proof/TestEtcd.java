@@ -1,8 +1,6 @@
 package io.github.holdfast.sample.wms.proof;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -12,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -21,18 +18,13 @@ import org.opentest4j.TestAbortedException;
 
 import org.springframework.util.FileSystemUtils;
 
+import io.github.holdfast.sample.wms.FreePort;
+
 /**
  * The etcd that is installed on this machine, as a server of its own for one test, which
  * forgets everything when it is killed. Without etcd, tests are skipped.
  */
 final class TestEtcd implements LockServer.Forgetful {
-
-	private static final int MIN_PORT = 20_000;
-
-	/**
-	 * Above are the ports of clients, one of whom could take that of a stopped server.
-	 */
-	private static final int MAX_PORT = 32_000;
 
 	private static final int ATTEMPTS = 10;
 
@@ -88,8 +80,8 @@ final class TestEtcd implements LockServer.Forgetful {
 
 	private Process launchOnFreePorts() throws IOException {
 		for (int attempt = 1;; attempt++) {
-			this.port = freePort();
-			this.peerPort = freePort();
+			this.port = FreePort.find();
+			this.peerPort = FreePort.find();
 			try {
 				return launch();
 			}
@@ -130,25 +122,6 @@ final class TestEtcd implements LockServer.Forgetful {
 					HttpResponse.BodyHandlers.ofString())
 			.body()
 			.contains("\"true\"");
-	}
-
-	private static int freePort() {
-		int port;
-		do {
-			port = ThreadLocalRandom.current().nextInt(MIN_PORT, MAX_PORT);
-		}
-		while (!isFree(port));
-		return port;
-	}
-
-	private static boolean isFree(int port) {
-		try {
-			new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
-			return true;
-		}
-		catch (IOException ex) {
-			return false;
-		}
 	}
 
 	@Override
