@@ -8,7 +8,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * The transaction that a body consists of: the only one of its name that begins under the
- * lock. When there are more, a manager of several resources may be at work.
+ * lock. Where there are more, as with overloaded methods, it is unknown which is the
+ * last.
  */
 final class BodyTransaction {
 
