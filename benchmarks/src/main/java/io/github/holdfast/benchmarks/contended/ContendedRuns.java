@@ -21,8 +21,10 @@ import io.github.holdfast.benchmarks.contender.Stores;
 import io.github.holdfast.benchmarks.report.Machine;
 
 /**
- * Measures locks that many threads want. Each round measures every contender once, in
- * JVMs of its own, so that a load of the machine that comes and goes hits all of them.
+ * Measures locks that many threads want. Every contender has JVMs of its own, which are
+ * warmed up once. Then each round measures every contender for a short time, so that a
+ * load of the machine that comes and goes hits all of them. Each fork begins anew with
+ * other JVMs, as no two compile quite the same code.
  */
 public final class ContendedRuns {
 
@@ -38,8 +40,8 @@ public final class ContendedRuns {
 
 	/**
 	 * Measure, print tables and draw charts.
-	 * @param args {@code --rounds}, {@code --warm-up}, {@code --measure},
-	 * {@code --scenarios}, {@code --contenders} and {@code --charts}
+	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
+	 * {@code --measure}, {@code --scenarios}, {@code --contenders} and {@code --charts}
 	 * @throws IOException if a worker cannot be started or a chart not be written
 	 * @throws InterruptedException if interrupted
 	 */
@@ -55,33 +57,57 @@ public final class ContendedRuns {
 	}
 
 	private void run(Stores stores) throws IOException, InterruptedException {
-		Collection<Scenario> scenarios = constants(Scenario.class, "scenarios");
-		Collection<Contender> contenders = constants(Contender.class, "contenders");
-		Measurement measurement = new Measurement(duration("warm-up", "3s"), duration("measure", "3s"),
-				stores.properties());
-		scenarios.forEach((scenario) -> this.results.add(new ScenarioResults(scenario)));
-		int rounds = Integer.parseInt(option("rounds", "5"));
-		for (int round = 1; round <= rounds; round++) {
+		constants(Scenario.class, "scenarios").forEach((scenario) -> this.results.add(new ScenarioResults(scenario)));
+		int forks = Integer.parseInt(option("forks", "1"));
+		for (int fork = 1; fork <= forks; fork++) {
 			for (ScenarioResults results : this.results) {
-				for (Contender contender : results.scenario().contenders()) {
-					if (contenders.contains(contender)) {
-						measure(round, results, contender, measurement);
-					}
-				}
+				run(results, stores);
 			}
 		}
 	}
 
-	private void measure(int round, ScenarioResults results, Contender contender, Measurement measurement)
+	private void run(ScenarioResults results, Stores stores) throws IOException, InterruptedException {
+		Collection<Contender> contenders = constants(Contender.class, "contenders");
+		List<Competitor> competitors = new ArrayList<>();
+		try {
+			for (Contender contender : results.scenario().contenders()) {
+				if (contenders.contains(contender)) {
+					attempt(results, contender, () -> competitors.add(Competitor.start(results.scenario(), contender,
+							duration("warm-up", "12s"), duration("measure", "2s"), stores.properties())));
+				}
+			}
+			int rounds = Integer.parseInt(option("rounds", "10"));
+			for (int round = 1; round <= rounds; round++) {
+				for (Competitor competitor : competitors) {
+					attempt(results, competitor.contender(), () -> measure(results, competitor));
+				}
+			}
+		}
+		finally {
+			for (Competitor competitor : competitors) {
+				competitor.close();
+			}
+		}
+	}
+
+	private void measure(ScenarioResults results, Competitor competitor) throws InterruptedException {
+		RoundResult result = competitor.round();
+		results.add(competitor.contender(), result);
+		System.out.printf(Locale.ROOT, "%s %s: %.0f/s, p99 %.3g ms%n", results.scenario(), competitor.contender(),
+				result.rate(), result.p99());
+	}
+
+	/**
+	 * One that has failed has no results any more, as all have one of each round.
+	 */
+	private void attempt(ScenarioResults results, Contender contender, Step step)
 			throws IOException, InterruptedException {
 		String name = results.scenario() + " " + contender;
 		if (this.failures.containsKey(name)) {
 			return;
 		}
 		try {
-			RoundResult result = measurement.of(results.scenario(), contender);
-			results.add(contender, result);
-			System.out.printf(Locale.ROOT, "%d %s: %.0f/s, p99 %.3g ms%n", round, name, result.rate(), result.p99());
+			step.run();
 		}
 		catch (IllegalStateException ex) {
 			this.failures.put(name, ex.getMessage());
@@ -116,6 +142,16 @@ public final class ContendedRuns {
 	private String option(String option, String value) {
 		String given = this.options.getProperty(option);
 		return (given != null) ? given : value;
+	}
+
+	/**
+	 * A part of the measurement of one contender.
+	 */
+	@FunctionalInterface
+	private interface Step {
+
+		void run() throws IOException, InterruptedException;
+
 	}
 
 }

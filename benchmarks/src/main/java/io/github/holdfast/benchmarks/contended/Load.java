@@ -16,6 +16,9 @@ final class Load {
 	private static final OperatingSystemMXBean SYSTEM = ManagementFactory
 		.getPlatformMXBean(OperatingSystemMXBean.class);
 
+	/** Until all threads have started, and have connections. */
+	private static final long SETTLING_MILLIS = 500;
+
 	private final Runnable turn;
 
 	private final List<CompletableFuture<Calls>> threads = new ArrayList<>();
@@ -54,6 +57,7 @@ final class Load {
 	}
 
 	void measure(long millis) throws InterruptedException {
+		Thread.sleep(SETTLING_MILLIS);
 		long begin = System.nanoTime();
 		long cpuBegin = SYSTEM.getProcessCpuTime();
 		this.phase = Phase.MEASURED;

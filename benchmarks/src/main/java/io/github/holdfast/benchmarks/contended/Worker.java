@@ -27,8 +27,6 @@ final class Worker {
 	/** What distinguishes answers from anything else that is printed. */
 	static final String ANSWER = "worker: ";
 
-	private static final String KEY = "inventory:SKU";
-
 	/**
 	 * For the first part of the warm-up, each thread has a key of its own, so that all of
 	 * the code that talks to the store is compiled: some locks call it rarely later.
@@ -41,8 +39,12 @@ final class Worker {
 
 	private final LockClient client;
 
-	private Worker(LockClient client) {
+	/** Not that of the others, which have their stock and their locks there as well. */
+	private final String key;
+
+	private Worker(LockClient client, String key) {
 		this.client = client;
+		this.key = key;
 	}
 
 	/**
@@ -57,7 +59,7 @@ final class Worker {
 		List<String> properties = new ArrayList<>(List.of(args).subList(5, args.length));
 		properties.add("spring.datasource.hikari.auto-commit=" + scenario.hasAutoCommit());
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
-			Worker worker = new Worker(application.getBean(LockClient.class));
+			Worker worker = new Worker(application.getBean(LockClient.class), "inventory:" + contender);
 			Work work = scenario.hasTransactions() ? worker.transactions(application, contender)
 					: worker.counting(Path.of(args[4]));
 			worker.run(scenario.threads(), work, Long.parseLong(args[2]), Long.parseLong(args[3]));
@@ -67,31 +69,41 @@ final class Worker {
 	private Work counting(Path file) throws IOException {
 		SharedCounter counter = SharedCounter.open(file);
 		return new Work(() -> this.client.run(ownKey(), () -> {
-		}), () -> this.client.run(KEY, counter::increment), counter::value);
+		}), () -> this.client.run(this.key, counter::increment), counter::value);
 	}
 
 	private Work transactions(ConfigurableApplicationContext application, Contender contender) {
 		TransactionTemplate transactions = application.getBean(TransactionTemplate.class);
 		Stock stock = new Stock(application.getBean(JdbcTemplate.class), contender == Contender.SELECT_FOR_UPDATE);
-		transactions.executeWithoutResult((status) -> stock.fill(KEY));
-		return new Work(() -> this.client.runInTransaction(ownKey(), transactions, () -> stock.deducted(KEY)),
-				() -> this.client.runInTransaction(KEY, transactions, () -> stock.deductOne(KEY)),
-				() -> stock.deducted(KEY));
+		transactions.executeWithoutResult((status) -> stock.fill(this.key));
+		return new Work(() -> this.client.runInTransaction(ownKey(), transactions, () -> stock.deducted(this.key)),
+				() -> this.client.runInTransaction(this.key, transactions, () -> stock.deductOne(this.key)),
+				() -> stock.deducted(this.key));
 	}
 
-	private static String ownKey() {
-		return KEY + ":" + Thread.currentThread().getId();
+	private String ownKey() {
+		return this.key + ":" + Thread.currentThread().getId();
 	}
 
+	/**
+	 * Runs until the JVM is stopped.
+	 */
 	private void run(int threads, Work work, long warmUpMillis, long measuredMillis)
 			throws IOException, InterruptedException {
-		await("start");
+		await("warm up");
 		Load own = Load.start(threads, work.ownTurn());
 		Thread.sleep(warmUpMillis / OWN_KEYS);
 		own.end();
+		round(threads, work, warmUpMillis - warmUpMillis / OWN_KEYS);
+		while (true) {
+			round(threads, work, measuredMillis);
+		}
+	}
+
+	private void round(int threads, Work work, long millis) throws IOException, InterruptedException {
+		await("start");
 		Load load = Load.start(threads, work.turn());
-		Thread.sleep(warmUpMillis - warmUpMillis / OWN_KEYS);
-		load.measure(measuredMillis);
+		load.measure(millis);
 		await("end");
 		LoadResult result = load.end();
 		await("check");

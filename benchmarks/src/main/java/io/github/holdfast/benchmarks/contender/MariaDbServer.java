@@ -34,6 +34,7 @@ final class MariaDbServer implements AutoCloseable {
 			.setSocket(folder.resolve("socket").toString())
 			.addArg("--bind-address=127.0.0.1")
 			.addArg("--log-warnings=0")
+			.addArg("--max-connections=2000")
 			// Without this it makes up a key pair at each start, which takes many seconds
 			.addArg("--skip-ssl");
 		if ("root".equals(System.getProperty("user.name"))) {
