@@ -15,21 +15,28 @@ final class BodyTransaction {
 
 	private final @Nullable String name;
 
+	private final CleanUps cleanUps;
+
 	private @Nullable TransactionExecution only;
 
 	private boolean begun;
 
-	private BodyTransaction(@Nullable String name) {
+	private boolean committed;
+
+	private long commitTime;
+
+	private BodyTransaction(@Nullable String name, CleanUps cleanUps) {
 		this.name = name;
+		this.cleanUps = cleanUps;
 	}
 
 	/**
 	 * The transaction of a body that is about to be called.
 	 */
-	static BodyTransaction of(LockSettings settings) {
+	static BodyTransaction of(LockSettings settings, CleanUps cleanUps) {
 		boolean joins = settings.propagation() != Propagation.REQUIRES_NEW
 				&& TransactionSynchronizationManager.isActualTransactionActive();
-		return new BodyTransaction(joins ? null : settings.transactionName());
+		return new BodyTransaction(joins ? null : settings.transactionName(), cleanUps);
 	}
 
 	void begun(TransactionExecution transaction) {
@@ -39,8 +46,26 @@ final class BodyTransaction {
 		}
 	}
 
-	boolean is(TransactionExecution transaction) {
-		return transaction == this.only;
+	/**
+	 * Note the end of a transaction.
+	 * @return whether it was this one, and what is left of the body takes long
+	 */
+	boolean committed(TransactionExecution transaction) {
+		if (transaction != this.only) {
+			return false;
+		}
+		this.committed = true;
+		this.commitTime = System.nanoTime();
+		return this.cleanUps.areLong();
+	}
+
+	/**
+	 * Note that the body has returned.
+	 */
+	void over() {
+		if (this.committed) {
+			this.cleanUps.took(System.nanoTime() - this.commitTime);
+		}
 	}
 
 }

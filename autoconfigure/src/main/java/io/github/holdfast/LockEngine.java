@@ -26,6 +26,8 @@ final class LockEngine implements AutoCloseable {
 
 	private final LockWaits waits = new LockWaits();
 
+	private final CleanUps cleanUps = new CleanUps();
+
 	private final AtomicInteger held = new AtomicInteger();
 
 	private final CompletableFuture<Void> drained = new CompletableFuture<>();
@@ -80,6 +82,10 @@ final class LockEngine implements AutoCloseable {
 
 	LockRenewal.Task renew(LockLease lease, LockSettings settings) {
 		return this.renewal.start(lease, settings);
+	}
+
+	CleanUps cleanUps() {
+		return this.cleanUps;
 	}
 
 	boolean isDraining() {

@@ -79,17 +79,18 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param acquired the renewals of those leases that this scope releases, in the order
 	 * of their acquisition
 	 * @param listeners who is told
+	 * @param cleanUps how long they took lately
 	 * @param whenEnded is run when everything has been given back and the store has
 	 * answered
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
-			List<LockRenewal.Task> acquired, List<LockListener> listeners, Runnable whenEnded) {
+			List<LockRenewal.Task> acquired, List<LockListener> listeners, CleanUps cleanUps, Runnable whenEnded) {
 		this.backend = backend;
 		this.name = settings.name();
 		this.mode = settings.mode();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
-		this.transaction = BodyTransaction.of(settings);
+		this.transaction = BodyTransaction.of(settings, cleanUps);
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
@@ -228,7 +229,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 */
 	@Override
 	public void committed(TransactionExecution transaction) {
-		if (this.transaction.is(transaction) && this.acquired.size() == 1 && this.registrar == null) {
+		if (this.transaction.committed(transaction) && this.acquired.size() == 1 && this.registrar == null) {
 			LockRenewal.Task renewal = this.acquired.get(0);
 			if (release().passOn(renewal, keyOf(renewal.lease()))) {
 				this.passedOn = true;
@@ -243,6 +244,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		if (!this.closing.compareAndSet(false, true)) {
 			return;
 		}
+		this.transaction.over();
 		Consumer<Runnable> registrar = this.registrar;
 		if (registrar == null) {
 			end();

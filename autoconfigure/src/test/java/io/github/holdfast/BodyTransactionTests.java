@@ -1,6 +1,9 @@
 package io.github.holdfast;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionExecution;
@@ -19,6 +22,13 @@ class BodyTransactionTests {
 
 	private final TransactionExecution body = new Transaction("body");
 
+	private final CleanUps cleanUps = new CleanUps();
+
+	@BeforeEach
+	void cleanUpsAreLong() {
+		this.cleanUps.took(Duration.ofMillis(1).toNanos());
+	}
+
 	@AfterEach
 	void endTransaction() {
 		TransactionSynchronizationManager.setActualTransactionActive(false);
@@ -26,46 +36,68 @@ class BodyTransactionTests {
 
 	@Test
 	void isTheOneOfItsName() {
-		BodyTransaction transaction = BodyTransaction.of(NAMED);
+		BodyTransaction transaction = BodyTransaction.of(NAMED, this.cleanUps);
 		TransactionExecution other = new Transaction("other");
 		transaction.begun(this.body);
 		transaction.begun(other);
-		assertThat(transaction.is(this.body)).isTrue();
-		assertThat(transaction.is(other)).isFalse();
+		assertThat(transaction.committed(this.body)).isTrue();
+		assertThat(transaction.committed(other)).isFalse();
 	}
 
 	@Test
 	void isUnknownIfThereAreSeveralOfItsName() {
-		BodyTransaction transaction = BodyTransaction.of(NAMED);
+		BodyTransaction transaction = BodyTransaction.of(NAMED, this.cleanUps);
 		TransactionExecution second = new Transaction("body");
 		transaction.begun(this.body);
 		transaction.begun(second);
 		transaction.begun(new Transaction("body"));
-		assertThat(transaction.is(this.body)).isFalse();
-		assertThat(transaction.is(second)).isFalse();
+		assertThat(transaction.committed(this.body)).isFalse();
+		assertThat(transaction.committed(second)).isFalse();
 	}
 
 	@Test
 	void isUnknownWithoutAName() {
-		BodyTransaction transaction = BodyTransaction.of(LockSettings.DEFAULT);
+		BodyTransaction transaction = BodyTransaction.of(LockSettings.DEFAULT, this.cleanUps);
 		transaction.begun(this.body);
-		assertThat(transaction.is(this.body)).isFalse();
+		assertThat(transaction.committed(this.body)).isFalse();
 	}
 
 	@Test
 	void isUnknownIfTheBodyMayJoinARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		BodyTransaction transaction = BodyTransaction.of(NAMED);
+		BodyTransaction transaction = BodyTransaction.of(NAMED, this.cleanUps);
 		transaction.begun(this.body);
-		assertThat(transaction.is(this.body)).isFalse();
+		assertThat(transaction.committed(this.body)).isFalse();
 	}
 
 	@Test
 	void isNewBesideARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		BodyTransaction transaction = BodyTransaction.of(NAMED.withPropagation(Propagation.REQUIRES_NEW));
+		BodyTransaction transaction = BodyTransaction.of(NAMED.withPropagation(Propagation.REQUIRES_NEW),
+				this.cleanUps);
 		transaction.begun(this.body);
-		assertThat(transaction.is(this.body)).isTrue();
+		assertThat(transaction.committed(this.body)).isTrue();
+	}
+
+	@Test
+	void doesNotEndBeforeTheBodyIfCleanUpsAreShort() {
+		this.cleanUps.took(0);
+		BodyTransaction transaction = BodyTransaction.of(NAMED, this.cleanUps);
+		transaction.begun(this.body);
+		assertThat(transaction.committed(this.body)).isFalse();
+	}
+
+	@Test
+	void tellsHowLongItTookFromTheCommitToTheEndOfTheBody() throws InterruptedException {
+		this.cleanUps.took(0);
+		BodyTransaction transaction = BodyTransaction.of(NAMED, this.cleanUps);
+		transaction.begun(this.body);
+		transaction.over();
+		assertThat(this.cleanUps.areLong()).isFalse();
+		transaction.committed(this.body);
+		Thread.sleep(1);
+		transaction.over();
+		assertThat(this.cleanUps.areLong()).isTrue();
 	}
 
 	private record Transaction(String getTransactionName) implements TransactionExecution {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
@@ -80,6 +81,14 @@ class PassedOnAfterCommitTests {
 			});
 			assertThat(cleanUps.held()).containsExactly(true);
 			assertThat(calls.count("release")).isOne();
+		});
+	}
+
+	@Test
+	void lockIsPassedOnAtTheEndUntilItIsKnownThatCleanUpsAreLong() {
+		runAtOnce(application(TestBackend.LOCAL), (stock, cleanUps, context) -> {
+			takeWhileAnotherWaits(stock);
+			assertThat(cleanUps.held()).containsExactly(true);
 		});
 	}
 
@@ -300,6 +309,13 @@ class PassedOnAfterCommitTests {
 	}
 
 	private void run(ApplicationContextRunner application, Scenario scenario) {
+		runAtOnce(application, (stock, cleanUps, context) -> {
+			learnThatCleanUpsAreLong(stock);
+			scenario.run(stock, cleanUps, context);
+		});
+	}
+
+	private void runAtOnce(ApplicationContextRunner application, Scenario scenario) {
 		application.run((context) -> {
 			try {
 				scenario.run(context.getBean("stock", Stock.class),
@@ -311,6 +327,16 @@ class PassedOnAfterCommitTests {
 				}
 			}
 		});
+	}
+
+	/**
+	 * In a thread of its own, as this one notes what happens to it.
+	 */
+	private static void learnThatCleanUpsAreLong(Stock stock) throws InterruptedException {
+		Thread thread = new Thread(() -> stock.take("C", () -> {
+		}));
+		thread.start();
+		thread.join();
 	}
 
 	private static ApplicationContextRunner application(TestBackend backend) {
@@ -349,6 +375,8 @@ class PassedOnAfterCommitTests {
 
 		private static final long serialVersionUID = 1L;
 
+		private static final long ROUND_TRIP_NANOS = 1_000_000;
+
 		private final transient ThreadLocal<List<Boolean>> held = ThreadLocal.withInitial(ArrayList::new);
 
 		private final transient ThreadLocal<Runnable> hook = ThreadLocal.withInitial(() -> () -> {
@@ -371,6 +399,8 @@ class PassedOnAfterCommitTests {
 		protected void doCleanupAfterCompletion(Object transaction) {
 			this.held.get().add(isHeld());
 			this.hook.get().run();
+			// As if the database was at the other end of a network
+			LockSupport.parkNanos(ROUND_TRIP_NANOS);
 			super.doCleanupAfterCompletion(transaction);
 		}
 
@@ -422,7 +452,7 @@ class PassedOnAfterCommitTests {
 			this.jdbc = jdbc;
 			jdbc.execute("CREATE TABLE IF NOT EXISTS stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
 			jdbc.update("DELETE FROM stock");
-			jdbc.update("INSERT INTO stock VALUES ('A', 100), ('B', 100)");
+			jdbc.update("INSERT INTO stock VALUES ('A', 100), ('B', 100), ('C', 100)");
 		}
 
 		int quantity(String sku) {
