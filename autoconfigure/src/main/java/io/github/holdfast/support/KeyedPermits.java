@@ -31,7 +31,7 @@ public final class KeyedPermits<T> {
 	 * How often a waiter can be overtaken. With more of them, the threads on one key get
 	 * little faster, and their longest waits much longer.
 	 */
-	static final int MOST_OVERTAKINGS = 16;
+	static final int MOST_OVERTAKINGS = 8;
 
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();

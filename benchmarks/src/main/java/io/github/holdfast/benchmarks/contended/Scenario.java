@@ -26,6 +26,11 @@ enum Scenario {
 	/** The same with the setting of the pool that saves round trips. */
 	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1, 16,
 			EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
+
+	/** Each thread with a transaction on a database at the other end of a network. */
+	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1, 16,
+			EnumSet.allOf(Reach.class),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK));
 
 	private final String title;
@@ -59,7 +64,11 @@ enum Scenario {
 	}
 
 	boolean hasTransactions() {
-		return this == TRANSACTION || this == TRANSACTION_WITHOUT_AUTO_COMMIT;
+		return this == TRANSACTION || this == TRANSACTION_WITHOUT_AUTO_COMMIT || isOverNetwork();
+	}
+
+	boolean isOverNetwork() {
+		return this == TRANSACTION_OVER_NETWORK;
 	}
 
 	boolean hasAutoCommit() {

@@ -102,9 +102,13 @@ final class ScenarioResults {
 	}
 
 	private String ratio(Contender contender, Contender baseline) {
-		double ratio = Spread.ofRatios(values(contender, RoundResult::rate), values(baseline, RoundResult::rate))
-			.median();
-		return format((ratio < 10) ? "%.2f" : "%.0f", ratio);
+		if (contender == baseline) {
+			return "1";
+		}
+		Spread ratios = Spread.ofRatios(values(contender, RoundResult::rate), values(baseline, RoundResult::rate));
+		String format = (ratios.median() < 10) ? "%.2f" : "%.0f";
+		return format(format + " (" + format + " to " + format + ")", ratios.median(), ratios.smallest(),
+				ratios.largest());
 	}
 
 	private String millis(Contender contender, ToDoubleFunction<RoundResult> value) {

@@ -17,6 +17,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.benchmarks.contender.Contender;
 import io.github.holdfast.benchmarks.contender.LockClient;
+import io.github.holdfast.benchmarks.contender.Store;
 
 /**
  * A JVM with threads that want the one lock. It does one thing after the other, as it is
@@ -58,6 +59,10 @@ final class Worker {
 		Contender contender = Contender.valueOf(args[1]);
 		List<String> properties = new ArrayList<>(List.of(args).subList(5, args.length));
 		properties.add("spring.datasource.hikari.auto-commit=" + scenario.hasAutoCommit());
+		if (scenario.isOverNetwork()) {
+			properties.removeIf((property) -> property.startsWith(Store.JDBC_URL));
+			properties.add(Store.JDBC_URL + "=${" + Store.DISTANT_JDBC_URL + "}");
+		}
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
 			Worker worker = new Worker(application.getBean(LockClient.class), "inventory:" + contender);
 			Work work = scenario.hasTransactions() ? worker.transactions(application, contender)

@@ -52,9 +52,16 @@ final class MariaDbServer implements AutoCloseable {
 		}
 	}
 
-	String jdbcUrl() {
-		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort()
-				+ "/benchmark?user=root&createDatabaseIfNotExist=true";
+	int port() {
+		return this.server.getConfiguration().getPort();
+	}
+
+	/**
+	 * How to connect.
+	 * @param port that of the server, or one that leads to it
+	 */
+	static String jdbcUrl(int port) {
+		return "jdbc:mariadb://127.0.0.1:" + port + "/benchmark?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override

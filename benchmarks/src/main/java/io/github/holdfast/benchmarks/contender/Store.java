@@ -3,6 +3,8 @@ package io.github.holdfast.benchmarks.contender;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
 
 import org.apache.curator.test.TestingServer;
 import redis.embedded.RedisServer;
@@ -25,18 +27,23 @@ public enum Store {
 				.onShutdownForceStop(true)
 				.build();
 			server.start();
-			return new Server("spring.data.redis.port=" + port, server::stop);
+			return new Server(List.of("spring.data.redis.port=" + port), server::stop);
 		}
 
 	},
 
-	/** MariaDB, with its defaults. */
+	/** MariaDB, with its defaults, here and as if it was on another machine. */
 	MARIADB {
 
 		@Override
 		Server start() throws Exception {
 			MariaDbServer server = MariaDbServer.start();
-			return new Server("spring.datasource.hikari.jdbc-url=" + server.jdbcUrl(), server);
+			DistantServer distant = DistantServer.open(server.port(), MESSAGE_TIME);
+			return new Server(List.of(JDBC_URL + "=" + MariaDbServer.jdbcUrl(server.port()),
+					DISTANT_JDBC_URL + "=" + MariaDbServer.jdbcUrl(distant.port())), () -> {
+						distant.close();
+						server.close();
+					});
 		}
 
 	},
@@ -47,10 +54,19 @@ public enum Store {
 		@Override
 		Server start() throws Exception {
 			TestingServer server = new TestingServer();
-			return new Server("benchmark.zookeeper=" + server.getConnectString(), server);
+			return new Server(List.of("benchmark.zookeeper=" + server.getConnectString()), server);
 		}
 
 	};
+
+	/** The property that tells the pool of an application where MariaDB is. */
+	public static final String JDBC_URL = "spring.datasource.hikari.jdbc-url";
+
+	/** The property that tells where MariaDB is when it is far away. */
+	public static final String DISTANT_JDBC_URL = "benchmark.distant-jdbc-url";
+
+	/** Within the data center of a cloud. */
+	private static final Duration MESSAGE_TIME = Duration.ofNanos(100_000);
 
 	abstract Server start() throws Exception;
 
@@ -63,10 +79,10 @@ public enum Store {
 	/**
 	 * A server that runs.
 	 *
-	 * @param property how applications find it
+	 * @param properties how applications find it
 	 * @param stop stops it
 	 */
-	record Server(String property, AutoCloseable stop) {
+	record Server(List<String> properties, AutoCloseable stop) {
 
 	}
 

@@ -37,7 +37,7 @@ public final class Stores implements AutoCloseable {
 	 * @return properties of Spring Boot
 	 */
 	public List<String> properties() {
-		return this.servers.values().stream().map(Store.Server::property).toList();
+		return this.servers.values().stream().flatMap((server) -> server.properties().stream()).toList();
 	}
 
 	@Override
