@@ -62,7 +62,7 @@ final class LockAcquisition {
 			throw ex;
 		}
 		LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
-				this.listeners, this.engine.cleanUps(), this.engine::scopeEnded);
+				this.listeners, this.engine);
 		scope.opened();
 		return scope;
 	}

@@ -40,7 +40,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final List<LockListener> listeners;
 
-	private final Runnable whenEnded;
+	private final LockEngine engine;
 
 	private final @Nullable LockScope outer;
 
@@ -79,23 +79,22 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param acquired the renewals of those leases that this scope releases, in the order
 	 * of their acquisition
 	 * @param listeners who is told
-	 * @param cleanUps how long they took lately
-	 * @param whenEnded is run when everything has been given back and the store has
+	 * @param engine is told when everything has been given back and the store has
 	 * answered
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
-			List<LockRenewal.Task> acquired, List<LockListener> listeners, CleanUps cleanUps, Runnable whenEnded) {
+			List<LockRenewal.Task> acquired, List<LockListener> listeners, LockEngine engine) {
 		this.backend = backend;
 		this.name = settings.name();
 		this.mode = settings.mode();
 		this.leaseTime = settings.leaseTime();
 		this.propagation = settings.propagation();
-		this.transaction = BodyTransaction.of(settings, cleanUps);
+		this.transaction = BodyTransaction.of(settings, engine.cleanUps());
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
 		this.listeners = listeners;
-		this.whenEnded = whenEnded;
+		this.engine = engine;
 		this.outer = HeldLocks.current();
 		HeldLocks.push(this);
 	}
@@ -269,10 +268,10 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		finally {
 			CompletionStage<?> answer = this.answer;
 			if (answer != null) {
-				answer.thenRun(this.whenEnded);
+				answer.thenRun(this.engine::scopeEnded);
 			}
 			else {
-				this.whenEnded.run();
+				this.engine.scopeEnded();
 			}
 		}
 	}
