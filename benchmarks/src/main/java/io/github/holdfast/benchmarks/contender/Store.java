@@ -3,7 +3,6 @@ package io.github.holdfast.benchmarks.contender;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.List;
 
 import org.apache.curator.test.TestingServer;
@@ -38,12 +37,9 @@ public enum Store {
 		@Override
 		Server start() throws Exception {
 			MariaDbServer server = MariaDbServer.start();
-			DistantServer distant = DistantServer.open(server.port(), MESSAGE_TIME);
-			return new Server(List.of(JDBC_URL + "=" + MariaDbServer.jdbcUrl(server.port()),
-					DISTANT_JDBC_URL + "=" + MariaDbServer.jdbcUrl(distant.port())), () -> {
-						distant.close();
-						server.close();
-					});
+			return new Server(
+					List.of(JDBC_URL + "=" + server.jdbcUrl(), DISTANT_JDBC_URL + "=" + server.distantJdbcUrl()),
+					server);
 		}
 
 	},
@@ -64,9 +60,6 @@ public enum Store {
 
 	/** The property that tells where MariaDB is when it is far away. */
 	public static final String DISTANT_JDBC_URL = "benchmark.distant-jdbc-url";
-
-	/** Within the data center of a cloud. */
-	private static final Duration MESSAGE_TIME = Duration.ofNanos(100_000);
 
 	abstract Server start() throws Exception;
 
