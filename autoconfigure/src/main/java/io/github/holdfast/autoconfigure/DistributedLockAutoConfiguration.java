@@ -87,6 +87,7 @@ public final class DistributedLockAutoConfiguration {
 		}, fence::getIfAvailable);
 		processor.setBackend(backend::getIfAvailable);
 		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
+		processor.setCheckWithCommit(() -> properties.getObject().isCheckWithCommit());
 		return processor;
 	}
 

@@ -56,6 +56,12 @@ public class LockProperties {
 	private @Nullable CommitGuardLevel commitGuard;
 
 	/**
+	 * Whether the check of the level 'fence' is sent to the database together with the
+	 * commit, where database and driver allow it.
+	 */
+	private boolean checkWithCommit = true;
+
+	/**
 	 * Names of the transaction managers whose commits get the check of the level 'lease'
 	 * at most. Nothing that locks protect may be changed through them.
 	 */
@@ -124,6 +130,14 @@ public class LockProperties {
 
 	public void setCommitGuard(@Nullable CommitGuardLevel commitGuard) {
 		this.commitGuard = commitGuard;
+	}
+
+	public boolean isCheckWithCommit() {
+		return this.checkWithCommit;
+	}
+
+	public void setCheckWithCommit(boolean checkWithCommit) {
+		this.checkWithCommit = checkWithCommit;
 	}
 
 	public Set<String> getUnguardedTransactionManagers() {

@@ -24,39 +24,82 @@ final class CommitCheck {
 
 	private final LockListener.HeldLock innermost;
 
+	private final @Nullable FencedCommits commits;
+
 	private final List<VersionLease> replaced = new ArrayList<>();
 
-	CommitCheck(GuardedManager manager, TransactionExecution transaction, LockListener.HeldLock innermost) {
+	private @Nullable FencedCommit commit;
+
+	/**
+	 * Create a check.
+	 * @param commits sends the last part of the check together with the commit, or
+	 * {@code null} if all has to be checked before
+	 */
+	CommitCheck(GuardedManager manager, TransactionExecution transaction, LockListener.HeldLock innermost,
+			@Nullable FencedCommits commits) {
 		this.manager = manager;
 		this.readOnly = transaction.isReadOnly();
 		this.innermost = innermost;
+		this.commits = commits;
 	}
 
 	/**
-	 * Check the locks.
+	 * Check the locks, but for what is checked with the commit.
 	 * @throws LockLostException if one of them does not allow the commit
 	 */
 	void run() {
 		String lost = findLost(this.innermost);
-		if (lost == null) {
-			return;
+		if (lost != null) {
+			throw lost(lost);
 		}
+	}
+
+	private LockLostException lost(String key) {
 		for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
 			lock.lossReported();
 		}
-		throw new LockLostException(lost, this.manager.lossDetail(), null);
+		return new LockLostException(key, this.manager.lossDetail(), null);
 	}
 
 	/**
-	 * Note that the commit comes next.
+	 * Let the commit come next, or send it with the rest of the check.
+	 * @throws LockLostException if that does not allow the commit
+	 * @throws CommitFailedException if the commit was sent and failed
 	 */
-	void passed(@Nullable RunningTransaction running) {
+	void commit(@Nullable RunningTransaction running) {
 		if (running != null) {
 			running.committing(this.replaced);
 		}
 		else {
 			this.replaced.forEach(VersionLease::committed);
 		}
+		if (this.commit != null) {
+			send(this.commit, running);
+		}
+		noteGuarded();
+	}
+
+	private void send(FencedCommit commit, @Nullable RunningTransaction running) {
+		boolean sent = false;
+		try {
+			if (!commit.send()) {
+				throw lost(this.innermost.keys().get(this.innermost.keys().size() - 1));
+			}
+			sent = true;
+		}
+		catch (CommitFailedException ex) {
+			sent = true;
+			noteGuarded();
+			throw ex;
+		}
+		finally {
+			if (!sent && running != null) {
+				running.notCommitting();
+			}
+		}
+	}
+
+	private void noteGuarded() {
 		for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
 			boolean guarded = (lock.mode() == LockRequest.Mode.OPTIMISTIC)
 					? this.manager.guarding() == CommitGuardLevel.FENCE : this.manager.isSql() && !this.readOnly;
@@ -74,7 +117,7 @@ final class CommitCheck {
 		String lost = (outer != null) ? findLost(outer) : null;
 		for (int i = 0; i < lock.leases().size() && lost == null; i++) {
 			LockLease lease = lock.leases().get(i);
-			if (!isChecked(lease, outer) && !isHeld(lock, lock.keys().get(i), lease)) {
+			if (!isChecked(lease, outer) && !isHeld(lock, i)) {
 				lost = lock.keys().get(i);
 			}
 		}
@@ -90,15 +133,17 @@ final class CommitCheck {
 		return false;
 	}
 
-	private boolean isHeld(LockListener.HeldLock lock, String key, LockLease lease) {
+	private boolean isHeld(LockListener.HeldLock lock, int index) {
+		LockLease lease = lock.leases().get(index);
 		return switch (this.manager.guarding()) {
 			case LEASE -> lease.isValid();
 			case VERIFY -> lease.renew(lock.leaseTime());
-			case FENCE -> isHeldAtFence(lock, key, lease);
+			case FENCE -> isHeldAtFence(lock, index, lease);
 		};
 	}
 
-	private boolean isHeldAtFence(LockListener.HeldLock lock, String key, LockLease lease) {
+	private boolean isHeldAtFence(LockListener.HeldLock lock, int index, LockLease lease) {
+		String key = lock.keys().get(index);
 		if (lease instanceof VersionLease version) {
 			checkVersion(lock, key, version);
 			return true;
@@ -106,8 +151,13 @@ final class CommitCheck {
 		if (lock.mode() == LockRequest.Mode.SHARED) {
 			return isHeldShared(key, lease);
 		}
-		return (!this.readOnly || lease.isValid())
-				&& this.manager.fence().holds(this.manager.dataSource(), lease, this.readOnly);
+		if (this.readOnly) {
+			return lease.isValid() && this.manager.fence().holds(this.manager.dataSource(), lease, true);
+		}
+		if (this.commits != null && lock == this.innermost && index == lock.leases().size() - 1) {
+			this.commit = this.commits.prepare(lease);
+		}
+		return this.commit != null || this.manager.fence().holds(this.manager.dataSource(), lease, false);
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.sql.SQLException;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -24,9 +23,10 @@ import io.github.holdfast.LockRequest;
  * lock when one has been committed.
  *
  * <p>
- * Never lets a {@link TransactionException} or a checked exception escape: Spring would
- * take the first for a failure of the commit itself and does not expect the second. In
- * both cases it would skip the rollback, and the connection's clean-up would commit.
+ * Never lets a {@link TransactionException} or a checked exception escape before a commit
+ * was sent: Spring would take the first for a failure of the commit itself and does not
+ * expect the second. In both cases it would skip the rollback, and the connection's
+ * clean-up would commit.
  *
  * @since 0.1.0
  */
@@ -69,6 +69,10 @@ final class CommitGuard implements TransactionExecutionListener {
 		try {
 			check(transaction, innermost);
 		}
+		catch (CommitFailedException ex) {
+			commitFailed(ex);
+			throw ex.managersOwn();
+		}
 		catch (TransactionException ex) {
 			throw failed(innermost, ex);
 		}
@@ -90,13 +94,13 @@ final class CommitGuard implements TransactionExecutionListener {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		CommitCheck check = new CommitCheck(this.manager, transaction, innermost);
+		CommitCheck check = new CommitCheck(this.manager, transaction, innermost, this.manager.fencedCommits(this));
 		check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		check.passed(RunningTransaction.current());
+		check.commit(RunningTransaction.current());
 	}
 
 	@Override
@@ -104,7 +108,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (commitFailure == null) {
 			committed(transaction);
 		}
-		else if (isRefusal(commitFailure)) {
+		else if (CommitFailedException.isRefusal(commitFailure)) {
 			refused(commitFailure);
 		}
 	}
@@ -117,32 +121,28 @@ final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	/**
-	 * A commit that the database refused has not taken place; any other failure leaves it
-	 * open.
+	 * A commit that was sent with the check has failed. Spring will take this for a
+	 * failure before the commit, unless the outcome is unknown.
 	 */
+	private static void commitFailed(CommitFailedException failure) {
+		RunningTransaction running = RunningTransaction.current();
+		if (running != null) {
+			running.failed(failure.isRefusal());
+		}
+		if (failure.isRefusal()) {
+			refused(failure);
+		}
+	}
+
 	private static void refused(Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
-		boolean conflict = sqlState(commitFailure).startsWith("40");
+		boolean conflict = CommitFailedException.isConflict(commitFailure);
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
 			lock.outcomeUnknown(false);
 			if (conflict && lock.mode() == LockRequest.Mode.OPTIMISTIC) {
 				lock.overtaken();
 			}
 		}
-	}
-
-	private static boolean isRefusal(Throwable failure) {
-		String state = sqlState(failure);
-		return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
-	}
-
-	private static String sqlState(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
-				return ex.getSQLState();
-			}
-		}
-		return "";
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
+	private BooleanSupplier withCommit = () -> true;
+
 	private @Nullable ListableBeanFactory beanFactory;
 
 	/** Whether all managers take a guard. */
@@ -81,6 +84,17 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		this.leftOut = leftOut;
 	}
 
+	/**
+	 * Let the check of the fence be sent to the database together with the commit, or
+	 * before it. By default, they are sent together where database, driver and
+	 * transaction manager allow it.
+	 * @param withCommit supplies whether they may be sent together, when all beans are
+	 * there
+	 */
+	public void setCheckWithCommit(BooleanSupplier withCommit) {
+		this.withCommit = withCommit;
+	}
+
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		this.beanFactory = (ListableBeanFactory) beanFactory;
@@ -101,7 +115,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 			return;
 		}
 		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
-				(name) -> this.leftOut.get().contains(name));
+				(name) -> this.leftOut.get().contains(name), this.withCommit);
 		if (takesGuard(manager)) {
 			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
 			List<TransactionExecutionListener> listeners = new ArrayList<>(

@@ -40,7 +40,7 @@ public sealed class Fence permits SessionFence {
 	/**
 	 * Unless the transaction has a time-out of its own, which is checked here as well.
 	 */
-	private static final int TIMEOUT_SECONDS = 10;
+	static final int TIMEOUT_SECONDS = 10;
 
 	private final Supplier<DataSource> dataSource;
 
@@ -137,7 +137,10 @@ public sealed class Fence permits SessionFence {
 		return inTransaction(managed, lease, (connection) -> isCurrent(managed, connection, lease, readOnly));
 	}
 
-	private static boolean inTransaction(DataSource managed, LockLease lease, Work work) {
+	/**
+	 * Use the connection of the running transaction.
+	 */
+	static <T extends @Nullable Object> T inTransaction(DataSource managed, LockLease lease, Work<T> work) {
 		Connection connection = DataSourceUtils.getConnection(managed);
 		try {
 			if (!DataSourceUtils.isConnectionTransactional(connection, managed)) {
@@ -160,18 +163,32 @@ public sealed class Fence permits SessionFence {
 	 */
 	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = readOnly ? this.select : this.select + dialect.shareLock();
+		String sql = readOnly ? this.select : lockingSelect(connection);
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
 			return finds(statement, dialect, lease);
 		}
 		catch (SQLException ex) {
-			if (dialect.isConcurrencyFailure(ex)) {
-				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
-						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
-			}
-			throw ex;
+			throw failed(connection, lease, ex);
 		}
+	}
+
+	/**
+	 * The select that finds a row if a lease is held, and keeps later holders out.
+	 */
+	String lockingSelect(Connection connection) throws SQLException {
+		return this.select + dialect(connection).shareLock();
+	}
+
+	/**
+	 * What a failure of that select means.
+	 */
+	SQLException failed(Connection connection, LockLease lease, SQLException ex) throws SQLException {
+		if (dialect(connection).isConcurrencyFailure(ex)) {
+			throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
+					+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
+		}
+		return ex;
 	}
 
 	private boolean isCurrent(DataSource managed, Connection connection, VersionLease lease, boolean readOnly)
@@ -200,12 +217,17 @@ public sealed class Fence permits SessionFence {
 	}
 
 	private boolean finds(PreparedStatement statement, SqlDialect dialect, LockLease lease) throws SQLException {
-		statement.setLong(1, lease.epoch());
-		statement.setString(2, lease.owner());
-		this.rows.setCondition(dialect, statement, 3, lease.key());
+		setParameters(statement, dialect, lease.key(), new FenceEntry(lease.epoch(), lease.owner()));
 		try (ResultSet rs = statement.executeQuery()) {
 			return rs.next();
 		}
+	}
+
+	void setParameters(PreparedStatement statement, SqlDialect dialect, String key, FenceEntry holder)
+			throws SQLException {
+		statement.setLong(1, holder.epoch());
+		statement.setString(2, holder.owner());
+		this.rows.setCondition(dialect, statement, 3, key);
 	}
 
 	static void rollBack(DataSource managed) {
@@ -223,7 +245,7 @@ public sealed class Fence permits SessionFence {
 		}
 	}
 
-	private SqlDialect dialect(Connection connection) throws SQLException {
+	SqlDialect dialect(Connection connection) throws SQLException {
 		SqlDialect dialect = this.dialect;
 		if (dialect == null) {
 			dialect = SqlDialect.of(connection);
@@ -236,9 +258,9 @@ public sealed class Fence permits SessionFence {
 	 * A statement on the connection of a transaction.
 	 */
 	@FunctionalInterface
-	private interface Work {
+	interface Work<T extends @Nullable Object> {
 
-		boolean on(Connection connection) throws SQLException;
+		T on(Connection connection) throws SQLException;
 
 	}
 

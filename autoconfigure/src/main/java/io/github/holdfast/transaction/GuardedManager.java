@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -44,12 +45,15 @@ final class GuardedManager {
 
 	private final Predicate<String> leftOut;
 
+	private final SingletonSupplier<@Nullable FencedCommits> fencedCommits;
+
 	private volatile @Nullable CommitGuardLevel guarding;
 
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut) {
+			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut,
+			BooleanSupplier withCommit) {
 		this.beanName = beanName;
 		this.manager = manager;
 		this.wanted = wanted;
@@ -57,6 +61,8 @@ final class GuardedManager {
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.proof = proof;
 		this.leftOut = leftOut;
+		this.fencedCommits = SingletonSupplier
+			.of(() -> withCommit.getAsBoolean() ? FencedCommits.of(manager, fence(), dataSource()) : null);
 	}
 
 	TransactionManager manager() {
@@ -169,6 +175,16 @@ final class GuardedManager {
 	boolean reportsRollbackOfItsConnection() {
 		return this.manager instanceof ResourceTransactionManager resources
 				&& resources.getResourceFactory() instanceof DataSource;
+	}
+
+	/**
+	 * How to send the check of a lease together with the commit.
+	 * @param guard the listener that asks; after it there must be nothing but the commit
+	 * @return how, or {@code null} if the commit has to be left to the manager
+	 */
+	@Nullable FencedCommits fencedCommits(CommitGuard guard) {
+		FencedCommits commits = (guarding() == CommitGuardLevel.FENCE) ? this.fencedCommits.get() : null;
+		return (commits != null && commits.comeRightAfter(guard)) ? commits : null;
 	}
 
 	/**

@@ -22,6 +22,9 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private List<VersionLease> versions = List.of();
 
+	/** Whether a commit that failed before Spring's was refused. */
+	private @Nullable Boolean refused;
+
 	private boolean ended;
 
 	RunningTransaction(GuardedManager manager) {
@@ -64,6 +67,21 @@ final class RunningTransaction implements TransactionSynchronization {
 		this.versions = versions;
 	}
 
+	/**
+	 * Note that there is no commit after all.
+	 */
+	void notCommitting() {
+		this.committing = false;
+	}
+
+	/**
+	 * Note that the commit has failed before Spring's own one.
+	 * @param refused whether the database refused it, so that the outcome is known
+	 */
+	void failed(boolean refused) {
+		this.refused = refused;
+	}
+
 	@Override
 	public void afterCommit() {
 		this.ended = true;
@@ -77,8 +95,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	@Override
 	public void afterCompletion(int status) {
 		this.ended = true;
-		boolean rolledBack = !this.committing
-				|| (status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection());
+		boolean rolledBack = !this.committing || wasRolledBack(status);
 		if (!rolledBack) {
 			this.versions.forEach(VersionLease::committed);
 		}
@@ -94,6 +111,13 @@ final class RunningTransaction implements TransactionSynchronization {
 				lock.outcomeUnknown(true);
 			}
 		}
+	}
+
+	private boolean wasRolledBack(int status) {
+		if (this.refused != null) {
+			return this.refused;
+		}
+		return status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection();
 	}
 
 }

@@ -48,6 +48,9 @@ class UnknownOutcomeTests {
 
 	private static final Duration LEASE_TIME = Duration.ofSeconds(4);
 
+	/** Then the guard leaves the commit to the manager. */
+	private static final int AFTER_THE_GUARD = 1;
+
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
@@ -72,13 +75,24 @@ class UnknownOutcomeTests {
 	}
 
 	/**
+	 * The check before the commit is sent with it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,DROP_REPLIES", "MARIADB,HOLD_REQUESTS", "POSTGRESQL,DROP_REPLIES",
+			"POSTGRESQL,HOLD_REQUESTS" })
+	void lockRunsOutAfterALostCheckWithCommit(TestDatabase database, FaultProxy.Fault fault) throws Exception {
+		run(database, fault, 0, UnknownOutcomeTests::assertIsKept, "holdfast.commit-guard=fence",
+				"holdfast.lease-time=" + LEASE_TIME);
+	}
+
+	/**
 	 * The lock ends with the session that the transaction is in, not before.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "MARIADB,DROP_REPLIES", "MARIADB,HOLD_REQUESTS", "POSTGRESQL,DROP_REPLIES",
 			"POSTGRESQL,HOLD_REQUESTS" })
 	void lockInTheSessionOfTheTransactionEndsWithIt(TestDatabase database, FaultProxy.Fault fault) throws Exception {
-		run(database, fault, (observer) -> {
+		run(database, fault, AFTER_THE_GUARD, (observer) -> {
 		}, "holdfast.jdbc.mode=session", "holdfast.commit-guard=fence");
 	}
 
@@ -115,14 +129,21 @@ class UnknownOutcomeTests {
 	}
 
 	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
-		run(database, fault,
-				(observer) -> assertThat(observer.queryForObject("SELECT owner FROM holdfast_lock", String.class))
-					.as("the lock is kept to run out")
-					.isNotNull(),
-				"holdfast.commit-guard=" + level, "holdfast.lease-time=" + LEASE_TIME);
+		run(database, fault, AFTER_THE_GUARD, UnknownOutcomeTests::assertIsKept, "holdfast.commit-guard=" + level,
+				"holdfast.lease-time=" + LEASE_TIME);
 	}
 
-	private static void run(TestDatabase database, FaultProxy.Fault fault, Consumer<JdbcTemplate> afterwards,
+	private static void assertIsKept(JdbcTemplate observer) {
+		assertThat(observer.queryForObject("SELECT owner FROM holdfast_lock", String.class))
+			.as("the lock is kept to run out")
+			.isNotNull();
+	}
+
+	/**
+	 * Run a method whose commit gets lost.
+	 * @param place which of the manager's listeners strikes
+	 */
+	private static void run(TestDatabase database, FaultProxy.Fault fault, int place, Consumer<JdbcTemplate> afterwards,
 			String... properties) throws Exception {
 		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 99 : 100;
 		DatabaseAccess direct = database.newDatabase();
@@ -137,7 +158,7 @@ class UnknownOutcomeTests {
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
 					List<TransactionExecutionListener> listeners = new ArrayList<>(
 							manager.getTransactionExecutionListeners());
-					listeners.add(loseCommit);
+					listeners.add(place, loseCommit);
 					manager.setTransactionExecutionListeners(listeners);
 					Throwable failure = catchThrowable(() -> stock.take("A", () -> loseCommit.armed = true));
 					// The server may still be at it
@@ -163,8 +184,8 @@ class UnknownOutcomeTests {
 	}
 
 	/**
-	 * Comes after the guard, so that only the COMMIT or its answer is lost. Nothing else
-	 * is waited for as impatiently as the answer.
+	 * Comes just before the commit is sent, so that only it or its answer is lost.
+	 * Nothing else is waited for as impatiently as the answer.
 	 */
 	private static final class LoseCommit implements TransactionExecutionListener {
 

@@ -1,0 +1,395 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+/**
+ * The check of a lease and the commit in one message.
+ */
+class FencedCommitTests {
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void checkAndCommitTakeOneRoundTrip(TestDatabase database, boolean autoCommit) {
+		assertThat(roundTripsOfTheEnd(database, autoCommit, true)).isOne();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true,3", "MARIADB,false,2", "POSTGRESQL,true,2", "POSTGRESQL,false,2" })
+	void checkTakesARoundTripOfItsOwnIfSetSo(TestDatabase database, boolean autoCommit, int roundTrips) {
+		assertThat(roundTripsOfTheEnd(database, autoCommit, false)).isEqualTo(roundTrips);
+	}
+
+	/**
+	 * How often the database answers after the last statement of a transaction.
+	 */
+	private static int roundTripsOfTheEnd(TestDatabase database, boolean autoCommit, boolean together) {
+		DatabaseAccess direct = database.newDatabase();
+		AtomicInteger replies = new AtomicInteger();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(database, direct.onPort(proxy.port()), autoCommit, together)) {
+			proxy.beforeReply(replies::incrementAndGet);
+			for (int i = 0; i < 2; i++) {
+				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					replies.set(0);
+				}));
+			}
+			int found = replies.get();
+			assertThat(node.written()).isEqualTo(2);
+			return found;
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void nothingIsCommittedUnderALostLock(TestDatabase database, boolean autoCommit) {
+		try (Node node = new Node(database, autoCommit)) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					node.installAnother("key");
+				})));
+			assertThat(node.written()).isZero();
+			assertThat(node.backend.held()).isEmpty();
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			assertThat(node.written()).isOne();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,first", "MARIADB,second", "POSTGRESQL,first", "POSTGRESQL,second" })
+	void eachOfSeveralLocksIsChecked(TestDatabase database, String lost) {
+		try (Node node = new Node(database, true)) {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> node.locks.execute(List.of("first", "second"), () -> node.transaction.execute((status) -> {
+						node.write();
+						node.installAnother(lost);
+						return lost;
+					})))
+				.withMessageContaining(lost);
+			assertThat(node.written()).isZero();
+		}
+	}
+
+	/**
+	 * Spring does not switch auto-commit on again if the pool has it off.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void autoCommitIsAsThePoolHasIt(TestDatabase database, boolean autoCommit) throws SQLException {
+		try (Node node = new Node(database, autoCommit)) {
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			assertThat(node.pool.getHikariPoolMXBean().getTotalConnections()).isOne();
+			try (Connection connection = node.pool.getConnection();
+					Statement statement = connection.createStatement()) {
+				assertThat(connection.getAutoCommit()).isEqualTo(autoCommit);
+				statement.execute("INSERT INTO written VALUES (2)");
+			}
+			assertThat(node.written()).as("the second one is rolled back without auto-commit")
+				.isEqualTo(autoCommit ? 2 : 1);
+		}
+	}
+
+	/**
+	 * A constraint that is looked at when the transaction commits.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void refusedCommitIsReportedAsWithoutALock(boolean together) {
+		try (Node node = new Node(TestDatabase.POSTGRESQL, TestDatabase.POSTGRESQL.newDatabase(), true, together,
+				JdbcTransactionManager::new)) {
+			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(() -> refuse(node));
+			assertRolledBackAndFree(node);
+		}
+		try (Node node = new Node(TestDatabase.POSTGRESQL, TestDatabase.POSTGRESQL.newDatabase(), true, together,
+				DataSourceTransactionManager::new)) {
+			assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> refuse(node));
+			assertRolledBackAndFree(node);
+		}
+	}
+
+	private static void refuse(Node node) {
+		node.observer.execute("ALTER TABLE written ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED");
+		node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+			node.write();
+			node.write();
+		}));
+	}
+
+	private static void assertRolledBackAndFree(Node node) {
+		assertThat(node.written()).isZero();
+		assertThat(node.backend.held()).as("the outcome is known").isEmpty();
+	}
+
+	/**
+	 * A time-out for the whole statement could strike when the commit is being done.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB", "POSTGRESQL" })
+	void doesNotWaitForTheRowLongerThanTheTransactionMayTake(TestDatabase database) throws Exception {
+		CountDownLatch failed = new CountDownLatch(1);
+		try (Node node = new Node(database, true)) {
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.transaction.setTimeout(2);
+			CountDownLatch locked = new CountDownLatch(1);
+			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> node.lockRow(locked, failed));
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						await(locked);
+					})));
+			failed.countDown();
+			other.get(60, TimeUnit.SECONDS);
+			assertThat(failure).isInstanceOf(LockException.class);
+			assertThat(node.written()).isOne();
+			assertThat(node.backend.held()).isEmpty();
+		}
+		finally {
+			failed.countDown();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * MariaDB goes on with the transaction after a syntax error, PostgreSQL does not.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
+	void checksBeforeTheCommitWhereTheDatabaseCannotDoBoth(TestDatabase database, boolean lost) {
+		try (Node node = new Node(database, database.newDatabase(), true, true,
+				(pool) -> new JdbcTransactionManager(new OldServer(pool)))) {
+			TransactionTemplate transaction = new TransactionTemplate(node.manager);
+			JdbcTemplate jdbc = new JdbcTemplate(node.manager.getDataSource());
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> transaction.executeWithoutResult((status) -> {
+						jdbc.update("INSERT INTO written VALUES (1)");
+						if (lost) {
+							node.installAnother("key");
+						}
+					})));
+			boolean committed = !lost && database == TestDatabase.MARIADB;
+			assertThat(failure == null).isEqualTo(committed);
+			assertThat(node.written()).isEqualTo(committed ? 1 : 0);
+			node.locks.run("key",
+					() -> transaction.executeWithoutResult((status) -> jdbc.update("INSERT INTO written VALUES (2)")));
+			assertThat(node.written()).isEqualTo(committed ? 2 : 1);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB", "POSTGRESQL" })
+	void commitWaitsForAnotherListener(TestDatabase database) {
+		try (Node node = new Node(database, true)) {
+			List<TransactionExecutionListener> listeners = new ArrayList<>(
+					node.manager.getTransactionExecutionListeners());
+			listeners.add(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					node.write();
+					throw new IllegalStateException("of the listener");
+				}
+
+			});
+			node.manager.setTransactionExecutionListeners(listeners);
+			assertThatIllegalStateException().isThrownBy(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write())));
+			assertThat(node.written()).isZero();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB", "POSTGRESQL" })
+	void commitIsLeftToAManagerThatDoesMore(TestDatabase database) {
+		try (Node node = new Node(database, database.newDatabase(), true, true, ChoosyManager::new)) {
+			assertThatIllegalStateException().isThrownBy(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write())));
+			assertThat(node.written()).isZero();
+		}
+	}
+
+	/**
+	 * A node with a pool of its own, whose locks are granted without end.
+	 */
+	private static final class Node implements AutoCloseable {
+
+		private final AtomicInteger epochs = new AtomicInteger();
+
+		private final GrantingBackend backend = new GrantingBackend(this.epochs::incrementAndGet);
+
+		private final HikariDataSource pool = new HikariDataSource();
+
+		private final HikariDataSource observerPool;
+
+		private final JdbcTemplate jdbc = new JdbcTemplate(this.pool);
+
+		private final JdbcTemplate observer;
+
+		private final DataSourceTransactionManager manager;
+
+		private final TransactionTemplate transaction;
+
+		private final LockTemplate locks;
+
+		Node(TestDatabase database, boolean autoCommit) {
+			this(database, database.newDatabase(), autoCommit, true);
+		}
+
+		Node(TestDatabase database, DatabaseAccess access, boolean autoCommit, boolean together) {
+			this(database, access, autoCommit, together, JdbcTransactionManager::new);
+		}
+
+		Node(TestDatabase database, DatabaseAccess access, boolean autoCommit, boolean together,
+				Function<DataSource, DataSourceTransactionManager> managers) {
+			this.observerPool = access.dataSource(2);
+			this.observer = new JdbcTemplate(this.observerPool);
+			this.observer.execute("CREATE TABLE written (id integer NOT NULL)");
+			LockPlace.OTHER_DATABASE.createFenceTable(this.observerPool, database);
+			this.pool.setJdbcUrl(access.url());
+			this.pool.setUsername(access.user());
+			this.pool.setPassword(access.password());
+			this.pool.setMaximumPoolSize(1);
+			this.pool.setAutoCommit(autoCommit);
+			this.manager = managers.apply(this.pool);
+			CommitGuardPostProcessor guard = new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE,
+					() -> LockPlace.OTHER_DATABASE.fence(this.manager.getDataSource()));
+			guard.setCheckWithCommit(() -> together);
+			guard.postProcessAfterInitialization(this.manager, "transactionManager");
+			this.transaction = new TransactionTemplate(this.manager);
+			this.locks = new LockTemplate(() -> LockPlace.OTHER_DATABASE.backend(this.backend, this.observerPool),
+					List::of)
+				.withLeaseTime(Duration.ofMinutes(10));
+		}
+
+		void write() {
+			this.jdbc.update("INSERT INTO written VALUES (1)");
+		}
+
+		int written() {
+			Integer count = this.observer.queryForObject("SELECT count(*) FROM written", Integer.class);
+			return (count != null) ? count : -1;
+		}
+
+		/**
+		 * Takes the lock on another node.
+		 */
+		void installAnother(String key) {
+			int changed = this.observer.update(
+					"UPDATE holdfast_fence SET epoch = epoch + 1, owner = 'another' WHERE lock_key LIKE ?", "%" + key);
+			assertThat(changed).isOne();
+			this.epochs.incrementAndGet();
+		}
+
+		/**
+		 * Keeps the row of the lock locked, as a node would that pauses at a bad moment.
+		 */
+		void lockRow(CountDownLatch locked, CountDownLatch until) {
+			new TransactionTemplate(new JdbcTransactionManager(this.observerPool)).executeWithoutResult((status) -> {
+				this.observer.update("UPDATE holdfast_fence SET version = version + 1");
+				locked.countDown();
+				await(until);
+			});
+		}
+
+		@Override
+		public void close() {
+			this.locks.close();
+			this.pool.close();
+			this.observerPool.close();
+		}
+
+	}
+
+	/**
+	 * Does not understand a check with a commit.
+	 */
+	private static final class OldServer extends DelegatingDataSource {
+
+		private OldServer(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			ProxyFactory proxy = new ProxyFactory(super.getConnection());
+			proxy.addAdvice((MethodInterceptor) (invocation) -> {
+				Object[] arguments = invocation.getArguments();
+				if (arguments.length == 1 && arguments[0] instanceof String sql && sql.contains("COMMIT")) {
+					arguments[0] = "NOT " + sql;
+				}
+				return invocation.proceed();
+			});
+			return (Connection) proxy.getProxy(getClass().getClassLoader());
+		}
+
+	}
+
+	/**
+	 * Refuses what it is asked to commit.
+	 */
+	private static final class ChoosyManager extends DataSourceTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private ChoosyManager(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			throw new IllegalStateException("not this one");
+		}
+
+	}
+
+}
