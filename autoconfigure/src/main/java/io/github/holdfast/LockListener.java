@@ -120,9 +120,10 @@ public interface LockListener {
 		 * Notes that a commit under this lock has an unknown outcome, or that the outcome
 		 * of one that was noted has become known. While one is unknown, the lock is
 		 * neither renewed nor released but runs out, or is released after its lease time.
+		 * @param transaction the transaction
 		 * @param unknown whether the outcome is unknown
 		 */
-		void outcomeUnknown(boolean unknown);
+		void outcomeUnknown(TransactionExecution transaction, boolean unknown);
 
 		/**
 		 * Postpones the release: when the body has ended, {@code registrar} gets the

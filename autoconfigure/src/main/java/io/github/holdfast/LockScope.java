@@ -2,7 +2,9 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -66,7 +68,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean passedOn;
 
-	private volatile int unknownOutcomes;
+	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
 
 	private volatile @Nullable Consumer<Runnable> registrar;
 
@@ -208,8 +210,15 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
-	public synchronized void outcomeUnknown(boolean unknown) {
-		this.unknownOutcomes = Math.max(0, this.unknownOutcomes + (unknown ? 1 : -1));
+	public synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
+		Set<TransactionExecution> outcomes = new HashSet<>(this.unknownOutcomes);
+		if (unknown) {
+			outcomes.add(transaction);
+		}
+		else {
+			outcomes.remove(transaction);
+		}
+		this.unknownOutcomes = outcomes;
 	}
 
 	@Override
@@ -305,7 +314,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private LockRelease release() {
-		boolean keep = this.unknownOutcomes > 0 && this.mode != LockRequest.Mode.OPTIMISTIC;
+		boolean keep = !this.unknownOutcomes.isEmpty() && this.mode != LockRequest.Mode.OPTIMISTIC;
 		boolean awaited = !this.guarded
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		boolean passable = !this.lossReported && Thread.currentThread() == this.opener;

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -25,6 +27,8 @@ import static org.assertj.core.api.Assertions.fail;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockLossTests {
+
+	private static final TransactionExecution TRANSACTION = new SimpleTransactionStatus();
 
 	private final FakeLockBackend backend = new FakeLockBackend();
 
@@ -102,17 +106,26 @@ class LockLossTests {
 
 	@Test
 	void lockIsKeptWhenTheOutcomeOfACommitIsUnknown(CapturedOutput output) {
-		this.locks.run("A", () -> heldLock().outcomeUnknown(true));
+		this.locks.run("A", () -> heldLock().outcomeUnknown(TRANSACTION, true));
 		assertThat(this.backend.held()).containsExactly("lock:A");
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 		assertThat(output).contains("Lock 'A' is not released but kept for its lease time");
 	}
 
 	@Test
+	void lockIsKeptWhenTheOutcomeOfAnotherCommitIsKnown() {
+		this.locks.run("A", () -> {
+			heldLock().outcomeUnknown(TRANSACTION, true);
+			heldLock().outcomeUnknown(new SimpleTransactionStatus(), false);
+		});
+		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
+	}
+
+	@Test
 	void lockIsReleasedWhenAnUnknownOutcomeTurnedOutToBeARefusal() {
 		this.locks.run("A", () -> {
-			heldLock().outcomeUnknown(true);
-			heldLock().outcomeUnknown(false);
+			heldLock().outcomeUnknown(TRANSACTION, true);
+			heldLock().outcomeUnknown(TRANSACTION, false);
 		});
 		assertThat(this.backend.held()).isEmpty();
 	}

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.SimpleTransactionStatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -26,6 +28,8 @@ import static org.awaitility.Awaitility.await;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class MinHoldTimeTests {
+
+	private static final TransactionExecution TRANSACTION = new SimpleTransactionStatus();
 
 	private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -206,7 +210,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeStaysForTheMinimumHoldTimeIfThatIsLonger() {
 		this.locks.withLeaseTime(SHORT)
 			.withMinHoldTime(LONG)
-			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 		await().untilAsserted(() -> assertThat(this.backend.leases.get(0).remaining()).isGreaterThan(SHORT));
 		assertThat(this.backend.held()).containsExactly("lock:A");
@@ -216,7 +220,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeIsNotShortened() {
 		this.locks.withLeaseTime(LONG)
 			.withMinHoldTime(SHORT)
-			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
 		await().during(SHORT.multipliedBy(2)).untilAsserted(() -> {
 			assertThat(this.backend.renewals).hasValue(0);
 			assertThat(this.backend.held()).containsExactly("lock:A");

@@ -57,9 +57,9 @@ public class LockProperties {
 
 	/**
 	 * Whether the check of the level 'fence' is sent to the database together with the
-	 * commit, where database and driver allow it.
+	 * commit, where pool, driver and database allow it.
 	 */
-	private boolean checkWithCommit = true;
+	private boolean checkWithCommit;
 
 	/**
 	 * Names of the transaction managers whose commits get the check of the level 'lease'

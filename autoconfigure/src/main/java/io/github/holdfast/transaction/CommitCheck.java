@@ -80,22 +80,24 @@ final class CommitCheck {
 	}
 
 	private void send(FencedCommit commit, @Nullable RunningTransaction running) {
-		boolean sent = false;
 		try {
-			if (!commit.send()) {
+			FencedCommit.Result result = commit.send();
+			if (result == FencedCommit.Result.LOST) {
 				throw lost(this.innermost.keys().get(this.innermost.keys().size() - 1));
 			}
-			sent = true;
+			if (result == FencedCommit.Result.COMMITTED && running != null) {
+				running.sent(RunningTransaction.SentCommit.DONE);
+			}
 		}
 		catch (CommitFailedException ex) {
-			sent = true;
 			noteGuarded();
 			throw ex;
 		}
-		finally {
-			if (!sent && running != null) {
+		catch (RuntimeException | Error ex) {
+			if (running != null) {
 				running.notCommitting();
 			}
+			throw ex;
 		}
 	}
 

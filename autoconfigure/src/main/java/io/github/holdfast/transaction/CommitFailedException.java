@@ -1,10 +1,8 @@
 package io.github.holdfast.transaction;
 
-import java.sql.SQLException;
-
 /**
- * A commit failed that was sent together with the check of a lease. Says whether its
- * outcome is known.
+ * A commit that was sent together with the check of a lease was refused or has an unknown
+ * outcome. The lease may have been held.
  */
 final class CommitFailedException extends RuntimeException {
 
@@ -24,38 +22,6 @@ final class CommitFailedException extends RuntimeException {
 
 	RuntimeException managersOwn() {
 		return this.managersOwn;
-	}
-
-	/**
-	 * Whether the database refused the commit, which then has not taken place.
-	 */
-	boolean isRefusal() {
-		return isRefusal(this);
-	}
-
-	/**
-	 * A commit that the database refused has not taken place; any other failure leaves it
-	 * open.
-	 */
-	static boolean isRefusal(Throwable failure) {
-		String state = sqlState(failure);
-		return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
-	}
-
-	/**
-	 * Whether it was refused as it was in conflict with another transaction.
-	 */
-	static boolean isConflict(Throwable failure) {
-		return sqlState(failure).startsWith("40");
-	}
-
-	private static String sqlState(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
-				return ex.getSQLState();
-			}
-		}
-		return "";
 	}
 
 }

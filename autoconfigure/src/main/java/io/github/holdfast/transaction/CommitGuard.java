@@ -52,7 +52,8 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new RunningTransaction(this.manager));
+			TransactionSynchronizationManager
+				.registerSynchronization(new RunningTransaction(this.manager, transaction));
 			LockListener.HeldLock innermost = LockListener.HeldLock.current();
 			if (innermost != null) {
 				innermost.begun(transaction);
@@ -108,8 +109,8 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (commitFailure == null) {
 			committed(transaction);
 		}
-		else if (CommitFailedException.isRefusal(commitFailure)) {
-			refused(commitFailure);
+		else if (CommitRefusal.isRefusal(commitFailure)) {
+			refused(transaction, commitFailure);
 		}
 	}
 
@@ -121,25 +122,32 @@ final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	/**
-	 * A commit that was sent with the check has failed. Spring will take this for a
-	 * failure before the commit, unless the outcome is unknown.
+	 * A commit that was sent with the check has failed. This is before Spring's own
+	 * commit, so the locks have not been told of an unknown outcome.
 	 */
 	private static void commitFailed(CommitFailedException failure) {
+		boolean refused = CommitRefusal.isRefusal(failure);
 		RunningTransaction running = RunningTransaction.current();
 		if (running != null) {
-			running.failed(failure.isRefusal());
+			running.sent(refused ? RunningTransaction.SentCommit.REFUSED : RunningTransaction.SentCommit.UNKNOWN);
 		}
-		if (failure.isRefusal()) {
-			refused(failure);
-		}
+		overtaken(failure);
 	}
 
-	private static void refused(Throwable commitFailure) {
+	private static void refused(TransactionExecution transaction, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
-		boolean conflict = CommitFailedException.isConflict(commitFailure);
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
-			lock.outcomeUnknown(false);
-			if (conflict && lock.mode() == LockRequest.Mode.OPTIMISTIC) {
+			lock.outcomeUnknown(transaction, false);
+		}
+		overtaken(commitFailure);
+	}
+
+	private static void overtaken(Throwable commitFailure) {
+		if (!CommitRefusal.isConflict(commitFailure)) {
+			return;
+		}
+		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
+			if (lock.mode() == LockRequest.Mode.OPTIMISTIC) {
 				lock.overtaken();
 			}
 		}

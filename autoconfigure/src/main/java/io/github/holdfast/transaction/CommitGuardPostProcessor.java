@@ -46,7 +46,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
-	private BooleanSupplier withCommit = () -> true;
+	private BooleanSupplier withCommit = () -> false;
 
 	private @Nullable ListableBeanFactory beanFactory;
 
@@ -85,9 +85,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	}
 
 	/**
-	 * Let the check of the fence be sent to the database together with the commit, or
-	 * before it. By default, they are sent together where database, driver and
-	 * transaction manager allow it.
+	 * Let the check of the fence be sent to the database together with the commit, where
+	 * transaction manager, pool, driver and database allow it. By default, it is sent
+	 * before.
 	 * @param withCommit supplies whether they may be sent together, when all beans are
 	 * there
 	 */

@@ -5,36 +5,67 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PreferQueryMode;
 
 /**
- * A statement that checks a lease and commits, where the driver then has nothing left to
- * send for {@link Connection#commit()}: it knows from each answer whether a transaction
+ * A statement that checks a lease and commits, for drivers that then have nothing left to
+ * send for {@link Connection#commit()}: they know from each answer whether a transaction
  * is open.
+ *
+ * <p>
+ * Only locks of the check have a time-out. One for the whole statement could strike in
+ * the commit; in PostgreSQL it would end the wait for a standby, and report success.
  */
 enum CommitStatement {
 
-	/**
-	 * MariaDB with its own driver. Unlike a time-out for the statement, one for row locks
-	 * cannot strike in the commit. A driver that takes auto-commit for switched on need
-	 * not do so.
-	 */
-	MARIADB("MariaDB", "MariaDB Connector/J", "45F01") {
+	/** MariaDB with its own driver. */
+	MARIADB("MariaDB", "MariaDB Connector/J") {
+
+		/**
+		 * A driver that repeats a transaction on another server would not know that it
+		 * may have been committed.
+		 */
+		@Override
+		boolean isUsable(Connection connection) throws SQLException {
+			String url = connection.getMetaData().getURL();
+			return url != null && !url.contains("transactionReplay=true");
+		}
 
 		@Override
 		String sql(String check, int patience, boolean autoCommit) {
-			return "SET STATEMENT innodb_lock_wait_timeout = " + patience + " FOR BEGIN NOT ATOMIC IF NOT EXISTS ("
-					+ check + ") THEN SIGNAL SQLSTATE '45F01' SET MESSAGE_TEXT = 'The lock is lost'; END IF; COMMIT; "
-					+ (autoCommit ? "SET autocommit = 1; " : "") + "END";
+			return """
+					BEGIN NOT ATOMIC
+					DECLARE held BOOLEAN;
+					SET STATEMENT innodb_lock_wait_timeout = %1$d, lock_wait_timeout = %1$d FOR SET held = EXISTS (%2$s);
+					IF NOT held THEN SIGNAL SQLSTATE '45F01' SET MESSAGE_TEXT = 'The lock is lost'; END IF;
+					COMMIT;
+					%3$s
+					END"""
+				.formatted(patience, check, autoCommit ? "SET autocommit = 1;" : "");
+		}
+
+		@Override
+		boolean isLoss(SQLException ex) {
+			return "45F01".equals(ex.getSQLState());
+		}
+
+		@Override
+		boolean isLockTimeout(SQLException ex) {
+			return ex.getErrorCode() == 1205;
 		}
 
 		/**
-		 * A commit waits for no row.
+		 * Deadlocks, locks that took too long or were too many, and rows that have
+		 * changed since the snapshot: a commit does not lock rows.
 		 */
 		@Override
-		boolean isDeadlock(SQLException ex) {
-			return "40001".equals(ex.getSQLState());
+		boolean isOfCheck(SQLException ex) {
+			return Set.of(1205, 1206, 1213, 1020).contains(ex.getErrorCode());
 		}
 
 		@Override
@@ -44,23 +75,51 @@ enum CommitStatement {
 			}
 		}
 
+		@Override
+		boolean survivesFailures() {
+			return true;
+		}
+
 	},
 
 	/**
-	 * PostgreSQL with its own driver. The server skips the commit if the check fails. A
-	 * time-out for the statement would end the wait for a standby, and report success.
+	 * PostgreSQL with its own driver. The server skips the commit if the check ends in an
+	 * error.
 	 */
-	POSTGRESQL("PostgreSQL", "PostgreSQL JDBC Driver", "22012") {
+	POSTGRESQL("PostgreSQL", "PostgreSQL JDBC Driver") {
+
+		/**
+		 * With savepoints, a failure does not end the transaction; in simple mode, the
+		 * statements are sent one after the other.
+		 */
+		@Override
+		boolean isUsable(Connection connection) throws SQLException {
+			PGConnection driver = connection.unwrap(PGConnection.class);
+			return driver.getAutosave() == AutoSave.NEVER && driver.getPreferQueryMode() != PreferQueryMode.SIMPLE;
+		}
 
 		@Override
 		String sql(String check, int patience, boolean autoCommit) {
-			return "SET LOCAL lock_timeout = '" + patience + "s'; SELECT 1 / (SELECT count(*) FROM (" + check
-					+ ") AS held); COMMIT";
+			return """
+					SET LOCAL lock_timeout = '%ds';
+					SELECT 1 / (SELECT count(*) FROM (%s) AS held);
+					SET LOCAL lock_timeout TO DEFAULT;
+					COMMIT""".formatted(patience, check);
+		}
+
+		@Override
+		boolean isLoss(SQLException ex) {
+			return "22012".equals(ex.getSQLState());
+		}
+
+		@Override
+		boolean isLockTimeout(SQLException ex) {
+			return "55P03".equals(ex.getSQLState());
 		}
 
 		/**
-		 * A transaction refuses everything after a failure. The driver begins another one
-		 * if it has ended.
+		 * A transaction refuses everything after a failure. If it has ended, the driver
+		 * begins another one.
 		 */
 		@Override
 		boolean findsTransaction(Statement statement) throws SQLException {
@@ -79,12 +138,9 @@ enum CommitStatement {
 
 	private final String driver;
 
-	private final String lostState;
-
-	CommitStatement(String product, String driver, String lostState) {
+	CommitStatement(String product, String driver) {
 		this.product = product;
 		this.driver = driver;
-		this.lostState = lostState;
 	}
 
 	/**
@@ -95,7 +151,7 @@ enum CommitStatement {
 		DatabaseMetaData metaData = connection.getMetaData();
 		for (CommitStatement statement : values()) {
 			if (statement.product.equals(metaData.getDatabaseProductName())
-					&& statement.driver.equals(metaData.getDriverName())) {
+					&& statement.driver.equals(metaData.getDriverName()) && statement.isUsable(connection)) {
 				return statement;
 			}
 		}
@@ -103,45 +159,64 @@ enum CommitStatement {
 	}
 
 	/**
+	 * Whether the driver is set up so that check and commit can be sent together.
+	 */
+	abstract boolean isUsable(Connection connection) throws SQLException;
+
+	/**
 	 * The text of the statement.
 	 * @param check a SELECT that finds a row if the lease is held, and locks it
 	 * @param patience how long to wait for the row, in seconds
-	 * @param autoCommit whether auto-commit is switched on after the commit in any case
+	 * @param autoCommit whether auto-commit is switched on after the commit in any case;
+	 * a driver that needs a message for that finds it switched on then
 	 */
 	abstract String sql(String check, int patience, boolean autoCommit);
 
 	/**
-	 * Whether a failure says that the lease is not held. Then nothing was committed.
+	 * Whether a failure of the check says that the lease is not held.
 	 */
-	boolean isLoss(SQLException ex) {
-		return this.lostState.equals(ex.getSQLState());
-	}
+	abstract boolean isLoss(SQLException ex);
 
 	/**
-	 * Whether it was the check that failed, and not the commit: the transaction is still
-	 * open, so that nothing was committed. If the database does not answer, this is not
-	 * known.
+	 * Whether a failure of the check says that the row was locked for too long.
 	 */
-	boolean failedBeforeCommit(Connection connection, SQLException ex) {
-		if (isDeadlock(ex)) {
-			return true;
+	abstract boolean isLockTimeout(SQLException ex);
+
+	/**
+	 * Whether the transaction is open still after a failure, so that nothing was
+	 * committed. If the database does not answer, this is not known.
+	 */
+	boolean leavesOpen(Connection connection, SQLException failure) {
+		if (isOfCheck(failure)) {
+			return false;
 		}
 		try (Statement statement = connection.createStatement()) {
 			return findsTransaction(statement);
 		}
-		catch (SQLException ignored) {
+		catch (SQLException | RuntimeException ex) {
+			failure.addSuppressed(ex);
 			return false;
 		}
 	}
 
 	/**
-	 * Whether a failure can only be that of the check, after which the transaction was
-	 * rolled back.
+	 * Whether a failure can only be that of the check, after which nothing of the
+	 * transaction can be committed any more.
 	 */
-	boolean isDeadlock(SQLException ex) {
+	boolean isOfCheck(SQLException ex) {
 		return false;
 	}
 
+	/**
+	 * Whether a transaction that had begun is open still, after a failure.
+	 */
 	abstract boolean findsTransaction(Statement statement) throws SQLException;
+
+	/**
+	 * Whether a transaction can go on after a statement has failed.
+	 */
+	boolean survivesFailures() {
+		return false;
+	}
 
 }

@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -82,15 +81,6 @@ final class ConnectionTargets {
 	 */
 	Map<DataSource, String> descriptions() {
 		return this.descriptions;
-	}
-
-	/**
-	 * Whether something is true of all pools, as far as they are known.
-	 */
-	boolean allMatch(Predicate<DataSource> condition) {
-		return this.descriptions.keySet()
-			.stream()
-			.allMatch((target) -> !(target instanceof AbstractRoutingDataSource) && condition.test(target));
 	}
 
 	/**

@@ -169,7 +169,7 @@ public sealed class Fence permits SessionFence {
 			return finds(statement, dialect, lease);
 		}
 		catch (SQLException ex) {
-			throw failed(connection, lease, ex);
+			throw meaningOf(connection, lease, ex);
 		}
 	}
 
@@ -182,8 +182,10 @@ public sealed class Fence permits SessionFence {
 
 	/**
 	 * What a failure of that select means.
+	 * @return the failure, if it says nothing about the lease
+	 * @throws LockLostException if it says that the lease is lost
 	 */
-	SQLException failed(Connection connection, LockLease lease, SQLException ex) throws SQLException {
+	SQLException meaningOf(Connection connection, LockLease lease, SQLException ex) throws SQLException {
 		if (dialect(connection).isConcurrencyFailure(ex)) {
 			throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
 					+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
@@ -223,7 +225,15 @@ public sealed class Fence permits SessionFence {
 		}
 	}
 
-	void setParameters(PreparedStatement statement, SqlDialect dialect, String key, FenceEntry holder)
+	/**
+	 * Set the parameters of {@link #lockingSelect}.
+	 */
+	void setParameters(PreparedStatement statement, Connection connection, String key, FenceEntry holder)
+			throws SQLException {
+		setParameters(statement, dialect(connection), key, holder);
+	}
+
+	private void setParameters(PreparedStatement statement, SqlDialect dialect, String key, FenceEntry holder)
 			throws SQLException {
 		statement.setLong(1, holder.epoch());
 		statement.setString(2, holder.owner());
@@ -245,7 +255,7 @@ public sealed class Fence permits SessionFence {
 		}
 	}
 
-	SqlDialect dialect(Connection connection) throws SQLException {
+	private SqlDialect dialect(Connection connection) throws SQLException {
 		SqlDialect dialect = this.dialect;
 		if (dialect == null) {
 			dialect = SqlDialect.of(connection);

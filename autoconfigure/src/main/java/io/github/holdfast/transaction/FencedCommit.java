@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.JdbcUtils;
 
 import io.github.holdfast.LockLease;
 
@@ -33,49 +33,98 @@ final class FencedCommit {
 	}
 
 	/**
-	 * Check the lease and commit. The commit that follows has nothing left to do.
-	 * @return {@code false} if the lease has been superseded; then nothing was committed,
-	 * and the transaction is still open
+	 * Check the lease and commit. After any exception but that of the commit nothing has
+	 * been committed, and nothing will be.
+	 * @return what has become of it
 	 * @throws CommitFailedException if the commit was refused or has an unknown outcome
 	 */
-	boolean send() {
+	Result send() {
 		return Fence.inTransaction(this.commits.dataSource(), this.lease, this::send);
 	}
 
-	private boolean send(Connection connection) throws SQLException {
-		Fence fence = this.commits.fence();
-		String sql = this.commits.sql(this.statement, connection, this.patience);
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			fence.setParameters(statement, fence.dialect(connection), this.lease.key(), this.holder);
-			statement.execute();
-			return true;
+	private Result send(Connection connection) throws SQLException {
+		PreparedStatement prepared = null;
+		boolean sent = false;
+		try {
+			prepared = connection.prepareStatement(this.commits.sql(this.statement, connection, this.patience));
+			this.commits.fence().setParameters(prepared, connection, this.lease.key(), this.holder);
+			sent = true;
+			prepared.execute();
+			return Result.COMMITTED;
 		}
 		catch (SQLException ex) {
-			return !this.statement.isLoss(ex) && goesOn(connection, ex);
+			boolean open = this.statement.leavesOpen(connection, ex);
+			if (sent && !open && !this.statement.isOfCheck(ex)) {
+				throw failed(connection, ex);
+			}
+			return checkFailed(connection, ex, open);
 		}
 		catch (RuntimeException | Error ex) {
-			throw this.commits.failed(ex);
+			if (sent) {
+				throw failed(connection, ex);
+			}
+			throw ex;
+		}
+		finally {
+			JdbcUtils.closeStatement(prepared);
 		}
 	}
 
 	/**
-	 * Whether the transaction may be committed after a failure, by what follows.
+	 * The check has failed, so nothing was committed.
 	 */
-	private boolean goesOn(Connection connection, SQLException ex) throws SQLException {
-		if (!this.statement.failedBeforeCommit(connection, ex)) {
-			throw this.commits.failed(ex);
+	private Result checkFailed(Connection connection, SQLException failure, boolean open) throws SQLException {
+		if (this.statement.isLoss(failure)) {
+			return Result.LOST;
 		}
-		if (!isUnknownStatement(ex)) {
-			throw this.commits.fence().failed(connection, this.lease, ex);
+		if (this.statement.isLockTimeout(failure)) {
+			throw failure;
 		}
-		this.commits.refused(ex);
-		return this.commits.fence().check(this.commits.dataSource(), connection, this.lease, false);
+		SQLException meaning = this.commits.fence().meaningOf(connection, this.lease, failure);
+		if (open && this.statement.survivesFailures()) {
+			boolean held = this.commits.fence().check(this.commits.dataSource(), connection, this.lease, false);
+			this.commits.sendApart(failure);
+			return held ? Result.HELD : Result.LOST;
+		}
+		if (isUnknownStatement(failure)) {
+			this.commits.sendApart(failure);
+		}
+		throw meaning;
 	}
 
-	/** Syntax errors and what is not supported or allowed. */
+	/** Syntax errors and what is not supported. */
 	private static boolean isUnknownStatement(SQLException ex) {
-		String state = String.valueOf(ex.getSQLState());
-		return state.startsWith("42") || state.startsWith("0A");
+		return "42601".equals(ex.getSQLState()) || "0A000".equals(ex.getSQLState());
+	}
+
+	/**
+	 * Should the transaction still be open, it must not be committed by what Spring does
+	 * after a commit that has failed.
+	 */
+	private CommitFailedException failed(Connection connection, Throwable failure) {
+		try {
+			connection.rollback();
+		}
+		catch (SQLException | RuntimeException ex) {
+			failure.addSuppressed(ex);
+		}
+		return this.commits.failed(failure);
+	}
+
+	/**
+	 * What has become of a commit.
+	 */
+	enum Result {
+
+		/** It was carried out. The commit that follows has nothing left to do. */
+		COMMITTED,
+
+		/** The lease is held, and the commit has to follow. */
+		HELD,
+
+		/** The lease has been superseded. */
+		LOST
+
 	}
 
 }

@@ -2,6 +2,7 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -23,8 +24,16 @@ import org.springframework.util.ClassUtils;
 import io.github.holdfast.LockLease;
 
 /**
- * Sends the check of a lease together with the commit, where database and driver allow
- * it: one round trip instead of two. Found out at the first commit.
+ * Sends the check of a lease together with the commit, one round trip instead of two,
+ * where this is possible:
+ *
+ * <ul>
+ * <li>The manager is one of Spring's for JDBC, and no subclass that may do more at a
+ * commit.
+ * <li>The connections are those of HikariCP, and not of a wrapper that may do something
+ * of its own when it is asked to commit.
+ * <li>Database and driver can do it, which is found out at the first commit.
+ * </ul>
  */
 final class FencedCommits {
 
@@ -37,35 +46,31 @@ final class FencedCommits {
 
 	private final Fence fence;
 
-	private final DataSource dataSource;
+	private final HikariDataSource dataSource;
 
-	/** Whether Spring would switch auto-commit on again after each commit. */
-	private final boolean autoCommit;
+	/** Empty if check and commit have to be sent apart. */
+	private volatile @Nullable Optional<CommitStatement> statement;
 
-	private volatile @Nullable CommitStatement statement;
-
-	/** Whether check and commit are sent apart. */
-	private volatile boolean apart;
-
-	private FencedCommits(DataSourceTransactionManager manager, Fence fence, DataSource dataSource) {
+	private FencedCommits(DataSourceTransactionManager manager, Fence fence, HikariDataSource dataSource) {
 		this.manager = manager;
 		this.fence = fence;
 		this.dataSource = dataSource;
-		ConnectionTargets targets = new ConnectionTargets();
-		targets.add(dataSource, "its DataSource");
-		this.autoCommit = HIKARI && targets.allMatch(HikariPools::autoCommit);
 	}
 
 	/**
 	 * Those of a transaction manager.
-	 * @return the commits, or {@code null} if they have to be left to the manager, as it
-	 * is of another class, which may do more than that, or if the fence needs no
-	 * statement
+	 * @return the commits, or an empty optional if they have to be left to the manager
 	 */
-	static @Nullable FencedCommits of(TransactionManager manager, Fence fence, DataSource dataSource) {
+	static Optional<FencedCommits> of(TransactionManager manager, Fence fence, DataSource dataSource) {
 		Class<?> type = manager.getClass();
-		return (fence.hasRows() && (type == JdbcTransactionManager.class || type == DataSourceTransactionManager.class))
-				? new FencedCommits((DataSourceTransactionManager) manager, fence, dataSource) : null;
+		if (HIKARI && fence.hasRows() && dataSource.getClass() == HikariDataSource.class
+				&& (type == JdbcTransactionManager.class || type == DataSourceTransactionManager.class)) {
+			return Optional
+				.of(new FencedCommits((DataSourceTransactionManager) manager, fence, (HikariDataSource) dataSource));
+		}
+		logger.info("The check of the fence and the commit are sent apart by {} with {}", type.getName(),
+				dataSource.getClass().getName());
+		return Optional.empty();
 	}
 
 	/**
@@ -86,16 +91,13 @@ final class FencedCommits {
 	 * @return the commit, or {@code null} if the lease has to be checked before
 	 */
 	@Nullable FencedCommit prepare(LockLease lease) {
-		if (this.apart) {
-			return null;
-		}
-		CommitStatement statement = this.statement;
+		Optional<CommitStatement> statement = this.statement;
 		if (statement == null) {
-			statement = Fence.inTransaction(this.dataSource, lease, CommitStatement::of);
+			statement = Fence.inTransaction(this.dataSource, lease,
+					(connection) -> Optional.ofNullable(CommitStatement.of(connection)));
 			this.statement = statement;
-			this.apart = (statement == null);
 		}
-		return (statement != null) ? new FencedCommit(this, statement, lease, patience()) : null;
+		return statement.isPresent() ? new FencedCommit(this, statement.get(), lease, patience()) : null;
 	}
 
 	private int patience() {
@@ -113,7 +115,7 @@ final class FencedCommits {
 	}
 
 	String sql(CommitStatement statement, Connection connection, int patience) throws SQLException {
-		return statement.sql(this.fence.lockingSelect(connection), patience, this.autoCommit);
+		return statement.sql(this.fence.lockingSelect(connection), patience, this.dataSource.isAutoCommit());
 	}
 
 	/**
@@ -122,7 +124,7 @@ final class FencedCommits {
 	 */
 	CommitFailedException failed(Throwable failure) {
 		RuntimeException managersOwn = new TransactionSystemException("JDBC commit failed", failure);
-		if (CommitFailedException.isRefusal(failure) && failure instanceof SQLException ex
+		if (CommitRefusal.isRefusal(failure) && failure instanceof SQLException ex
 				&& this.manager instanceof JdbcTransactionManager jdbc) {
 			DataAccessException translated = jdbc.getExceptionTranslator().translate("JDBC commit", null, ex);
 			managersOwn = (translated != null) ? translated : managersOwn;
@@ -130,31 +132,10 @@ final class FencedCommits {
 		return new CommitFailedException(failure, managersOwn);
 	}
 
-	/**
-	 * Send check and commit apart from now on.
-	 */
-	void refused(SQLException ex) {
-		this.apart = true;
-		logger.warn("The database cannot take the check of a lock and the commit in one message: "
-				+ "they are sent apart from now on. Set 'holdfast.check-with-commit' to false to have it so at once",
-				ex);
-	}
-
-	/**
-	 * Pools that hand all connections out in the mode that they are set to.
-	 */
-	private static final class HikariPools {
-
-		static boolean autoCommit(DataSource target) {
-			try {
-				return target.isWrapperFor(HikariDataSource.class)
-						&& target.unwrap(HikariDataSource.class).isAutoCommit();
-			}
-			catch (SQLException ex) {
-				return false;
-			}
-		}
-
+	void sendApart(SQLException ex) {
+		this.statement = Optional.empty();
+		logger.warn("The database cannot take the check of a lock and the commit in one message: they are sent apart "
+				+ "from now on. Remove 'holdfast.check-with-commit' to have it so at once", ex);
 	}
 
 }

@@ -45,7 +45,7 @@ final class GuardedManager {
 
 	private final Predicate<String> leftOut;
 
-	private final SingletonSupplier<@Nullable FencedCommits> fencedCommits;
+	private final SingletonSupplier<Optional<FencedCommits>> fencedCommits;
 
 	private volatile @Nullable CommitGuardLevel guarding;
 
@@ -62,7 +62,7 @@ final class GuardedManager {
 		this.proof = proof;
 		this.leftOut = leftOut;
 		this.fencedCommits = SingletonSupplier
-			.of(() -> withCommit.getAsBoolean() ? FencedCommits.of(manager, fence(), dataSource()) : null);
+			.of(() -> withCommit.getAsBoolean() ? FencedCommits.of(manager, fence(), dataSource()) : Optional.empty());
 	}
 
 	TransactionManager manager() {
@@ -183,8 +183,14 @@ final class GuardedManager {
 	 * @return how, or {@code null} if the commit has to be left to the manager
 	 */
 	@Nullable FencedCommits fencedCommits(CommitGuard guard) {
-		FencedCommits commits = (guarding() == CommitGuardLevel.FENCE) ? this.fencedCommits.get() : null;
-		return (commits != null && commits.comeRightAfter(guard)) ? commits : null;
+		return (guarding() == CommitGuardLevel.FENCE)
+				? fencedCommits().filter((commits) -> commits.comeRightAfter(guard)).orElse(null) : null;
+	}
+
+	private Optional<FencedCommits> fencedCommits() {
+		Optional<FencedCommits> commits = this.fencedCommits.get();
+		Assert.state(commits != null, "Never null");
+		return commits;
 	}
 
 	/**

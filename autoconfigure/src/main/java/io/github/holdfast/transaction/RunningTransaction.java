@@ -5,6 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -18,17 +19,19 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private final GuardedManager manager;
 
+	private final TransactionExecution transaction;
+
 	private boolean committing;
 
 	private List<VersionLease> versions = List.of();
 
-	/** Whether a commit that failed before Spring's was refused. */
-	private @Nullable Boolean refused;
+	private SentCommit sent = SentCommit.NONE;
 
 	private boolean ended;
 
-	RunningTransaction(GuardedManager manager) {
+	RunningTransaction(GuardedManager manager, TransactionExecution transaction) {
 		this.manager = manager;
+		this.transaction = transaction;
 	}
 
 	static @Nullable RunningTransaction current() {
@@ -75,11 +78,10 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * Note that the commit has failed before Spring's own one.
-	 * @param refused whether the database refused it, so that the outcome is known
+	 * Note what has become of a commit that was sent before Spring's own one.
 	 */
-	void failed(boolean refused) {
-		this.refused = refused;
+	void sent(SentCommit sent) {
+		this.sent = sent;
 	}
 
 	@Override
@@ -100,7 +102,7 @@ final class RunningTransaction implements TransactionSynchronization {
 			this.versions.forEach(VersionLease::committed);
 		}
 		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost == null || status == STATUS_COMMITTED) {
+		if (innermost == null || status == STATUS_COMMITTED || this.sent == SentCommit.DONE) {
 			return;
 		}
 		if (!this.committing) {
@@ -108,16 +110,36 @@ final class RunningTransaction implements TransactionSynchronization {
 		}
 		else if (!rolledBack) {
 			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
-				lock.outcomeUnknown(true);
+				lock.outcomeUnknown(this.transaction, true);
 			}
 		}
 	}
 
 	private boolean wasRolledBack(int status) {
-		if (this.refused != null) {
-			return this.refused;
-		}
-		return status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection();
+		return switch (this.sent) {
+			case NONE -> status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection();
+			case DONE, UNKNOWN -> false;
+			case REFUSED -> true;
+		};
+	}
+
+	/**
+	 * A commit that was sent together with a check.
+	 */
+	enum SentCommit {
+
+		/** There was none. */
+		NONE,
+
+		/** It was carried out. */
+		DONE,
+
+		/** The database refused it. */
+		REFUSED,
+
+		/** It may have been carried out. */
+		UNKNOWN
+
 	}
 
 }

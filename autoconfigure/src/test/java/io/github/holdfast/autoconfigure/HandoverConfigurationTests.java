@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,11 @@ import static org.awaitility.Awaitility.await;
  * Passing on and the limits of the queue, as they are set in an application.
  */
 class HandoverConfigurationTests {
+
+	/** Tells them from those that other tests have left behind. */
+	private static final String WAITER = "waiter of HandoverConfigurationTests";
+
+	private static final Executor WAITERS = (waiter) -> new Thread(waiter, WAITER).start();
 
 	private final ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 		.withPropertyValues("holdfast.handover.max-time=1m");
@@ -83,10 +89,10 @@ class HandoverConfigurationTests {
 			CompletableFuture<Void> waiting = new CompletableFuture<>();
 			locks.run("full", () -> {
 				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("full", () -> {
-				}));
+				}), WAITERS);
 				awaitQueued();
 				CompletableFuture<Void> refused = CompletableFuture.runAsync(() -> locks.run("full", () -> {
-				}));
+				}), WAITERS);
 				assertThatExceptionOfType(CompletionException.class).isThrownBy(refused::join)
 					.havingCause()
 					.isInstanceOfSatisfying(LockNotAcquiredException.class,
@@ -106,8 +112,8 @@ class HandoverConfigurationTests {
 		int first = locks.execute("turns", () -> {
 			for (int i = 0; i < 2; i++) {
 				int waiting = i + 1;
-				waiters
-					.add(CompletableFuture.supplyAsync(() -> locks.execute("turns", HandoverConfigurationTests::turn)));
+				waiters.add(CompletableFuture
+					.supplyAsync(() -> locks.execute("turns", HandoverConfigurationTests::turn), WAITERS));
 				await().until(() -> queued() == waiting);
 			}
 			return turn();
@@ -125,9 +131,10 @@ class HandoverConfigurationTests {
 
 	private static long queued() {
 		return Thread.getAllStackTraces()
-			.values()
+			.entrySet()
 			.stream()
-			.filter((stack) -> List.of(stack).toString().contains("KeyedPermits.await"))
+			.filter((thread) -> thread.getKey().getName().equals(WAITER))
+			.filter((thread) -> List.of(thread.getValue()).toString().contains("KeyedPermits.await"))
 			.count();
 	}
 

@@ -8,6 +8,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.SimpleTransactionStatus;
+
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
@@ -21,13 +24,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LocalUnknownOutcomeTests {
 
+	private static final TransactionExecution TRANSACTION = new SimpleTransactionStatus();
+
 	@Test
 	@Tag("F29")
 	void lockIsReleasedAfterItsLeaseTime() {
 		Duration leaseTime = Duration.ofMillis(500);
 		long start = System.nanoTime();
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withLeaseTime(leaseTime)) {
-			locks.run("local-unknown", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+			locks.run("local-unknown", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
 			locks.withWaitTime(Duration.ofSeconds(30))
 				.run("local-unknown", () -> assertThat(Duration.ofNanos(System.nanoTime() - start))
 					.isGreaterThanOrEqualTo(leaseTime));
@@ -42,7 +47,7 @@ class LocalUnknownOutcomeTests {
 		AtomicBoolean entered = new AtomicBoolean();
 		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of)) {
 			closed.withLeaseTime(Duration.ofMillis(500))
-				.run("local-unknown-closed", () -> LockListener.HeldLock.current().outcomeUnknown(true));
+				.run("local-unknown-closed", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
 		}
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
 			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown-closed", () -> entered.set(true));

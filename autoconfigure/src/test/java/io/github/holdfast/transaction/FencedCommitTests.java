@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,8 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +35,7 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockException;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -167,27 +170,141 @@ class FencedCommitTests {
 	 * A time-out for the whole statement could strike when the commit is being done.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "MARIADB", "POSTGRESQL" })
-	void doesNotWaitForTheRowLongerThanTheTransactionMayTake(TestDatabase database) throws Exception {
+	@CsvSource({ "MARIADB,HY000,1205", "POSTGRESQL,55P03,0" })
+	void doesNotWaitForTheRowLongerThanTheTransactionMayTake(TestDatabase database, String state, int code)
+			throws Exception {
 		CountDownLatch failed = new CountDownLatch(1);
 		try (Node node = new Node(database, true)) {
 			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
-			node.transaction.setTimeout(2);
+			node.transaction.setTimeout(8);
 			CountDownLatch locked = new CountDownLatch(1);
-			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> node.lockRow(locked, failed));
-			Throwable failure = catchThrowable(
-					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
-						node.write();
-						await(locked);
-					})));
+			CompletableFuture<Void> other = new CompletableFuture<>();
+			Throwable failure = catchThrowable(() -> node.locks.run("key", () -> {
+				other.completeAsync(() -> {
+					node.lockRow(locked, failed);
+					return null;
+				});
+				await(locked);
+				node.transaction.executeWithoutResult((status) -> node.write());
+			}));
 			failed.countDown();
 			other.get(60, TimeUnit.SECONDS);
-			assertThat(failure).isInstanceOf(LockException.class);
+			assertThat(failure).isInstanceOf(LockBackendException.class)
+				.hasRootCauseInstanceOf(SQLException.class)
+				.rootCause()
+				.asInstanceOf(InstanceOfAssertFactories.type(SQLException.class))
+				.satisfies((cause) -> {
+					assertThat(cause.getSQLState()).isEqualTo(state);
+					assertThat(cause.getErrorCode()).isEqualTo(code);
+				});
 			assertThat(node.written()).isOne();
 			assertThat(node.backend.held()).isEmpty();
 		}
 		finally {
 			failed.countDown();
+		}
+	}
+
+	/**
+	 * With this setting, the default of later versions, a row that has changed since the
+	 * snapshot is an error, after which the transaction is rolled back.
+	 */
+	@Test
+	void changedRowIsALostLockAtRepeatableRead() {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.setConnectionInitSql("SET innodb_snapshot_isolation = ON");
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					node.jdbc.queryForObject("SELECT count(*) FROM written", Integer.class);
+					node.installAnother("key");
+				})));
+			assertThat(node.written()).isZero();
+			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "autosave,ALWAYS", "autosave,CONSERVATIVE", "preferQueryMode,SIMPLE" })
+	void driverThatSendsMoreThanThisIsLeftAlone(String property, String value) {
+		DatabaseAccess direct = TestDatabase.POSTGRESQL.newDatabase();
+		AtomicInteger replies = new AtomicInteger();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(TestDatabase.POSTGRESQL, direct.onPort(proxy.port()), true, true)) {
+			node.pool.addDataSourceProperty(property, value.toLowerCase(Locale.ROOT));
+			proxy.beforeReply(replies::incrementAndGet);
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+				node.write();
+				replies.set(0);
+			}));
+			assertThat(replies).as("check and commit").hasValueGreaterThan(1);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					node.installAnother("key");
+				})));
+			assertThat(node.written()).isOne();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void worksWithStatementsThatTheServerHasPrepared(boolean lost) {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.addDataSourceProperty("useServerPrepStmts", "true");
+			for (int i = 0; i < 3; i++) {
+				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			}
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						if (lost) {
+							node.installAnother("key");
+						}
+					})));
+			assertThat(failure instanceof LockLostException).isEqualTo(lost);
+			assertThat(node.written()).isEqualTo(lost ? 3 : 4);
+		}
+	}
+
+	/**
+	 * Such as one that has to do something of its own when it is asked to commit.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB", "POSTGRESQL" })
+	void commitIsLeftToAPoolOfAnotherKind(TestDatabase database) {
+		try (Node node = new Node(database, database.newDatabase(), true, true,
+				(pool) -> new JdbcTransactionManager(new Refusing(pool)))) {
+			TransactionTemplate transaction = new TransactionTemplate(node.manager);
+			JdbcTemplate jdbc = new JdbcTemplate(node.manager.getDataSource());
+			assertThat(catchThrowable(() -> node.locks.run("key",
+					() -> transaction.executeWithoutResult((status) -> jdbc.update("INSERT INTO written VALUES (1)")))))
+				.hasMessageContaining("refused");
+			assertThat(node.written()).isZero();
+		}
+	}
+
+	/**
+	 * The commit whose outcome is unknown remains so.
+	 */
+	@Test
+	void lockIsKeptAfterAnUnknownOutcomeAndARefusedCommit() {
+		DatabaseAccess direct = TestDatabase.POSTGRESQL.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(TestDatabase.POSTGRESQL, direct, direct.onPort(proxy.port()))) {
+			node.observer.execute("ALTER TABLE written ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED");
+			Throwable refused = catchThrowable(() -> node.locks.run("key", () -> {
+				assertThat(catchThrowable(() -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					proxy.reset();
+				}))).isInstanceOf(TransactionSystemException.class);
+				node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					node.write();
+				});
+			}));
+			assertThat(refused).isInstanceOf(DataIntegrityViolationException.class);
+			assertThat(node.backend.held()).as("kept to run out").hasSize(1);
 		}
 	}
 
@@ -201,28 +318,34 @@ class FencedCommitTests {
 	}
 
 	/**
-	 * MariaDB goes on with the transaction after a syntax error, PostgreSQL does not.
+	 * In this mode the server does not understand the declaration of a variable there.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
-	void checksBeforeTheCommitWhereTheDatabaseCannotDoBoth(TestDatabase database, boolean lost) {
-		try (Node node = new Node(database, database.newDatabase(), true, true,
-				(pool) -> new JdbcTransactionManager(new OldServer(pool)))) {
-			TransactionTemplate transaction = new TransactionTemplate(node.manager);
-			JdbcTemplate jdbc = new JdbcTemplate(node.manager.getDataSource());
+	@ValueSource(booleans = { true, false })
+	void checksBeforeTheCommitWhereTheDatabaseCannotDoBoth(boolean lost) {
+		DatabaseAccess direct = TestDatabase.MARIADB.newDatabase();
+		AtomicInteger replies = new AtomicInteger();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(TestDatabase.MARIADB, direct, direct.onPort(proxy.port()))) {
+			node.pool.setConnectionInitSql("SET sql_mode = 'ORACLE'");
+			proxy.beforeReply(replies::incrementAndGet);
 			Throwable failure = catchThrowable(
-					() -> node.locks.run("key", () -> transaction.executeWithoutResult((status) -> {
-						jdbc.update("INSERT INTO written VALUES (1)");
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
 						if (lost) {
 							node.installAnother("key");
 						}
+						replies.set(0);
 					})));
-			boolean committed = !lost && database == TestDatabase.MARIADB;
-			assertThat(failure == null).isEqualTo(committed);
-			assertThat(node.written()).isEqualTo(committed ? 1 : 0);
-			node.locks.run("key",
-					() -> transaction.executeWithoutResult((status) -> jdbc.update("INSERT INTO written VALUES (2)")));
-			assertThat(node.written()).isEqualTo(committed ? 2 : 1);
+			assertThat(replies).as("the attempt, the look at the transaction and the check").hasValueGreaterThan(2);
+			assertThat(failure instanceof LockLostException).isEqualTo(lost);
+			assertThat(node.written()).isEqualTo(lost ? 0 : 1);
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+				node.write();
+				replies.set(0);
+			}));
+			assertThat(replies).as("check, commit and auto-commit").hasValue(3);
+			assertThat(node.written()).isEqualTo(lost ? 1 : 2);
 		}
 	}
 
@@ -291,7 +414,19 @@ class FencedCommitTests {
 
 		Node(TestDatabase database, DatabaseAccess access, boolean autoCommit, boolean together,
 				Function<DataSource, DataSourceTransactionManager> managers) {
-			this.observerPool = access.dataSource(2);
+			this(database, access, access, autoCommit, together, managers);
+		}
+
+		/**
+		 * With a network between the pool and its database.
+		 */
+		Node(TestDatabase database, DatabaseAccess direct, DatabaseAccess access) {
+			this(database, direct, access, true, true, JdbcTransactionManager::new);
+		}
+
+		private Node(TestDatabase database, DatabaseAccess direct, DatabaseAccess access, boolean autoCommit,
+				boolean together, Function<DataSource, DataSourceTransactionManager> managers) {
+			this.observerPool = direct.dataSource(2);
 			this.observer = new JdbcTemplate(this.observerPool);
 			this.observer.execute("CREATE TABLE written (id integer NOT NULL)");
 			LockPlace.OTHER_DATABASE.createFenceTable(this.observerPool, database);
@@ -351,11 +486,11 @@ class FencedCommitTests {
 	}
 
 	/**
-	 * Does not understand a check with a commit.
+	 * Does not commit.
 	 */
-	private static final class OldServer extends DelegatingDataSource {
+	private static final class Refusing extends DelegatingDataSource {
 
-		private OldServer(DataSource target) {
+		private Refusing(DataSource target) {
 			super(target);
 		}
 
@@ -363,9 +498,8 @@ class FencedCommitTests {
 		public Connection getConnection() throws SQLException {
 			ProxyFactory proxy = new ProxyFactory(super.getConnection());
 			proxy.addAdvice((MethodInterceptor) (invocation) -> {
-				Object[] arguments = invocation.getArguments();
-				if (arguments.length == 1 && arguments[0] instanceof String sql && sql.contains("COMMIT")) {
-					arguments[0] = "NOT " + sql;
+				if (invocation.getMethod().getName().equals("commit")) {
+					throw new SQLException("refused", "40000");
 				}
 				return invocation.proceed();
 			});

@@ -82,7 +82,7 @@ class UnknownOutcomeTests {
 			"POSTGRESQL,HOLD_REQUESTS" })
 	void lockRunsOutAfterALostCheckWithCommit(TestDatabase database, FaultProxy.Fault fault) throws Exception {
 		run(database, fault, 0, UnknownOutcomeTests::assertIsKept, "holdfast.commit-guard=fence",
-				"holdfast.lease-time=" + LEASE_TIME);
+				"holdfast.check-with-commit=true", "holdfast.lease-time=" + LEASE_TIME);
 	}
 
 	/**

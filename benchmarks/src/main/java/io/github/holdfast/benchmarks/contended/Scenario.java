@@ -28,6 +28,11 @@ enum Scenario {
 			EnumSet.allOf(Reach.class),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
+	/** The same with the setting of MariaDB's driver that has statements parsed once. */
+	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1,
+			16, EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
+
 	/** Each thread with a transaction on a database at the other end of a network. */
 	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1, 16,
 			EnumSet.allOf(Reach.class),
@@ -64,7 +69,7 @@ enum Scenario {
 	}
 
 	boolean hasTransactions() {
-		return this == TRANSACTION || this == TRANSACTION_WITHOUT_AUTO_COMMIT || isOverNetwork();
+		return this != ONE_JVM && this != TWO_JVMS;
 	}
 
 	boolean isOverNetwork() {
@@ -73,6 +78,10 @@ enum Scenario {
 
 	boolean hasAutoCommit() {
 		return this != TRANSACTION_WITHOUT_AUTO_COMMIT;
+	}
+
+	boolean hasPreparedStatements() {
+		return this == TRANSACTION_WITH_PREPARED_STATEMENTS;
 	}
 
 	Set<Contender> contenders() {
