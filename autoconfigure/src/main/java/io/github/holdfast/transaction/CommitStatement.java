@@ -41,7 +41,7 @@ enum CommitStatement {
 			return """
 					BEGIN NOT ATOMIC
 					DECLARE held BOOLEAN;
-					SET STATEMENT innodb_lock_wait_timeout = %1$d, lock_wait_timeout = %1$d FOR SET held = EXISTS (%2$s);
+					SET STATEMENT innodb_lock_wait_timeout = %1$d, lock_wait_timeout = %1$d FOR SELECT EXISTS (%2$s) INTO held;
 					IF NOT held THEN SIGNAL SQLSTATE '45F01' SET MESSAGE_TEXT = 'The lock is lost'; END IF;
 					COMMIT;
 					%3$s

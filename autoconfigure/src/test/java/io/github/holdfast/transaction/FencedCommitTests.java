@@ -167,16 +167,18 @@ class FencedCommitTests {
 	}
 
 	/**
-	 * A time-out for the whole statement could strike when the commit is being done.
+	 * A time-out for the whole statement could strike when the commit is being done. The
+	 * other transaction would keep the row for a minute, and then fail.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "MARIADB,HY000,1205", "POSTGRESQL,55P03,0" })
-	void doesNotWaitForTheRowLongerThanTheTransactionMayTake(TestDatabase database, String state, int code)
-			throws Exception {
+	@CsvSource({ "MARIADB,HY000,1205,SET innodb_lock_wait_timeout = 1000", "POSTGRESQL,55P03,0,SET lock_timeout = 0" })
+	void doesNotWaitForTheRowLongerThanTheTransactionMayTake(TestDatabase database, String state, int code,
+			String patience) throws Exception {
 		CountDownLatch failed = new CountDownLatch(1);
 		try (Node node = new Node(database, true)) {
+			node.pool.setConnectionInitSql(patience);
 			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
-			node.transaction.setTimeout(8);
+			node.transaction.setTimeout(4);
 			CountDownLatch locked = new CountDownLatch(1);
 			CompletableFuture<Void> other = new CompletableFuture<>();
 			Throwable failure = catchThrowable(() -> node.locks.run("key", () -> {
