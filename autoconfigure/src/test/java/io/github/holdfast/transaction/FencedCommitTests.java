@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -36,6 +37,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -289,17 +291,29 @@ class FencedCommitTests {
 	/**
 	 * The commit whose outcome is unknown remains so.
 	 */
-	@Test
-	void lockIsKeptAfterAnUnknownOutcomeAndARefusedCommit() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void lockIsKeptAfterAnUnknownOutcomeAndARefusedCommit(boolean together) {
 		DatabaseAccess direct = TestDatabase.POSTGRESQL.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port());
-				Node node = new Node(TestDatabase.POSTGRESQL, direct, direct.onPort(proxy.port()))) {
+				Node node = new Node(TestDatabase.POSTGRESQL, direct, direct.onPort(proxy.port()), together)) {
 			node.observer.execute("ALTER TABLE written ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED");
+			AtomicBoolean armed = new AtomicBoolean(true);
+			node.addListener(together ? 0 : 1, new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					if (armed.getAndSet(false)) {
+						proxy.reset();
+					}
+				}
+
+			});
 			Throwable refused = catchThrowable(() -> node.locks.run("key", () -> {
-				assertThat(catchThrowable(() -> node.transaction.executeWithoutResult((status) -> {
-					node.write();
-					proxy.reset();
-				}))).isInstanceOf(TransactionSystemException.class);
+				assertThat(catchThrowable(() -> node.transaction.executeWithoutResult((status) -> node.write())))
+					.as("the manager's own exception")
+					.isNotNull()
+					.isNotInstanceOf(LockException.class);
 				node.transaction.executeWithoutResult((status) -> {
 					node.write();
 					node.write();
@@ -328,7 +342,7 @@ class FencedCommitTests {
 		DatabaseAccess direct = TestDatabase.MARIADB.newDatabase();
 		AtomicInteger replies = new AtomicInteger();
 		try (FaultProxy proxy = new FaultProxy(direct.port());
-				Node node = new Node(TestDatabase.MARIADB, direct, direct.onPort(proxy.port()))) {
+				Node node = new Node(TestDatabase.MARIADB, direct, direct.onPort(proxy.port()), true)) {
 			node.pool.setConnectionInitSql("SET sql_mode = 'ORACLE'");
 			proxy.beforeReply(replies::incrementAndGet);
 			Throwable failure = catchThrowable(
@@ -355,9 +369,7 @@ class FencedCommitTests {
 	@CsvSource({ "MARIADB", "POSTGRESQL" })
 	void commitWaitsForAnotherListener(TestDatabase database) {
 		try (Node node = new Node(database, true)) {
-			List<TransactionExecutionListener> listeners = new ArrayList<>(
-					node.manager.getTransactionExecutionListeners());
-			listeners.add(new TransactionExecutionListener() {
+			node.addListener(1, new TransactionExecutionListener() {
 
 				@Override
 				public void beforeCommit(TransactionExecution transaction) {
@@ -366,7 +378,6 @@ class FencedCommitTests {
 				}
 
 			});
-			node.manager.setTransactionExecutionListeners(listeners);
 			assertThatIllegalStateException().isThrownBy(
 					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write())));
 			assertThat(node.written()).isZero();
@@ -422,8 +433,8 @@ class FencedCommitTests {
 		/**
 		 * With a network between the pool and its database.
 		 */
-		Node(TestDatabase database, DatabaseAccess direct, DatabaseAccess access) {
-			this(database, direct, access, true, true, JdbcTransactionManager::new);
+		Node(TestDatabase database, DatabaseAccess direct, DatabaseAccess access, boolean together) {
+			this(database, direct, access, true, together, JdbcTransactionManager::new);
 		}
 
 		private Node(TestDatabase database, DatabaseAccess direct, DatabaseAccess access, boolean autoCommit,
@@ -446,6 +457,13 @@ class FencedCommitTests {
 			this.locks = new LockTemplate(() -> LockPlace.OTHER_DATABASE.backend(this.backend, this.observerPool),
 					List::of)
 				.withLeaseTime(Duration.ofMinutes(10));
+		}
+
+		void addListener(int place, TransactionExecutionListener listener) {
+			List<TransactionExecutionListener> listeners = new ArrayList<>(
+					this.manager.getTransactionExecutionListeners());
+			listeners.add(place, listener);
+			this.manager.setTransactionExecutionListeners(listeners);
 		}
 
 		void write() {
