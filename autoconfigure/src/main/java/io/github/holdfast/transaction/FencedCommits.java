@@ -96,6 +96,9 @@ final class FencedCommits {
 			statement = Fence.inTransaction(this.dataSource, lease,
 					(connection) -> Optional.ofNullable(CommitStatement.of(connection)));
 			this.statement = statement;
+			if (statement.isEmpty()) {
+				logger.info("The check of the fence and the commit are sent apart with this database or driver");
+			}
 		}
 		return statement.isPresent() ? new FencedCommit(this, statement.get(), lease, patience()) : null;
 	}

@@ -118,6 +118,22 @@ class FencedCommitTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,outer", "MARIADB,inner", "POSTGRESQL,outer", "POSTGRESQL,inner" })
+	void locksAroundALockAreChecked(TestDatabase database, String lost) {
+		try (Node node = new Node(database, true)) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("outer", () -> node.locks.run("inner", () -> {
+					node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						node.installAnother(lost);
+					});
+				})))
+				.withMessageContaining(lost);
+			assertThat(node.written()).isZero();
+		}
+	}
+
 	/**
 	 * Spring does not switch auto-commit on again if the pool has it off.
 	 */
