@@ -32,7 +32,7 @@ final class LockAcquisition {
 
 	private final List<LockLease> leases;
 
-	private final List<LockRenewal.Task> acquired;
+	private final List<AcquiredLease> acquired;
 
 	private final long start;
 
@@ -72,9 +72,9 @@ final class LockAcquisition {
 	 * while another one was waited for.
 	 */
 	private void checkValid() {
-		for (LockRenewal.Task renewal : this.acquired) {
-			if (!renewal.lease().isValid()) {
-				throw new LockBackendException(renewal.lease().key(),
+		for (AcquiredLease acquired : this.acquired) {
+			if (!acquired.lease().isValid()) {
+				throw new LockBackendException(acquired.lease().key(),
 						"was granted, but its lease was over before the method began", null);
 			}
 		}
@@ -143,7 +143,9 @@ final class LockAcquisition {
 		if (leases == null) {
 			return null;
 		}
-		leases.forEach((lease) -> this.acquired.add(this.engine.renew(lease, this.settings)));
+		for (int i = 0; i < leases.size(); i++) {
+			this.acquired.add(this.engine.acquired(missing.get(i), leases.get(i), this.settings));
+		}
 		if (this.engine.isClosed()) {
 			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
 		}
@@ -195,7 +197,7 @@ final class LockAcquisition {
 		LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
 				: this.backend.acquire(request(key), held);
 		if (lease != null) {
-			this.acquired.add(this.engine.renew(lease, this.settings));
+			this.acquired.add(this.engine.acquired(key, lease, this.settings));
 		}
 		return lease;
 	}
@@ -215,9 +217,9 @@ final class LockAcquisition {
 	private void giveBack(Throwable cause) {
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
 			try {
-				LockRenewal.Task renewal = this.acquired.get(i);
-				if (!renewal.passOn()) {
-					renewal.release().toCompletableFuture().join();
+				AcquiredLease lease = this.acquired.get(i);
+				if (!lease.passOn()) {
+					lease.release().toCompletableFuture().join();
 				}
 			}
 			catch (RuntimeException ex) {

@@ -80,8 +80,8 @@ final class LockEngine implements AutoCloseable {
 		return this.waits.begin();
 	}
 
-	LockRenewal.Task renew(LockLease lease, LockSettings settings) {
-		return this.renewal.start(lease, settings);
+	AcquiredLease acquired(String key, LockLease lease, LockSettings settings) {
+		return new AcquiredLease(key, lease, settings, this.renewal);
 	}
 
 	CleanUps cleanUps() {

@@ -1,109 +1,162 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How the leases of one call are given back.
- *
- * @param keep whether they are kept, as the outcome of a commit is unknown
- * @param hold whether a minimum hold time counts, as the body has run
- * @param later gets the release whose answer the caller does not wait for, or
- * {@code null} if it waits for each
- * @param guarded whether a commit under them was checked
- * @param lossReported whether the caller knows of a loss already
- * @param passable whether the next thread of this JVM may have them
+ * Gives the leases of one call back.
  */
-record LockRelease(boolean keep, boolean hold, @Nullable Consumer<CompletionStage<?>> later, boolean guarded,
-		boolean lossReported, boolean passable) {
+final class LockRelease {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
 
+	private final LockNotes notes;
+
+	private final boolean hold;
+
+	private final boolean awaited;
+
+	private final boolean passable;
+
+	private @Nullable String lost;
+
+	private @Nullable CompletionStage<?> answer;
+
 	/**
-	 * Give one lease back, or leave it behind. A failure of the store is logged, as the
-	 * lease runs out.
-	 * @param renewal the lease with its renewal
-	 * @param key the key as the caller gave it
-	 * @return how it ended
+	 * Create a release.
+	 * @param notes what was noted while the leases were held
+	 * @param hold whether a minimum hold time counts, as the body has run
+	 * @param awaited whether the caller waits for each answer of the store
+	 * @param passable whether the next thread of this JVM may have the leases
 	 */
-	LockListener.Outcome run(LockRenewal.Task renewal, String key) {
-		if (this.keep) {
-			renewal.releaseWhenRunOut();
-			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
-					+ "is unknown", LockException.quote(key));
-			return LockListener.Outcome.KEPT;
-		}
-		Duration rest = this.hold ? renewal.restOfMinHoldTime() : Duration.ZERO;
-		if (!rest.isZero()) {
-			return hold(renewal, key, rest);
-		}
-		if (passOn(renewal, key)) {
-			return LockListener.Outcome.RELEASED;
-		}
-		try {
-			CompletionStage<Boolean> release = renewal.release();
-			if (this.later == null) {
-				return ended(key, release.toCompletableFuture().join(), null);
+	LockRelease(LockNotes notes, boolean hold, boolean awaited, boolean passable) {
+		this.notes = notes;
+		this.hold = hold;
+		this.awaited = awaited;
+		this.passable = passable;
+	}
+
+	/**
+	 * Give leases back, the last one first, even if one of them fails.
+	 * @return how it ended, the worst of all
+	 */
+	LockListener.Outcome run(List<AcquiredLease> leases) {
+		LockListener.Outcome outcome = LockListener.Outcome.RELEASED;
+		for (int i = leases.size() - 1; i >= 0; i--) {
+			LockListener.Outcome each = run(leases.get(i));
+			if (each == LockListener.Outcome.LOST) {
+				this.lost = leases.get(i).key();
 			}
-			this.later.accept(release.handle((released, ex) -> ended(key, Boolean.TRUE.equals(released), ex)));
-			return LockListener.Outcome.RELEASED;
+			outcome = (each.compareTo(outcome) > 0) ? each : outcome;
 		}
-		catch (RuntimeException ex) {
-			return ended(key, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+		return outcome;
+	}
+
+	/**
+	 * The key of a lease that was lost before, or {@code null} if there is none.
+	 */
+	@Nullable String lost() {
+		return this.lost;
+	}
+
+	/**
+	 * Run something when the store has answered to all that the caller did not wait for.
+	 */
+	void whenAnswered(Runnable action) {
+		if (this.answer != null) {
+			this.answer.thenRun(action);
+		}
+		else {
+			action.run();
 		}
 	}
 
 	/**
+	 * Give one lease back, or leave it behind. A failure of the store is logged, as the
+	 * lease runs out.
+	 */
+	private LockListener.Outcome run(AcquiredLease lease) {
+		if (this.notes.isOutcomeUnknown()) {
+			lease.releaseWhenRunOut();
+			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
+					+ "is unknown", LockException.quote(lease.key()));
+			return LockListener.Outcome.KEPT;
+		}
+		Duration rest = this.hold ? lease.restOfMinHoldTime() : Duration.ZERO;
+		if (!rest.isZero()) {
+			return hold(lease, rest);
+		}
+		if (passOn(lease)) {
+			return LockListener.Outcome.RELEASED;
+		}
+		try {
+			CompletionStage<Boolean> release = lease.release();
+			if (this.awaited) {
+				return ended(lease, release.toCompletableFuture().join(), null);
+			}
+			answeredLater(release.handle((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex)));
+			return LockListener.Outcome.RELEASED;
+		}
+		catch (RuntimeException ex) {
+			return ended(lease, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
+		}
+	}
+
+	private void answeredLater(CompletionStage<?> answer) {
+		this.answer = (this.answer != null) ? this.answer.thenCombine(answer, (first, second) -> second) : answer;
+	}
+
+	/**
 	 * Pass one lease on to the next thread of this JVM, if that is allowed.
-	 * @param renewal the lease with its renewal
-	 * @param key the key as the caller gave it
 	 * @return whether it was passed on
 	 */
-	boolean passOn(LockRenewal.Task renewal, String key) {
-		boolean allowed = this.passable && !this.keep && (!this.hold || renewal.restOfMinHoldTime().isZero());
-		if (allowed && renewal.passOn()) {
-			ended(key, true, null);
+	boolean passOn(AcquiredLease lease) {
+		boolean allowed = this.passable && !this.notes.isOutcomeUnknown()
+				&& (!this.hold || lease.restOfMinHoldTime().isZero());
+		if (allowed && lease.passOn()) {
+			ended(lease, true, null);
 			return true;
 		}
 		return false;
 	}
 
-	private LockListener.Outcome hold(LockRenewal.Task renewal, String key, Duration rest) {
+	private LockListener.Outcome hold(AcquiredLease lease, Duration rest) {
 		try {
-			if (renewal.hold(rest)) {
-				logger.debug("Lock {} is held for another {} ms, its minimum hold time", LockException.quote(key),
-						rest.toMillis());
+			if (lease.hold(rest)) {
+				logger.debug("Lock {} is held for another {} ms, its minimum hold time",
+						LockException.quote(lease.key()), rest.toMillis());
 				return LockListener.Outcome.HELD;
 			}
-			return ended(key, false, null);
+			return ended(lease, false, null);
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock {} could not be held for its minimum hold time, trying again", LockException.quote(key),
-					ex);
+			logger.warn("Lock {} could not be held for its minimum hold time, trying again",
+					LockException.quote(lease.key()), ex);
 			return LockListener.Outcome.FAILED;
 		}
 	}
 
-	private LockListener.Outcome ended(String key, boolean released, @Nullable Throwable failure) {
+	private LockListener.Outcome ended(AcquiredLease lease, boolean released, @Nullable Throwable failure) {
 		if (failure != null) {
-			logger.warn("Lock {} could not be released, it runs out by itself", LockException.quote(key), failure);
+			logger.warn("Lock {} could not be released, it runs out by itself", LockException.quote(lease.key()),
+					failure);
 			return LockListener.Outcome.FAILED;
 		}
 		if (released) {
 			if (logger.isDebugEnabled()) {
-				logger.debug("Lock {} released", LockException.quote(key));
+				logger.debug("Lock {} released", LockException.quote(lease.key()));
 			}
 			return LockListener.Outcome.RELEASED;
 		}
-		if (!this.lossReported) {
-			logger.warn("Lock {} was already lost when it was released{}", LockException.quote(key),
-					this.guarded ? "; the commit under it was guarded" : "");
+		if (!this.notes.isLossReported()) {
+			logger.warn("Lock {} was already lost when it was released{}", LockException.quote(lease.key()),
+					this.notes.isGuarded() ? "; the commit under it was guarded" : "");
 		}
 		return LockListener.Outcome.LOST;
 	}

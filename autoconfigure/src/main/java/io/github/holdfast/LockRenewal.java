@@ -1,9 +1,6 @@
 package io.github.holdfast;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -11,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,6 +57,20 @@ final class LockRenewal implements AutoCloseable {
 		return task;
 	}
 
+	/**
+	 * Do something about a lease later, unless the application ends before.
+	 */
+	@Nullable Future<?> schedule(LockLease lease, Runnable task, long nanos) {
+		try {
+			return this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			logger.warn("Lock {} is no longer looked after, as the application is shutting down",
+					LockException.quote(lease.key()));
+			return null;
+		}
+	}
+
 	@Override
 	public void close() {
 		this.executor.shutdownNow();
@@ -77,8 +87,6 @@ final class LockRenewal implements AutoCloseable {
 
 		private final @Nullable Duration maxHoldTime;
 
-		private final @Nullable Duration minHoldTime;
-
 		private final long start = System.nanoTime();
 
 		/** An answer that comes late must not replace the time of a later request. */
@@ -92,11 +100,6 @@ final class LockRenewal implements AutoCloseable {
 			this.lease = lease;
 			this.leaseTime = settings.leaseTime();
 			this.maxHoldTime = settings.maxHoldTime();
-			this.minHoldTime = settings.minHoldTime();
-		}
-
-		LockLease lease() {
-			return this.lease;
 		}
 
 		/**
@@ -108,16 +111,6 @@ final class LockRenewal implements AutoCloseable {
 			if (this.next != null && LockRenewal.this.executor.getQueue().size() > 1) {
 				this.next.cancel(false);
 			}
-		}
-
-		/**
-		 * Stop the renewal and give the lease back. The interrupt flag is put aside
-		 * meanwhile, as clients refuse to work with it.
-		 * @return completes when the store has answered
-		 */
-		CompletionStage<Boolean> release() {
-			stop();
-			return undisturbed(this.lease::release);
 		}
 
 		/**
@@ -138,106 +131,26 @@ final class LockRenewal implements AutoCloseable {
 			return true;
 		}
 
-		private static <T> T undisturbed(Supplier<T> call) {
-			boolean interrupted = Thread.interrupted();
-			try {
-				return call.get();
-			}
-			finally {
-				if (interrupted) {
-					Thread.currentThread().interrupt();
-				}
-			}
-		}
-
 		/**
-		 * Stop the renewal without giving the lease back. One that does not run out by
-		 * itself is given back after the lease time, or at once if its session has ended,
-		 * but none is free before the end of its minimum hold time.
-		 */
-		void releaseWhenRunOut() {
-			stop();
-			Duration remaining = this.lease.remaining();
-			Duration rest = restOfMinHoldTime();
-			if (remaining == null) {
-				Duration quarantine = this.lease.isValid() ? this.leaseTime : Duration.ZERO;
-				giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
-			}
-			else if (rest.compareTo(remaining) > 0) {
-				submit(this::holdOn, 0);
-			}
-		}
-
-		/**
-		 * The time that is missing to the minimum hold time, rounded up to milliseconds.
-		 */
-		Duration restOfMinHoldTime() {
-			Duration rest = (this.minHoldTime != null) ? this.minHoldTime.minus(held()) : Duration.ZERO;
-			return rest.isNegative() ? Duration.ZERO : rest.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
-		}
-
-		/**
-		 * Stop the renewal, let the store keep the lock for some time even if this JVM
-		 * ends, and give it back then. If the store fails, it is asked again later.
+		 * Stop the renewal, and let the store keep the lock for a last time.
 		 * @return whether the lock is still ours
 		 */
-		boolean hold(Duration rest) {
+		boolean renewLast(Duration time) {
 			stop();
-			return undisturbed(() -> doHold(rest));
-		}
-
-		private boolean doHold(Duration rest) {
 			this.renewing.lock();
 			try {
-				boolean held = this.lease.renew(rest);
-				if (held && this.lease.remaining() == null) {
-					giveBackAfter(rest);
-				}
-				else if (held) {
-					submit(this::giveBack, rest.toNanos());
-				}
-				return held;
-			}
-			catch (RuntimeException ex) {
-				submit(this::holdOn, Math.min(rest.toNanos(), this.leaseTime.toNanos() / 10));
-				throw ex;
+				return this.lease.renew(time);
 			}
 			finally {
 				this.renewing.unlock();
 			}
 		}
 
-		private void holdOn() {
-			Duration rest = restOfMinHoldTime();
-			try {
-				if (rest.isZero()) {
-					giveBack();
-				}
-				else if (!doHold(rest)) {
-					logger.warn("Lock {} was lost {} ms before the end of its minimum hold time", key(),
-							rest.toMillis());
-				}
-			}
-			catch (RuntimeException ex) {
-				logger.warn("Lock {} could not be held for its minimum hold time, trying again", key(), ex);
-			}
-		}
-
 		/**
-		 * Not on our threads, which end with the application, whereas a lock in this JVM
-		 * does not.
+		 * The time since the lock was acquired.
 		 */
-		private void giveBackAfter(Duration time) {
-			CompletableFuture.delayedExecutor(time.toNanos(), TimeUnit.NANOSECONDS).execute(this::giveBack);
-		}
-
-		private void giveBack() {
-			try {
-				this.lease.release().toCompletableFuture().join();
-			}
-			catch (RuntimeException ex) {
-				logger.warn("Lock {} could not be released, it runs out by itself", key(), ex);
-			}
+		Duration held() {
+			return Duration.ofNanos(System.nanoTime() - this.start);
 		}
 
 		private synchronized boolean isStopped() {
@@ -246,17 +159,7 @@ final class LockRenewal implements AutoCloseable {
 
 		private synchronized void schedule(long delay) {
 			if (!this.stopped) {
-				this.next = submit(this, delay);
-			}
-		}
-
-		private @Nullable Future<?> submit(Runnable task, long delay) {
-			try {
-				return LockRenewal.this.executor.schedule(task, delay, TimeUnit.NANOSECONDS);
-			}
-			catch (RejectedExecutionException ex) {
-				logger.warn("Lock {} is no longer looked after, as the application is shutting down", key());
-				return null;
+				this.next = LockRenewal.this.schedule(this.lease, this, delay);
 			}
 		}
 
@@ -271,10 +174,6 @@ final class LockRenewal implements AutoCloseable {
 			finally {
 				this.renewing.unlock();
 			}
-		}
-
-		private Duration held() {
-			return Duration.ofNanos(System.nanoTime() - this.start);
 		}
 
 		private void renew(Duration held) {

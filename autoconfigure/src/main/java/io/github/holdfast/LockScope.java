@@ -2,10 +2,7 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -26,19 +23,13 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final LockBackend backend;
 
-	private final String name;
-
-	private final LockRequest.Mode mode;
-
-	private final Duration leaseTime;
-
-	private final @Nullable Propagation propagation;
+	private final LockSettings settings;
 
 	private final List<String> keys;
 
 	private final List<LockLease> leases;
 
-	private final List<LockRenewal.Task> acquired;
+	private final List<AcquiredLease> acquired;
 
 	private final List<LockListener> listeners;
 
@@ -47,6 +38,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private final @Nullable LockScope outer;
 
 	private final BodyTransaction transaction;
+
+	private final LockNotes notes = new LockNotes();
 
 	/** Another thread that closes the scope does not know what this one still does. */
 	private final Thread opener = Thread.currentThread();
@@ -57,18 +50,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private volatile boolean entered;
 
-	/** Of the releases that the caller does not wait for, but the shutdown does. */
-	private @Nullable CompletionStage<?> answer;
-
-	private volatile boolean guarded;
-
-	private volatile boolean lossReported;
-
-	private volatile boolean overtaken;
-
 	private volatile boolean passedOn;
-
-	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
 
 	private volatile @Nullable Consumer<Runnable> registrar;
 
@@ -78,19 +60,16 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param settings how the locks were asked for
 	 * @param keys the keys as the caller gave them
 	 * @param leases one lease for each key
-	 * @param acquired the renewals of those leases that this scope releases, in the order
-	 * of their acquisition
+	 * @param acquired those leases that this scope releases, in the order of their
+	 * acquisition
 	 * @param listeners who is told
 	 * @param engine is told when everything has been given back and the store has
 	 * answered
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
-			List<LockRenewal.Task> acquired, List<LockListener> listeners, LockEngine engine) {
+			List<AcquiredLease> acquired, List<LockListener> listeners, LockEngine engine) {
 		this.backend = backend;
-		this.name = settings.name();
-		this.mode = settings.mode();
-		this.leaseTime = settings.leaseTime();
-		this.propagation = settings.propagation();
+		this.settings = settings;
 		this.transaction = BodyTransaction.of(settings, engine.cleanUps());
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
@@ -110,7 +89,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 				this.listeners.forEach((listener) -> listener.acquired(this));
 			}
 			catch (RuntimeException | Error ex) {
-				this.lossReported = true;
+				this.notes.lossReported();
 				end();
 				throw ex;
 			}
@@ -120,7 +99,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Override
 	public String name() {
-		return this.name;
+		return this.settings.name();
 	}
 
 	@Override
@@ -148,9 +127,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Nullable LockLease lease(LockBackend backend, String key) {
 		if (this.backend == backend) {
-			for (LockRenewal.Task renewal : this.acquired) {
-				if (renewal.lease().key().equals(key)) {
-					return renewal.lease();
+			for (AcquiredLease acquired : this.acquired) {
+				if (acquired.lease().key().equals(key)) {
+					return acquired.lease();
 				}
 			}
 		}
@@ -159,20 +138,20 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Override
 	public void guarded() {
-		this.guarded = true;
+		this.notes.guarded();
 	}
 
 	boolean isGuarded() {
-		return this.guarded;
+		return this.notes.isGuarded();
 	}
 
 	@Override
 	public void overtaken() {
-		this.overtaken = true;
+		this.notes.overtaken();
 	}
 
 	boolean isOvertaken() {
-		return this.overtaken;
+		return this.notes.isOvertaken();
 	}
 
 	/**
@@ -184,41 +163,39 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Override
 	public void lossReported() {
-		this.lossReported = true;
+		this.notes.lossReported();
 	}
 
 	@Override
 	public @Nullable Propagation propagation() {
-		return this.propagation;
+		return this.settings.propagation();
 	}
 
 	@Override
 	public LockRequest.Mode mode() {
-		return this.mode;
+		return this.settings.mode();
 	}
 
 	/**
 	 * Whether a call that asks for a mode can go on under this lock.
 	 */
 	boolean covers(LockRequest.Mode asked) {
-		return this.mode == LockRequest.Mode.EXCLUSIVE || this.mode == asked;
+		return mode() == LockRequest.Mode.EXCLUSIVE || mode() == asked;
 	}
 
 	@Override
 	public Duration leaseTime() {
-		return this.leaseTime;
+		return this.settings.leaseTime();
 	}
 
+	/**
+	 * An optimistic lock has nothing that could be kept.
+	 */
 	@Override
-	public synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
-		Set<TransactionExecution> outcomes = new HashSet<>(this.unknownOutcomes);
-		if (unknown) {
-			outcomes.add(transaction);
+	public void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
+		if (mode() != LockRequest.Mode.OPTIMISTIC) {
+			this.notes.outcomeUnknown(transaction, unknown);
 		}
-		else {
-			outcomes.remove(transaction);
-		}
-		this.unknownOutcomes = outcomes;
 	}
 
 	@Override
@@ -237,13 +214,11 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 */
 	@Override
 	public void committed(TransactionExecution transaction) {
-		if (this.transaction.committed(transaction) && this.acquired.size() == 1 && this.registrar == null) {
-			LockRenewal.Task renewal = this.acquired.get(0);
-			if (release().passOn(renewal, keyOf(renewal.lease()))) {
-				this.passedOn = true;
-				this.held = false;
-				HeldLocks.current();
-			}
+		if (this.transaction.committed(transaction) && this.acquired.size() == 1 && this.registrar == null
+				&& release().passOn(this.acquired.get(0))) {
+			this.passedOn = true;
+			this.held = false;
+			HeldLocks.current();
 		}
 	}
 
@@ -271,60 +246,31 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.closing.set(true);
 		this.held = false;
 		HeldLocks.current();
+		LockRelease release = release();
 		try {
-			giveBack();
+			giveBack(release);
 		}
 		finally {
-			CompletionStage<?> answer = this.answer;
-			if (answer != null) {
-				answer.thenRun(this.engine::scopeEnded);
-			}
-			else {
-				this.engine.scopeEnded();
-			}
+			release.whenAnswered(this.engine::scopeEnded);
 		}
 	}
 
-	/**
-	 * Give back what this scope acquired, last key first, even if one of them fails.
-	 */
-	private void giveBack() {
+	private void giveBack(LockRelease release) {
 		if (this.acquired.isEmpty()) {
 			return;
 		}
-		if (this.passedOn) {
-			tellReleased(LockListener.Outcome.RELEASED);
-			return;
-		}
-		String lost = null;
-		LockListener.Outcome outcome = LockListener.Outcome.RELEASED;
-		LockRelease release = release();
-		for (int i = this.acquired.size() - 1; i >= 0; i--) {
-			LockRenewal.Task renewal = this.acquired.get(i);
-			LockListener.Outcome each = release.run(renewal, keyOf(renewal.lease()));
-			if (each == LockListener.Outcome.LOST) {
-				lost = keyOf(renewal.lease());
-			}
-			outcome = (each.compareTo(outcome) > 0) ? each : outcome;
-		}
-		tellReleased(outcome);
-		if (lost != null && !this.lossReported && !this.guarded) {
+		tellReleased(this.passedOn ? LockListener.Outcome.RELEASED : release.run(this.acquired));
+		String lost = release.lost();
+		if (lost != null && !this.notes.isLossReported() && !this.notes.isGuarded()) {
 			throw new LockOverlapException(lost);
 		}
 	}
 
 	private LockRelease release() {
-		boolean keep = !this.unknownOutcomes.isEmpty() && this.mode != LockRequest.Mode.OPTIMISTIC;
-		boolean awaited = !this.guarded
+		boolean awaited = !this.notes.isGuarded()
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
-		boolean passable = !this.lossReported && Thread.currentThread() == this.opener;
-		return new LockRelease(keep, this.entered, awaited ? null : this::answeredLater, this.guarded,
-				this.lossReported, passable);
-	}
-
-	private void answeredLater(CompletionStage<?> answer) {
-		CompletionStage<?> earlier = this.answer;
-		this.answer = (earlier != null) ? earlier.thenCombine(answer, (first, second) -> second) : answer;
+		boolean passable = !this.notes.isLossReported() && Thread.currentThread() == this.opener;
+		return new LockRelease(this.notes, this.entered, awaited, passable);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {
@@ -333,18 +279,14 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 				listener.released(this, outcome);
 			}
 			catch (RuntimeException ex) {
-				logger.warn("Lock '{}': a listener failed on release", this.name, ex);
+				logger.warn("Lock '{}': a listener failed on release", name(), ex);
 			}
 		}
 	}
 
-	private String keyOf(LockLease lease) {
-		return this.keys.get(this.leases.indexOf(lease));
-	}
-
 	@Override
 	public String toString() {
-		return "LockScope[name=" + this.name + ", keys=" + this.keys + ", held=" + this.held + "]";
+		return "LockScope[name=" + name() + ", keys=" + this.keys + ", held=" + this.held + "]";
 	}
 
 }

@@ -33,16 +33,13 @@ final class Cohort {
 	/** How long another JVM takes at least to ask for a lock. */
 	private static final Duration SHORTEST_REST = Duration.ofNanos(500_000);
 
-	/** Of the longest time, how long it is taken for granted that nobody else waits. */
-	private static final int SURE = 4;
-
-	private static final Deadline NOW = Deadline.after(Duration.ZERO);
-
 	private final LockLease lease;
 
 	private final HandoverLimits limits;
 
 	private final Duration noticeTime;
+
+	private final OtherJvms others;
 
 	private final long start = System.nanoTime();
 
@@ -57,12 +54,7 @@ final class Cohort {
 	/** Those holders in a row that may have kept others waiting. */
 	private volatile int contended = 1;
 
-	private volatile Deadline alone;
-
-	/** When to ask again whether others wait. */
-	private volatile Deadline asked = NOW;
-
-	private volatile Deadline rest = NOW;
+	private volatile Deadline rest = Deadline.PASSED;
 
 	private volatile boolean ended;
 
@@ -70,7 +62,7 @@ final class Cohort {
 		this.lease = lease;
 		this.limits = limits;
 		this.noticeTime = noticeTime;
-		this.alone = (earlier != null) ? earlier.alone : NOW;
+		this.others = new OtherJvms(lease, limits.maxTime(), (earlier != null) ? earlier.others : null);
 	}
 
 	/**
@@ -142,21 +134,10 @@ final class Cohort {
 		int turn = this.turn + 1;
 		this.turn = turn;
 		permit.expireAfter(this::nextLook);
-		if (turn > 0 && this.asked.hasPassed()) {
-			this.asked = Deadline.after(this.limits.maxTime().dividedBy(2 * SURE));
-			lookForOthers();
+		if (turn > 0) {
+			this.others.askAgain();
 		}
 		return new TurnLease(this, permit, turn, request.name());
-	}
-
-	private void lookForOthers() {
-		Deadline deadline = Deadline.after(this.limits.maxTime().dividedBy(SURE));
-		try {
-			this.lease.othersWait().thenAccept((others) -> this.alone = others ? NOW : deadline);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Lock '{}': the store does not tell whether others wait", this.lease.key(), ex);
-		}
 	}
 
 	/**
@@ -181,7 +162,7 @@ final class Cohort {
 		}
 		try {
 			return isPassable(name) && permit.pass(() -> {
-				this.contended = this.alone.hasPassed() ? this.contended + 1 : 1;
+				this.contended = this.others.mayWait() ? this.contended + 1 : 1;
 				turnEnds.run();
 				// The next thread may pass it on before this one has returned
 				this.renewing.unlock();
@@ -202,7 +183,7 @@ final class Cohort {
 
 	private boolean isAtItsLimits() {
 		return this.turn + 1 == HandoverLimits.MOST_TURNS || held().compareTo(this.limits.maxTime()) >= 0
-				|| (this.contended >= this.limits.maxTurns() && (this.limits.maxTurns() < 2 || this.alone.hasPassed()));
+				|| (this.contended >= this.limits.maxTurns() && (this.limits.maxTurns() < 2 || this.others.mayWait()));
 	}
 
 	private Duration held() {
@@ -263,8 +244,8 @@ final class Cohort {
 	 * stopped before its limits has left the lock to others anyway.
 	 */
 	private void restIfOthersWait() {
-		lookForOthers();
-		if (this.limits.maxTurns() > 1 && isAtItsLimits() && this.alone.hasPassed()) {
+		this.others.ask();
+		if (this.limits.maxTurns() > 1 && isAtItsLimits() && this.others.mayWait()) {
 			this.rest = Deadline.after(rest(held()));
 		}
 	}

@@ -200,7 +200,7 @@ public final class JdbcSessionLockBackend implements LockBackend {
 		try {
 			SessionDialect dialect = database().dialect();
 			try (Connection connection = this.dataSource.get().openOwn()) {
-				return dialect.lastHolder(connection, key);
+				return dialect.epochs().lastHolder(connection, key);
 			}
 		}
 		catch (SQLException ex) {

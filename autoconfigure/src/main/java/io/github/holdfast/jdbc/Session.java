@@ -2,12 +2,12 @@ package io.github.holdfast.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,19 +25,11 @@ final class Session {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
-	private static final int PING_SECONDS = 5;
-
-	private static final int ATTEMPTS = 5;
-
-	private final Connection connection;
-
-	private final AutoCommitMode mode;
+	private final OwnConnection connection;
 
 	private final SessionDialect dialect;
 
 	private final Map<String, Session> owners;
-
-	private final Runnable whenClosed;
 
 	private final ReentrantLock mutex = new ReentrantLock();
 
@@ -58,15 +50,11 @@ final class Session {
 	 * @param connection the connection
 	 * @param dialect the words of the database
 	 * @param owners the sessions of all leases by their owners
-	 * @param whenClosed is run when the connection is back in its pool
 	 */
-	Session(Connection connection, SessionDialect dialect, Map<String, Session> owners, Runnable whenClosed)
-			throws SQLException {
+	Session(OwnConnection connection, SessionDialect dialect, Map<String, Session> owners) {
 		this.connection = connection;
-		this.mode = new AutoCommitMode(connection, dialect.sendsAutoCommit());
 		this.dialect = dialect;
 		this.owners = owners;
-		this.whenClosed = whenClosed;
 	}
 
 	/**
@@ -94,7 +82,7 @@ final class Session {
 	private boolean await(String id, Deadline deadline) throws SQLException, InterruptedException {
 		try {
 			beforeUse();
-			return new SessionWait(this.connection, this.dialect, id).await(deadline);
+			return new SessionWait(this.connection.get(), this.dialect, id).await(deadline);
 		}
 		catch (SQLException ex) {
 			end();
@@ -103,17 +91,13 @@ final class Session {
 	}
 
 	private long nextEpoch(LockRequest request, String id) throws SQLException {
-		for (int attempt = 1;; attempt++) {
-			try {
-				beforeUse();
-				return this.dialect.nextEpoch(this.connection, request);
-			}
-			catch (SQLException ex) {
-				if (attempt == ATTEMPTS || !this.dialect.isConcurrencyFailure(ex)) {
-					unlock(id);
-					throw ex;
-				}
-			}
+		try {
+			beforeUse();
+			return this.dialect.epochs().next(this.connection.get(), request);
+		}
+		catch (SQLException ex) {
+			unlock(id);
+			throw ex;
 		}
 	}
 
@@ -151,7 +135,7 @@ final class Session {
 		}
 		this.locks.remove(id);
 		try {
-			if (this.dialect.unlock(this.connection, id)) {
+			if (this.dialect.unlock(this.connection.get(), id)) {
 				return true;
 			}
 			logger.warn("A database session did not hold a lock that it had been granted. "
@@ -176,7 +160,7 @@ final class Session {
 				return null;
 			}
 			this.lent = true;
-			return SessionConnection.create(this, this.connection, this.mode);
+			return SessionConnection.create(this, this.connection.get(), this.connection.mode());
 		}
 		finally {
 			this.mutex.unlock();
@@ -206,19 +190,17 @@ final class Session {
 	}
 
 	boolean isFree() {
-		this.mutex.lock();
-		try {
-			return !this.lent && !this.ended;
-		}
-		finally {
-			this.mutex.unlock();
-		}
+		return locked(() -> !this.lent && !this.ended);
 	}
 
 	boolean has(String id) {
+		return locked(() -> this.locks.containsKey(id));
+	}
+
+	private boolean locked(BooleanSupplier question) {
 		this.mutex.lock();
 		try {
-			return this.locks.containsKey(id);
+			return question.getAsBoolean();
 		}
 		finally {
 			this.mutex.unlock();
@@ -243,8 +225,8 @@ final class Session {
 	boolean isAlive() {
 		this.mutex.lock();
 		try {
-			if (!this.ended && !this.lent) {
-				ping();
+			if (!this.ended && !this.lent && !this.connection.isAlive()) {
+				end();
 			}
 			return !this.ended;
 		}
@@ -259,18 +241,6 @@ final class Session {
 	}
 
 	/**
-	 * The ping of PostgreSQL's driver is a statement, which may begin a transaction.
-	 */
-	private void ping() throws SQLException {
-		if (!this.connection.isValid(PING_SECONDS)) {
-			end();
-		}
-		else if (!this.mode.current()) {
-			this.connection.rollback();
-		}
-	}
-
-	/**
 	 * End the session, so that the database rolls back and frees all of its locks.
 	 */
 	void end() {
@@ -279,7 +249,7 @@ final class Session {
 			if (!this.ended) {
 				this.ended = true;
 				this.locks.clear();
-				abort();
+				this.connection.abort();
 			}
 		}
 		finally {
@@ -288,27 +258,11 @@ final class Session {
 	}
 
 	/**
-	 * Pools find out that a connection is broken when it is used.
-	 */
-	private void abort() {
-		try {
-			this.connection.abort(Runnable::run);
-			try (Statement statement = this.connection.createStatement()) {
-				statement.execute("SELECT 1");
-			}
-			logger.warn("A database session that should have ended still answers: its pool does not pass on 'abort'");
-		}
-		catch (SQLException ex) {
-			logger.debug("A database session has been ended", ex);
-		}
-	}
-
-	/**
 	 * The statements of locks must not begin a transaction.
 	 */
 	private void beforeUse() throws SQLException {
 		if (!this.ended && !this.lent) {
-			this.mode.need(true);
+			this.connection.mode().need(true);
 		}
 	}
 
@@ -322,21 +276,13 @@ final class Session {
 		this.closed = true;
 		try {
 			if (!this.ended) {
-				this.mode.need(this.mode.initial());
+				this.connection.mode().need(this.connection.mode().initial());
 			}
 		}
 		catch (SQLException ex) {
 			end();
 		}
-		try {
-			this.connection.close();
-		}
-		catch (SQLException ex) {
-			logger.debug("A connection could not be closed", ex);
-		}
-		finally {
-			this.whenClosed.run();
-		}
+		this.connection.close();
 	}
 
 }

@@ -1,19 +1,12 @@
 package io.github.holdfast.jdbc;
 
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener.HeldLock;
@@ -32,10 +25,6 @@ import io.github.holdfast.support.LockSession;
  */
 final class SessionConnection implements InvocationHandler, LockSession {
 
-	private static final Map<String, String> GETTERS = Map.of("setReadOnly", "isReadOnly", "setTransactionIsolation",
-			"getTransactionIsolation", "setCatalog", "getCatalog", "setSchema", "getSchema", "setHoldability",
-			"getHoldability");
-
 	private final Session session;
 
 	private final Connection connection;
@@ -44,7 +33,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 
 	private final LentAutoCommit autoCommit;
 
-	private final Map<Method, Setting> settings = new HashMap<>();
+	private final LentSettings settings;
 
 	private boolean closed;
 
@@ -53,6 +42,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		this.connection = connection;
 		this.mode = mode;
 		this.autoCommit = new LentAutoCommit(mode);
+		this.settings = new LentSettings(connection);
 	}
 
 	static Connection create(Session session, Connection connection, AutoCommitMode mode) {
@@ -134,11 +124,11 @@ final class SessionConnection implements InvocationHandler, LockSession {
 				return null;
 			}
 			this.autoCommit.beforeUse();
-			if (GETTERS.containsKey(method.getName()) && args != null) {
-				set(method, args[0]);
+			if (LentSettings.isSetter(method) && args != null) {
+				this.settings.set(method, args[0]);
 				return null;
 			}
-			Object result = call(method, args);
+			Object result = LentSettings.call(this.connection, method, args);
 			this.autoCommit.afterUse(method, result);
 			return result;
 		}
@@ -152,35 +142,6 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			}
 			throw ex;
 		}
-	}
-
-	private @Nullable Object call(Method method, @Nullable Object @Nullable ... args) throws SQLException {
-		try {
-			return method.invoke(this.connection, args);
-		}
-		catch (InvocationTargetException ex) {
-			if (ex.getTargetException() instanceof SQLException failure) {
-				throw failure;
-			}
-			ReflectionUtils.rethrowRuntimeException(ex.getTargetException());
-			return null;
-		}
-		catch (IllegalAccessException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private void set(Method setter, @Nullable Object value) throws SQLException {
-		Setting before = this.settings.get(setter);
-		Object original = (before != null) ? before.original() : call(getter(setter));
-		call(setter, value);
-		this.settings.put(setter, new Setting(original, value));
-	}
-
-	private static Method getter(Method setter) {
-		Method getter = ReflectionUtils.findMethod(Connection.class, GETTERS.get(setter.getName()));
-		Assert.state(getter != null, "No getter");
-		return getter;
 	}
 
 	private void commitFailed(SQLException ex) {
@@ -246,26 +207,10 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		if (!untouched && !this.mode.current()) {
 			this.connection.rollback();
 		}
-		for (Map.Entry<Method, Setting> setting : this.settings.entrySet()) {
-			Object original = setting.getValue().original();
-			if (!Objects.equals(original, setting.getValue().current())) {
-				// Some of them are statements, which would begin a transaction
-				this.mode.need(true);
-				call(setting.getKey(), original);
-			}
-		}
+		this.settings.restore(this.mode);
 		if (!untouched) {
 			this.mode.need(this.mode.initial());
 		}
-	}
-
-	/**
-	 * What was set.
-	 *
-	 * @param original the value before
-	 * @param current the value now
-	 */
-	private record Setting(@Nullable Object original, @Nullable Object current) {
 	}
 
 }

@@ -87,7 +87,8 @@ public final class SessionDataSource extends DelegatingDataSource {
 	Session openSession(SessionDialect dialect, Runnable whenClosed) throws SQLException {
 		Connection connection = openOwn();
 		try {
-			return new Session(connection, dialect, this.sessions, whenClosed);
+			return new Session(new OwnConnection(connection, dialect.sendsAutoCommit(), whenClosed), dialect,
+					this.sessions);
 		}
 		catch (SQLException ex) {
 			connection.close();

@@ -13,12 +13,8 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
 
-import org.jspecify.annotations.Nullable;
-
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.SqlDialect;
 
 /**
@@ -84,22 +80,7 @@ enum SessionDialect {
 
 	};
 
-	private static final String RAISE = """
-			UPDATE holdfast_lock SET epoch = {epoch}, owner = NULL, holder = ?, acquired_at = {now}, expires_at = {now}
-			WHERE lock_key = ?""";
-
-	private static final String INSERT = """
-			INSERT INTO holdfast_lock (epoch, holder, lock_key, acquired_at, expires_at, version)
-			VALUES ({epoch}, ?, ?, {now}, {now}, 0)""";
-
-	private static final String LAST_HOLDER = "SELECT holder FROM holdfast_lock WHERE lock_key = ?";
-
 	private static final Duration SHORT = Duration.ofSeconds(5);
-
-	private static final int MAX_HOLDER_LENGTH = 255;
-
-	/** MySQL and MariaDB send what was last given to LAST_INSERT_ID. */
-	private static final String[] EPOCH = { "epoch" };
 
 	private final SqlDialect dialect;
 
@@ -111,9 +92,7 @@ enum SessionDialect {
 
 	private final String sessionId;
 
-	private final String raise;
-
-	private final String insert;
+	private final SessionEpochs epochs;
 
 	private final Set<String> waitEndedCodes;
 
@@ -128,15 +107,10 @@ enum SessionDialect {
 		this.lock = lock;
 		this.unlock = unlock;
 		this.sessionId = sessionId;
-		this.raise = resolve(RAISE, returned.formatted("GREATEST(epoch + 1, {now}, ?)"));
-		this.insert = resolve(INSERT, returned.formatted("GREATEST({now}, ?)"));
+		this.epochs = new SessionEpochs(dialect, returned);
 		this.waitEndedCodes = waitEndedCodes;
 		this.deadlockCodes = deadlockCodes;
 		this.terminatedCodes = terminatedCodes;
-	}
-
-	private String resolve(String sql, String epoch) {
-		return sql.replace("{epoch}", epoch).replace("{now}", this.dialect.now());
 	}
 
 	static SessionDialect of(Connection connection) throws SQLException {
@@ -223,10 +197,6 @@ enum SessionDialect {
 		return this.deadlockCodes.contains(code(ex));
 	}
 
-	boolean isConcurrencyFailure(SQLException ex) {
-		return this.dialect.isConcurrencyFailure(ex);
-	}
-
 	/**
 	 * Whether the database has ended a session instead of doing what it was asked for.
 	 */
@@ -234,55 +204,8 @@ enum SessionDialect {
 		return this.terminatedCodes.contains(code(ex));
 	}
 
-	/**
-	 * Write the next epoch of a key into its row of the lock table, and return it.
-	 */
-	long nextEpoch(Connection connection, LockRequest request) throws SQLException {
-		Long epoch = write(connection, this.raise, request);
-		while (epoch == null) {
-			try {
-				epoch = write(connection, this.insert, request);
-			}
-			catch (SQLException ex) {
-				if (!this.dialect.isDuplicateKey(ex)) {
-					throw ex;
-				}
-				epoch = write(connection, this.raise, request);
-			}
-		}
-		return epoch;
-	}
-
-	private @Nullable Long write(Connection connection, String sql, LockRequest request) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
-			statement.setQueryTimeout((int) SHORT.toSeconds());
-			statement.setLong(1, request.minEpoch());
-			String holder = request.holder();
-			statement.setString(2,
-					(holder.length() > MAX_HOLDER_LENGTH) ? holder.substring(0, MAX_HOLDER_LENGTH) : holder);
-			this.dialect.setKey(statement, 3, LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES));
-			if (statement.executeUpdate() == 0) {
-				return null;
-			}
-			try (ResultSet rs = statement.getGeneratedKeys()) {
-				if (!rs.next()) {
-					throw new SQLException("The driver does not tell the epoch that was written");
-				}
-				return rs.getLong(1);
-			}
-		}
-	}
-
-	/**
-	 * Who took a lock last.
-	 */
-	@Nullable String lastHolder(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, LAST_HOLDER, Duration.ofSeconds(1))) {
-			this.dialect.setKey(statement, 1, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
-			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next() ? "last taken by " + rs.getString(1) : null;
-			}
-		}
+	SessionEpochs epochs() {
+		return this.epochs;
 	}
 
 	/**

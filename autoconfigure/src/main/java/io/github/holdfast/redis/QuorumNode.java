@@ -29,7 +29,7 @@ final class QuorumNode implements RedisDriver {
 
 	private @Nullable CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection;
 
-	private Deadline nextAttempt = Deadline.after(Duration.ZERO);
+	private Deadline nextAttempt = Deadline.PASSED;
 
 	QuorumNode(RedisClient client, RedisURI uri) {
 		this.client = client;

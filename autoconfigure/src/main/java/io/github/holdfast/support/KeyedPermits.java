@@ -152,7 +152,7 @@ public final class KeyedPermits<T> {
 		/** Who still has to wake up for it. */
 		private final @Nullable Waiter<T> sleeper;
 
-		private final AtomicReference<State> state;
+		private final PermitState state;
 
 		/** Whether somebody in the queue wants the strict order. */
 		private boolean ordered;
@@ -166,7 +166,7 @@ public final class KeyedPermits<T> {
 			this.waiters = waiters;
 			this.brought = brought;
 			this.sleeper = sleeper;
-			this.state = new AtomicReference<>((sleeper != null) ? State.GRANTED : State.CLAIMED);
+			this.state = (sleeper != null) ? PermitState.granted() : PermitState.claimed();
 		}
 
 		/**
@@ -175,8 +175,7 @@ public final class KeyedPermits<T> {
 		 */
 		private Permit join(Waiter<T> waiter, QueueLimits limits) {
 			Waiter<T> sleeper = this.sleeper;
-			if (sleeper != null && sleeper.canBeOvertaken() && !waiter.fair && !this.ordered
-					&& this.state.compareAndSet(State.GRANTED, State.OVERTAKEN)) {
+			if (sleeper != null && sleeper.canBeOvertaken() && !waiter.fair && !this.ordered && this.state.overtake()) {
 				sleeper.permit = null;
 				sleeper.overtakings++;
 				this.waiters.addFirst(sleeper);
@@ -187,19 +186,6 @@ public final class KeyedPermits<T> {
 			this.waiters.add(waiter);
 			this.ordered |= waiter.fair;
 			return this;
-		}
-
-		/**
-		 * Take what was granted.
-		 * @return {@code false} if another one has taken it
-		 */
-		private boolean claim() {
-			return this.state.compareAndSet(State.GRANTED, State.CLAIMED) || this.state.get() != State.OVERTAKEN;
-		}
-
-		private boolean end() {
-			return this.state.compareAndSet(State.CLAIMED, State.RELEASED)
-					|| this.state.compareAndSet(State.GRANTED, State.RELEASED);
 		}
 
 		/**
@@ -215,8 +201,7 @@ public final class KeyedPermits<T> {
 		 * @return {@code false} once released
 		 */
 		public boolean isHeld() {
-			State state = this.state.get();
-			return state == State.CLAIMED || state == State.GRANTED;
+			return this.state.isHeld();
 		}
 
 		/**
@@ -278,7 +263,7 @@ public final class KeyedPermits<T> {
 		 * @return {@code false} if it was released before
 		 */
 		public boolean releaseWith(@Nullable T left) {
-			if (!end()) {
+			if (!this.state.release()) {
 				return false;
 			}
 			Permit granted = KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> grantNext(left));
@@ -296,7 +281,7 @@ public final class KeyedPermits<T> {
 		public boolean pass(Supplier<? extends @Nullable T> left) {
 			AtomicReference<@Nullable Permit> granted = new AtomicReference<>();
 			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
-				if (held != this || this.waiters.isEmpty() || !end()) {
+				if (held != this || this.waiters.isEmpty() || !this.state.release()) {
 					return held;
 				}
 				granted.setPlain(grantNext(left.get()));
@@ -323,15 +308,6 @@ public final class KeyedPermits<T> {
 
 	}
 
-	private enum State {
-
-		/** Its new owner does not know of it yet. */
-		GRANTED,
-
-		CLAIMED, OVERTAKEN, RELEASED
-
-	}
-
 	private static final class Waiter<T> {
 
 		private final Thread thread;
@@ -353,7 +329,7 @@ public final class KeyedPermits<T> {
 
 		private KeyedPermits<T>.@Nullable Permit claim() {
 			KeyedPermits<T>.Permit granted = this.permit;
-			return (granted != null && granted.claim()) ? granted : null;
+			return (granted != null && granted.state.claim()) ? granted : null;
 		}
 
 	}

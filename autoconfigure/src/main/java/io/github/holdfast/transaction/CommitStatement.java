@@ -32,8 +32,16 @@ enum CommitStatement {
 		 */
 		@Override
 		boolean isUsable(Connection connection) throws SQLException {
-			String url = connection.getMetaData().getURL();
-			return url != null && !url.contains("transactionReplay=true");
+			return !url(connection).contains("transactionReplay=true");
+		}
+
+		@Override
+		boolean sendsTexts(Connection connection) throws SQLException {
+			return !url(connection).contains("useServerPrepStmts=true");
+		}
+
+		private static String url(Connection connection) throws SQLException {
+			return String.valueOf(connection.getMetaData().getURL());
 		}
 
 		@Override
@@ -57,6 +65,11 @@ enum CommitStatement {
 		@Override
 		boolean isLockTimeout(SQLException ex) {
 			return ex.getErrorCode() == 1205;
+		}
+
+		@Override
+		boolean isUnknownName(SQLException ex) {
+			return ex.getErrorCode() == 1243;
 		}
 
 		/**
@@ -164,6 +177,14 @@ enum CommitStatement {
 	abstract boolean isUsable(Connection connection) throws SQLException;
 
 	/**
+	 * Whether the driver sends the text of a statement each time, and the database parses
+	 * it each time, though it could keep the parsed form.
+	 */
+	boolean sendsTexts(Connection connection) throws SQLException {
+		return false;
+	}
+
+	/**
 	 * The text of the statement.
 	 * @param check a SELECT that finds a row if the lease is held, and locks it
 	 * @param patience how long to wait for the row, in seconds
@@ -181,6 +202,13 @@ enum CommitStatement {
 	 * Whether a failure of the check says that the row was locked for too long.
 	 */
 	abstract boolean isLockTimeout(SQLException ex);
+
+	/**
+	 * Whether a session does not know the name of a parsed form.
+	 */
+	boolean isUnknownName(SQLException ex) {
+		return false;
+	}
 
 	/**
 	 * Whether the transaction is open still after a failure, so that nothing was

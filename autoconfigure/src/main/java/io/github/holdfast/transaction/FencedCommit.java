@@ -46,7 +46,7 @@ final class FencedCommit {
 		PreparedStatement prepared = null;
 		boolean sent = false;
 		try {
-			prepared = connection.prepareStatement(this.commits.sql(this.statement, connection, this.patience));
+			prepared = this.commits.prepare(this.statement, connection, this.patience);
 			this.commits.fence().setParameters(prepared, connection, this.lease.key(), this.holder);
 			sent = true;
 			prepared.execute();
@@ -83,7 +83,12 @@ final class FencedCommit {
 		SQLException meaning = this.commits.fence().meaningOf(connection, this.lease, failure);
 		if (open && this.statement.survivesFailures()) {
 			boolean held = this.commits.fence().check(this.commits.dataSource(), connection, this.lease, false);
-			this.commits.sendApart(failure);
+			if (this.statement.isUnknownName(failure)) {
+				this.commits.namesForgotten(connection);
+			}
+			else {
+				this.commits.sendApart(failure);
+			}
 			return held ? Result.HELD : Result.LOST;
 		}
 		if (isUnknownStatement(failure)) {

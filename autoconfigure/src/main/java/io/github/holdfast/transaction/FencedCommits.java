@@ -1,8 +1,11 @@
 package io.github.holdfast.transaction;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 import javax.sql.DataSource;
 
@@ -51,6 +54,11 @@ final class FencedCommits {
 	/** Empty if check and commit have to be sent apart. */
 	private volatile @Nullable Optional<CommitStatement> statement;
 
+	/** By their texts, which contain how long to wait. */
+	private final Map<String, NamedStatement> named = new ConcurrentHashMap<>();
+
+	private volatile boolean sendsTexts;
+
 	private FencedCommits(DataSourceTransactionManager manager, Fence fence, HikariDataSource dataSource) {
 		this.manager = manager;
 		this.fence = fence;
@@ -93,14 +101,19 @@ final class FencedCommits {
 	@Nullable FencedCommit prepare(LockLease lease) {
 		Optional<CommitStatement> statement = this.statement;
 		if (statement == null) {
-			statement = Fence.inTransaction(this.dataSource, lease,
-					(connection) -> Optional.ofNullable(CommitStatement.of(connection)));
+			statement = Fence.inTransaction(this.dataSource, lease, this::statementOf);
 			this.statement = statement;
 			if (statement.isEmpty()) {
 				logger.info("The check of the fence and the commit are sent apart with this database or driver");
 			}
 		}
 		return statement.isPresent() ? new FencedCommit(this, statement.get(), lease, patience()) : null;
+	}
+
+	private Optional<CommitStatement> statementOf(Connection connection) throws SQLException {
+		CommitStatement statement = CommitStatement.of(connection);
+		this.sendsTexts = statement != null && statement.sendsTexts(connection);
+		return Optional.ofNullable(statement);
 	}
 
 	private int patience() {
@@ -117,8 +130,19 @@ final class FencedCommits {
 		return this.dataSource;
 	}
 
-	String sql(CommitStatement statement, Connection connection, int patience) throws SQLException {
-		return statement.sql(this.fence.lockingSelect(connection), patience, this.dataSource.isAutoCommit());
+	PreparedStatement prepare(CommitStatement statement, Connection connection, int patience) throws SQLException {
+		String sql = statement.sql(this.fence.lockingSelect(connection), patience, this.dataSource.isAutoCommit());
+		return this.sendsTexts ? this.named.computeIfAbsent(sql, NamedStatement::new).prepare(connection)
+				: connection.prepareStatement(sql);
+	}
+
+	/**
+	 * A session has forgotten the names of its statements.
+	 */
+	void namesForgotten(Connection connection) throws SQLException {
+		for (NamedStatement statement : this.named.values()) {
+			statement.forgotten(connection);
+		}
 	}
 
 	/**

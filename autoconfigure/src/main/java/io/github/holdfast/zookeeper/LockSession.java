@@ -52,7 +52,7 @@ final class LockSession {
 
 	private final AtomicBoolean beating = new AtomicBoolean();
 
-	private volatile Deadline provenUntil = Deadline.after(Duration.ZERO);
+	private volatile Deadline provenUntil = Deadline.PASSED;
 
 	/**
 	 * Create a session.

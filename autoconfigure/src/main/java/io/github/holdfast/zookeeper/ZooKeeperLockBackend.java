@@ -89,7 +89,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable String holder(String key) {
-		Deadline deadline = Deadline.after(Duration.ZERO);
+		Deadline deadline = Deadline.PASSED;
 		try {
 			LockSession session = this.sessions.connected(deadline);
 			String lock = session.paths().lock(key);

@@ -288,6 +288,53 @@ class FencedCommitTests {
 	}
 
 	/**
+	 * The check with the commit is long, so that MariaDB takes long to parse it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "false,1,3", "true,0,0" })
+	void statementIsParsedOncePerSession(boolean byTheDriver, int prepared, int executed) {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.addDataSourceProperty("useServerPrepStmts", byTheDriver);
+			for (int i = 0; i < 3; i++) {
+				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			}
+			assertThat(node.written()).isEqualTo(3);
+			assertThat(node.counter("Com_prepare_sql")).isEqualTo(prepared);
+			assertThat(node.counter("Com_execute_sql")).isEqualTo(executed);
+		}
+	}
+
+	/**
+	 * As some pools let them do.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void sessionMayForgetItsStatements(boolean lost) throws SQLException {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.addDataSourceProperty("useResetConnection", "true");
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			try (Connection connection = node.pool.getConnection()) {
+				connection.unwrap(org.mariadb.jdbc.Connection.class).reset();
+			}
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						if (lost) {
+							node.installAnother("key");
+						}
+					})));
+			assertThat(failure instanceof LockLostException).isEqualTo(lost);
+			assertThat(node.backend.held()).isEmpty();
+			assertThat(node.written()).isEqualTo(lost ? 1 : 2);
+			int executed = node.counter("Com_execute_sql");
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			assertThat(node.counter("Com_execute_sql")).as("check and commit are sent together again")
+				.isEqualTo(executed + 1);
+			assertThat(node.written()).isEqualTo(lost ? 2 : 3);
+		}
+	}
+
+	/**
 	 * Such as one that has to do something of its own when it is asked to commit.
 	 */
 	@ParameterizedTest
@@ -489,6 +536,15 @@ class FencedCommitTests {
 		int written() {
 			Integer count = this.observer.queryForObject("SELECT count(*) FROM written", Integer.class);
 			return (count != null) ? count : -1;
+		}
+
+		/**
+		 * How often the session of the only connection has done something.
+		 */
+		int counter(String variable) {
+			Integer value = this.jdbc.queryForObject("SHOW SESSION STATUS LIKE '" + variable + "'",
+					(rs, row) -> rs.getInt(2));
+			return (value != null) ? value : -1;
 		}
 
 		/**

@@ -41,7 +41,8 @@ public final class ContendedRuns {
 	/**
 	 * Measure, print tables and draw charts.
 	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
-	 * {@code --measure}, {@code --scenarios}, {@code --contenders} and {@code --charts}
+	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines}
+	 * and {@code --charts}
 	 * @throws IOException if a worker cannot be started or a chart not be written
 	 * @throws InterruptedException if interrupted
 	 */
@@ -57,7 +58,10 @@ public final class ContendedRuns {
 	}
 
 	private void run(Stores stores) throws IOException, InterruptedException {
-		constants(Scenario.class, "scenarios").forEach((scenario) -> this.results.add(new ScenarioResults(scenario)));
+		for (Scenario scenario : constants(Scenario.class, "scenarios")) {
+			this.results.add(new ScenarioResults(scenario, this.options.containsProperty("baselines")
+					? constants(Contender.class, "baselines") : scenario.baselines()));
+		}
 		int forks = Integer.parseInt(option("forks", "1"));
 		for (int fork = 1; fork <= forks; fork++) {
 			for (ScenarioResults results : this.results) {

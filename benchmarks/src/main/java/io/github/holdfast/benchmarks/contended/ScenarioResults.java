@@ -1,6 +1,7 @@
 package io.github.holdfast.benchmarks.contended;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -21,11 +22,19 @@ final class ScenarioResults {
 
 	private final Scenario scenario;
 
+	private final Collection<Contender> baselines;
+
 	/** One result of each round. */
 	private final Map<Contender, List<RoundResult>> rounds = new EnumMap<>(Contender.class);
 
-	ScenarioResults(Scenario scenario) {
+	/**
+	 * Create results.
+	 * @param scenario what is measured
+	 * @param baselines what the others are compared with
+	 */
+	ScenarioResults(Scenario scenario, Collection<Contender> baselines) {
 		this.scenario = scenario;
+		this.baselines = baselines;
 	}
 
 	void add(Contender contender, RoundResult result) {
@@ -86,7 +95,7 @@ final class ScenarioResults {
 	}
 
 	private List<Contender> baselines() {
-		return this.scenario.baselines().stream().filter(this.rounds::containsKey).toList();
+		return this.baselines.stream().filter(this.rounds::containsKey).toList();
 	}
 
 	private boolean hasShares() {
