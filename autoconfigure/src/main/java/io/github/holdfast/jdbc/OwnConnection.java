@@ -22,6 +22,8 @@ final class OwnConnection {
 
 	private final Runnable whenClosed;
 
+	private boolean aborted;
+
 	/**
 	 * Take over a connection.
 	 * @param connection the connection
@@ -58,6 +60,7 @@ final class OwnConnection {
 	 * End the session. Pools find out that a connection is broken when it is used.
 	 */
 	void abort() {
+		this.aborted = true;
 		try {
 			this.connection.abort(Runnable::run);
 			try (Statement statement = this.connection.createStatement()) {
@@ -71,9 +74,17 @@ final class OwnConnection {
 	}
 
 	/**
-	 * Give the connection back to its pool.
+	 * Give the connection back to its pool, as it was.
 	 */
 	void close() {
+		try {
+			if (!this.aborted) {
+				this.mode.need(this.mode.initial());
+			}
+		}
+		catch (SQLException ex) {
+			abort();
+		}
 		try {
 			this.connection.close();
 		}

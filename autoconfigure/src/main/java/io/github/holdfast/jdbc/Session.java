@@ -268,21 +268,9 @@ final class Session {
 
 	private void afterUse() {
 		if (!this.lent && !this.closed && this.locks.isEmpty()) {
-			close();
+			this.closed = true;
+			this.connection.close();
 		}
-	}
-
-	private void close() {
-		this.closed = true;
-		try {
-			if (!this.ended) {
-				this.connection.mode().need(this.connection.mode().initial());
-			}
-		}
-		catch (SQLException ex) {
-			end();
-		}
-		this.connection.close();
 	}
 
 }

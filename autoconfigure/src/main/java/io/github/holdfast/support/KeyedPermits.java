@@ -19,24 +19,37 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A thread that sleeps takes some time to wake up. Meanwhile a permit that was granted to
- * it may be taken by a thread that comes just then and is awake already, a few times in a
- * row at most, and never while somebody waits who asked for the strict order.
+ * it may be taken by a thread that comes just then and is awake already, a few times and
+ * for a short time at most, and never while somebody waits who asked for the strict
+ * order.
  *
  * @param <T> what a permit may bring along for the next one who gets it
  * @since 0.1.0
  */
 public final class KeyedPermits<T> {
 
-	/**
-	 * How often a waiter can be overtaken. With more of them, the threads on one key get
-	 * little faster, and their longest waits much longer.
-	 */
-	static final int MOST_OVERTAKINGS = 8;
-
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
 
 	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final Duration longestOvertaking;
+
+	/**
+	 * Create permits that are all in.
+	 */
+	public KeyedPermits() {
+		this(Overtakings.LONGEST);
+	}
+
+	/**
+	 * Create permits that are all in.
+	 * @param longestOvertaking how long after it was first overtaken a waiter can be
+	 * overtaken again
+	 */
+	KeyedPermits(Duration longestOvertaking) {
+		this.longestOvertaking = longestOvertaking;
+	}
 
 	/**
 	 * Take the permit of a key.
@@ -60,7 +73,7 @@ public final class KeyedPermits<T> {
 			return permit;
 		}
 		held.releaseIfExpired();
-		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair);
+		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair, new Overtakings(this.longestOvertaking));
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
@@ -177,7 +190,7 @@ public final class KeyedPermits<T> {
 			Waiter<T> sleeper = this.sleeper;
 			if (sleeper != null && sleeper.canBeOvertaken() && !waiter.fair && !this.ordered && this.state.overtake()) {
 				sleeper.permit = null;
-				sleeper.overtakings++;
+				sleeper.overtakings.add();
 				this.waiters.addFirst(sleeper);
 				waiter.permit = new Permit(this.key, waiter.thread, this.waiters, this.brought, null);
 				return waiter.permit;
@@ -314,17 +327,18 @@ public final class KeyedPermits<T> {
 
 		private final boolean fair;
 
-		private int overtakings;
+		private final Overtakings overtakings;
 
 		private volatile KeyedPermits<T>.@Nullable Permit permit;
 
-		private Waiter(Thread thread, boolean fair) {
+		private Waiter(Thread thread, boolean fair, Overtakings overtakings) {
 			this.thread = thread;
 			this.fair = fair;
+			this.overtakings = overtakings;
 		}
 
 		private boolean canBeOvertaken() {
-			return !this.fair && this.overtakings < MOST_OVERTAKINGS;
+			return !this.fair && this.overtakings.canBeMore();
 		}
 
 		private KeyedPermits<T>.@Nullable Permit claim() {

@@ -30,7 +30,7 @@ class KeyedPermitsTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);
 
-	private final KeyedPermits<String> permits = new KeyedPermits<>();
+	private KeyedPermits<String> permits = new KeyedPermits<>();
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -218,14 +218,27 @@ class KeyedPermitsTests {
 
 	@Test
 	void waiterIsOvertakenAFewTimesOnly() throws Exception {
+		this.permits = new KeyedPermits<>(LONG);
 		KeyedPermits<String>.Permit permit = acquire("A");
 		Sleeper sleeper = new Sleeper(permit, false);
-		for (int i = 0; i < KeyedPermits.MOST_OVERTAKINGS; i++) {
+		for (int i = 0; i < Overtakings.MOST; i++) {
 			permit.release();
 			permit = acquire("A");
 		}
 		permit.release();
 		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
+		sleeper.wakeUp();
+		assertThat(sleeper.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void waiterIsOvertakenForAShortTimeOnly() throws Exception {
+		this.permits = new KeyedPermits<>(Duration.ZERO);
+		KeyedPermits<String>.Permit first = acquire("A");
+		Sleeper sleeper = new Sleeper(first, false);
+		first.release();
+		acquire("A").release();
+		assertThat(acquire("A", Duration.ofMillis(5))).as("a second time").isNull();
 		sleeper.wakeUp();
 		assertThat(sleeper.get().isHeld()).isTrue();
 	}
