@@ -44,7 +44,7 @@ final class AcquiredLease {
 		this.leaseTime = settings.leaseTime();
 		this.minHoldTime = settings.minHoldTime();
 		this.renewal = renewal;
-		this.task = renewal.start(lease, settings);
+		this.task = renewal.start(key, lease, settings);
 	}
 
 	String key() {
@@ -99,7 +99,7 @@ final class AcquiredLease {
 			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
 		}
 		else if (rest.compareTo(remaining) > 0) {
-			this.renewal.schedule(this.lease, this::holdOn, 0);
+			this.renewal.schedule(this.key, this::holdOn, 0);
 		}
 	}
 
@@ -127,12 +127,12 @@ final class AcquiredLease {
 				giveBackAfter(rest);
 			}
 			else if (held) {
-				this.renewal.schedule(this.lease, this::giveBack, rest.toNanos());
+				this.renewal.schedule(this.key, this::giveBack, rest.toNanos());
 			}
 			return held;
 		}
 		catch (RuntimeException ex) {
-			this.renewal.schedule(this.lease, this::holdOn, Math.min(rest.toNanos(), this.leaseTime.toNanos() / 10));
+			this.renewal.schedule(this.key, this::holdOn, Math.min(rest.toNanos(), this.leaseTime.toNanos() / 10));
 			throw ex;
 		}
 	}

@@ -18,9 +18,11 @@ final class LockRelease {
 
 	private final LockNotes notes;
 
-	private final boolean hold;
+	private final LockBackend backend;
 
-	private final boolean awaited;
+	private final boolean keep;
+
+	private final boolean hold;
 
 	private final boolean passable;
 
@@ -31,14 +33,15 @@ final class LockRelease {
 	/**
 	 * Create a release.
 	 * @param notes what was noted while the leases were held
+	 * @param backend the backend of the leases
 	 * @param hold whether a minimum hold time counts, as the body has run
-	 * @param awaited whether the caller waits for each answer of the store
 	 * @param passable whether the next thread of this JVM may have the leases
 	 */
-	LockRelease(LockNotes notes, boolean hold, boolean awaited, boolean passable) {
+	LockRelease(LockNotes notes, LockBackend backend, boolean hold, boolean passable) {
 		this.notes = notes;
+		this.backend = backend;
+		this.keep = notes.isOutcomeUnknown();
 		this.hold = hold;
-		this.awaited = awaited;
 		this.passable = passable;
 	}
 
@@ -82,7 +85,7 @@ final class LockRelease {
 	 * lease runs out.
 	 */
 	private LockListener.Outcome run(AcquiredLease lease) {
-		if (this.notes.isOutcomeUnknown()) {
+		if (this.keep) {
 			lease.releaseWhenRunOut();
 			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
 					+ "is unknown", LockException.quote(lease.key()));
@@ -97,7 +100,7 @@ final class LockRelease {
 		}
 		try {
 			CompletionStage<Boolean> release = lease.release();
-			if (this.awaited) {
+			if (isAwaited()) {
 				return ended(lease, release.toCompletableFuture().join(), null);
 			}
 			answeredLater(release.handle((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex)));
@@ -106,6 +109,14 @@ final class LockRelease {
 		catch (RuntimeException ex) {
 			return ended(lease, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
 		}
+	}
+
+	/**
+	 * After a checked commit nobody needs to know whether the lock was still held.
+	 */
+	private boolean isAwaited() {
+		return !this.notes.isGuarded()
+				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
 	}
 
 	private void answeredLater(CompletionStage<?> answer) {
@@ -117,8 +128,7 @@ final class LockRelease {
 	 * @return whether it was passed on
 	 */
 	boolean passOn(AcquiredLease lease) {
-		boolean allowed = this.passable && !this.notes.isOutcomeUnknown()
-				&& (!this.hold || lease.restOfMinHoldTime().isZero());
+		boolean allowed = this.passable && !this.keep && (!this.hold || lease.restOfMinHoldTime().isZero());
 		if (allowed && lease.passOn()) {
 			ended(lease, true, null);
 			return true;

@@ -43,12 +43,13 @@ final class LockRenewal implements AutoCloseable {
 	/**
 	 * Start to renew a lease, if it is one that runs out: after a third of its time,
 	 * which began before the store was asked.
+	 * @param key the key as the caller gave it
 	 * @param lease the lease
 	 * @param settings the times of the lock
 	 * @return the running renewal
 	 */
-	Task start(LockLease lease, LockSettings settings) {
-		Task task = new Task(lease, settings);
+	Task start(String key, LockLease lease, LockSettings settings) {
+		Task task = new Task(key, lease, settings);
 		Duration remaining = lease.remaining();
 		if (remaining != null) {
 			long third = settings.leaseTime().toNanos() / 3;
@@ -58,15 +59,15 @@ final class LockRenewal implements AutoCloseable {
 	}
 
 	/**
-	 * Do something about a lease later, unless the application ends before.
+	 * Do something about the lock of a key later, unless the application ends before.
 	 */
-	@Nullable Future<?> schedule(LockLease lease, Runnable task, long nanos) {
+	@Nullable Future<?> schedule(String key, Runnable task, long nanos) {
 		try {
 			return this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.warn("Lock {} is no longer looked after, as the application is shutting down",
-					LockException.quote(lease.key()));
+					LockException.quote(key));
 			return null;
 		}
 	}
@@ -80,6 +81,8 @@ final class LockRenewal implements AutoCloseable {
 	 * The renewal of one lease.
 	 */
 	final class Task implements Runnable {
+
+		private final String key;
 
 		private final LockLease lease;
 
@@ -96,7 +99,8 @@ final class LockRenewal implements AutoCloseable {
 
 		private boolean stopped;
 
-		private Task(LockLease lease, LockSettings settings) {
+		private Task(String key, LockLease lease, LockSettings settings) {
+			this.key = key;
 			this.lease = lease;
 			this.leaseTime = settings.leaseTime();
 			this.maxHoldTime = settings.maxHoldTime();
@@ -159,7 +163,7 @@ final class LockRenewal implements AutoCloseable {
 
 		private synchronized void schedule(long delay) {
 			if (!this.stopped) {
-				this.next = LockRenewal.this.schedule(this.lease, this, delay);
+				this.next = LockRenewal.this.schedule(this.key, this, delay);
 			}
 		}
 
@@ -207,7 +211,7 @@ final class LockRenewal implements AutoCloseable {
 		}
 
 		private String key() {
-			return LockException.quote(this.lease.key());
+			return LockException.quote(this.key);
 		}
 
 	}

@@ -267,10 +267,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	private LockRelease release() {
-		boolean awaited = !this.notes.isGuarded()
-				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		boolean passable = !this.notes.isLossReported() && Thread.currentThread() == this.opener;
-		return new LockRelease(this.notes, this.entered, awaited, passable);
+		return new LockRelease(this.notes, this.backend, this.entered, passable);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

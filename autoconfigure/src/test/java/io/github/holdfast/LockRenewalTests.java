@@ -85,7 +85,7 @@ class LockRenewalTests {
 		this.locks.withMaxHoldTime(Duration.ofMillis(250)).run("A", () -> {
 			LockContext lock = LockContext.current().orElseThrow();
 			await().until(() -> !lock.isValid());
-			await().untilAsserted(() -> assertThat(output).contains("Lock 'lock:A' is no longer renewed"));
+			await().untilAsserted(() -> assertThat(output).contains("Lock 'A' is no longer renewed"));
 		});
 		assertThat(output).contains("maximum of 250 ms");
 	}
@@ -112,7 +112,7 @@ class LockRenewalTests {
 		};
 		this.locks.run("A",
 				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(3)));
-		assertThat(output).contains("Lock 'lock:A' could not be renewed, trying again");
+		assertThat(output).contains("Lock 'A' could not be renewed, trying again");
 	}
 
 	@Test
@@ -123,7 +123,7 @@ class LockRenewalTests {
 			LockContext lock = LockContext.current().orElseThrow();
 			await().until(() -> !lock.isValid());
 			await().during(LEASE).until(() -> this.backend.renewals.get() == 1);
-			await().untilAsserted(() -> assertThat(output).contains("Lock 'lock:A' was lost after"));
+			await().untilAsserted(() -> assertThat(output).contains("Lock 'A' was lost after"));
 		}));
 	}
 

@@ -25,7 +25,7 @@ final class Session {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
-	private final OwnConnection connection;
+	private final PinnedConnection connection;
 
 	private final SessionDialect dialect;
 
@@ -51,7 +51,7 @@ final class Session {
 	 * @param dialect the words of the database
 	 * @param owners the sessions of all leases by their owners
 	 */
-	Session(OwnConnection connection, SessionDialect dialect, Map<String, Session> owners) {
+	Session(PinnedConnection connection, SessionDialect dialect, Map<String, Session> owners) {
 		this.connection = connection;
 		this.dialect = dialect;
 		this.owners = owners;
@@ -156,7 +156,7 @@ final class Session {
 	@Nullable Connection lend() {
 		this.mutex.lock();
 		try {
-			if (this.lent || this.ended) {
+			if (this.lent || this.ended || this.closed) {
 				return null;
 			}
 			this.lent = true;
@@ -190,7 +190,7 @@ final class Session {
 	}
 
 	boolean isFree() {
-		return locked(() -> !this.lent && !this.ended);
+		return locked(() -> !this.lent && !this.ended && !this.closed);
 	}
 
 	boolean has(String id) {

@@ -87,7 +87,7 @@ public final class SessionDataSource extends DelegatingDataSource {
 	Session openSession(SessionDialect dialect, Runnable whenClosed) throws SQLException {
 		Connection connection = openOwn();
 		try {
-			return new Session(new OwnConnection(connection, dialect.sendsAutoCommit(), whenClosed), dialect,
+			return new Session(new PinnedConnection(connection, dialect.sendsAutoCommit(), whenClosed), dialect,
 					this.sessions);
 		}
 		catch (SQLException ex) {

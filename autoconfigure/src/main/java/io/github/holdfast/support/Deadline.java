@@ -9,11 +9,11 @@ import java.time.Duration;
  */
 public final class Deadline {
 
-	/** Far enough for any wait, near enough that sums of nano times do not overflow. */
-	private static final long LONGEST = Long.MAX_VALUE / 4;
-
 	/** One that has passed already. */
 	public static final Deadline PASSED = after(Duration.ZERO);
+
+	/** Far enough for any wait, near enough that sums of nano times do not overflow. */
+	private static final long LONGEST = Long.MAX_VALUE / 4;
 
 	private final long nanoTime;
 

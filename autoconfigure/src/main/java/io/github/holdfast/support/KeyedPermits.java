@@ -188,7 +188,8 @@ public final class KeyedPermits<T> {
 		 */
 		private Permit join(Waiter<T> waiter, QueueLimits limits) {
 			Waiter<T> sleeper = this.sleeper;
-			if (sleeper != null && sleeper.canBeOvertaken() && !waiter.fair && !this.ordered && this.state.overtake()) {
+			if (sleeper != null && !sleeper.fair && sleeper.overtakings.canBeMore() && !waiter.fair && !this.ordered
+					&& this.state.overtake()) {
 				sleeper.permit = null;
 				sleeper.overtakings.add();
 				this.waiters.addFirst(sleeper);
@@ -335,10 +336,6 @@ public final class KeyedPermits<T> {
 			this.thread = thread;
 			this.fair = fair;
 			this.overtakings = overtakings;
-		}
-
-		private boolean canBeOvertaken() {
-			return !this.fair && this.overtakings.canBeMore();
 		}
 
 		private KeyedPermits<T>.@Nullable Permit claim() {

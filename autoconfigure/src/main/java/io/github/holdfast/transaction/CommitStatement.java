@@ -50,7 +50,7 @@ enum CommitStatement {
 					BEGIN NOT ATOMIC
 					DECLARE held BOOLEAN;
 					SET STATEMENT innodb_lock_wait_timeout = %1$d, lock_wait_timeout = %1$d FOR SELECT EXISTS (%2$s) INTO held;
-					IF NOT held THEN SIGNAL SQLSTATE '45F01' SET MESSAGE_TEXT = 'The lock is lost'; END IF;
+					IF held IS NOT TRUE THEN SIGNAL SQLSTATE '45F01' SET MESSAGE_TEXT = 'The lock is lost'; END IF;
 					COMMIT;
 					%3$s
 					END"""

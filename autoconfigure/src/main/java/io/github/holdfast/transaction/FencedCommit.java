@@ -54,7 +54,7 @@ final class FencedCommit {
 		}
 		catch (SQLException ex) {
 			boolean open = this.statement.leavesOpen(connection, ex);
-			if (sent && !open && !this.statement.isOfCheck(ex)) {
+			if (sent && !open && !this.statement.isOfCheck(ex) && !this.statement.isUnknownName(ex)) {
 				throw failed(connection, ex);
 			}
 			return checkFailed(connection, ex, open);
@@ -74,6 +74,9 @@ final class FencedCommit {
 	 * The check has failed, so nothing was committed.
 	 */
 	private Result checkFailed(Connection connection, SQLException failure, boolean open) throws SQLException {
+		if (this.statement.isUnknownName(failure)) {
+			this.commits.namesForgotten(connection);
+		}
 		if (this.statement.isLoss(failure)) {
 			return Result.LOST;
 		}
@@ -83,10 +86,7 @@ final class FencedCommit {
 		SQLException meaning = this.commits.fence().meaningOf(connection, this.lease, failure);
 		if (open && this.statement.survivesFailures()) {
 			boolean held = this.commits.fence().check(this.commits.dataSource(), connection, this.lease, false);
-			if (this.statement.isUnknownName(failure)) {
-				this.commits.namesForgotten(connection);
-			}
-			else {
+			if (!this.statement.isUnknownName(failure)) {
 				this.commits.sendApart(failure);
 			}
 			return held ? Result.HELD : Result.LOST;

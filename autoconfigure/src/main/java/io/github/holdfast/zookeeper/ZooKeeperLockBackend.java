@@ -1,7 +1,6 @@
 package io.github.holdfast.zookeeper;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;

@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
+import org.springframework.util.FileSystemUtils;
+
 /**
  * Another JVM with the class path of this one, that can be paused and killed. Both sides
  * talk in lines: {@link #send} writes to its standard input, {@link #await} reads from
@@ -39,6 +41,9 @@ public final class ChildJvm implements AutoCloseable {
 
 	private final Path argFile;
 
+	/** What one that is killed cannot delete itself. */
+	private final Path temporary;
+
 	private final BufferedWriter input;
 
 	private final List<String> lines = new ArrayList<>();
@@ -47,10 +52,11 @@ public final class ChildJvm implements AutoCloseable {
 
 	private boolean ended;
 
-	private ChildJvm(Process process, Path errors, Path argFile) {
+	private ChildJvm(Process process, Path errors, Path argFile, Path temporary) {
 		this.process = process;
 		this.errors = errors;
 		this.argFile = argFile;
+		this.temporary = temporary;
 		this.input = process.outputWriter(StandardCharsets.UTF_8);
 		this.hook = new Thread(process::destroyForcibly, "child-jvm-kill");
 		Runtime.getRuntime().addShutdownHook(this.hook);
@@ -87,20 +93,24 @@ public final class ChildJvm implements AutoCloseable {
 		command.add(main.getName());
 		command.addAll(List.of(args));
 		try {
-			Files.createDirectories(DIRECTORY);
-			Files.write(argFile, options());
+			Path temporary = Files.createDirectories(DIRECTORY.resolve(name + ".tmp"));
+			Files.write(argFile, options(temporary));
 			Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-			return new ChildJvm(process, errors, argFile);
+			return new ChildJvm(process, errors, argFile, temporary);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static List<String> options() {
-		String classPath = System.getProperty("java.class.path").replace("\\", "\\\\").replace("\"", "\\\"");
+	private static List<String> options(Path temporary) {
 		return List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8",
-				"-Dfile.encoding=UTF-8", "-cp", "\"" + classPath + "\"");
+				"-Dfile.encoding=UTF-8", quoted("-Djava.io.tmpdir=" + temporary.toAbsolutePath()), "-cp",
+				quoted(System.getProperty("java.class.path")));
+	}
+
+	private static String quoted(String option) {
+		return "\"" + option.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
 	}
 
 	/**
@@ -203,6 +213,7 @@ public final class ChildJvm implements AutoCloseable {
 		Runtime.getRuntime().removeShutdownHook(this.hook);
 		try {
 			Files.deleteIfExists(this.argFile);
+			FileSystemUtils.deleteRecursively(this.temporary);
 			if (Files.size(this.errors) == 0) {
 				Files.delete(this.errors);
 			}

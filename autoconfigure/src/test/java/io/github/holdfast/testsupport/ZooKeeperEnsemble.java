@@ -98,6 +98,9 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		finally {
+			ZooKeeperServer.deleteFolders(this.cluster.getInstances());
+		}
 	}
 
 }

@@ -1,8 +1,12 @@
 package io.github.holdfast.testsupport;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
@@ -12,6 +16,8 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.ZooKeeper;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * A ZooKeeper server in this JVM, with short ticks, so that short sessions are possible.
@@ -32,20 +38,41 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	private static final String CONTAINER_CHECK = "znode.container.checkIntervalMs";
 
+	private final InstanceSpec spec = newSpec();
+
 	private final TestingServer server;
 
 	private ZooKeeperServer() {
 		try {
-			this.server = new TestingServer(newSpec(), true);
+			this.server = new TestingServer(this.spec, true);
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException("ZooKeeper did not start", ex);
 		}
 	}
 
+	/**
+	 * A server in a folder of its own, beside which it writes its configuration.
+	 */
 	static InstanceSpec newSpec() {
-		return new InstanceSpec(null, LocalPorts.free(), LocalPorts.free(), LocalPorts.free(), true, -1,
+		return new InstanceSpec(newFolder(), LocalPorts.free(), LocalPorts.free(), LocalPorts.free(), true, -1,
 				(int) TICK.toMillis(), -1, Map.of("syncLimit", SYNC_LIMIT));
+	}
+
+	private static File newFolder() {
+		try {
+			return Files.createDirectory(Files.createTempDirectory("holdfast-zookeeper-").resolve("data")).toFile();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Deletes what servers leave when they are closed.
+	 */
+	static void deleteFolders(Collection<InstanceSpec> specs) {
+		specs.forEach((spec) -> FileSystemUtils.deleteRecursively(spec.getDataDirectory().getParentFile()));
 	}
 
 	/**
@@ -163,6 +190,9 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+		finally {
+			deleteFolders(List.of(this.spec));
 		}
 	}
 

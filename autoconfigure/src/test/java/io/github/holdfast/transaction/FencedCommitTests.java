@@ -19,6 +19,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -331,6 +333,107 @@ class FencedCommitTests {
 			assertThat(node.counter("Com_execute_sql")).as("check and commit are sent together again")
 				.isEqualTo(executed + 1);
 			assertThat(node.written()).isEqualTo(lost ? 2 : 3);
+		}
+	}
+
+	/**
+	 * Nothing was done then, so the outcome is known.
+	 */
+	@Test
+	void sessionThatForgetsItsStatementsBeforeATransactionWithoutOne() throws SQLException {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.addDataSourceProperty("useResetConnection", "true");
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			try (Connection connection = node.pool.getConnection()) {
+				connection.unwrap(org.mariadb.jdbc.Connection.class).reset();
+			}
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.execute((status) -> "nothing")));
+			assertThat(node.backend.held()).isEmpty();
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			assertThat(node.written()).isEqualTo(2);
+		}
+	}
+
+	/**
+	 * Names of tables mean those of the database that was the current one when a
+	 * statement was prepared.
+	 */
+	@Test
+	void transactionInAnotherDatabaseOfTheServer() {
+		DatabaseAccess own = TestDatabase.MARIADB.newDatabase();
+		String other = databaseName(TestDatabase.MARIADB.newDatabase());
+		try (Node node = new Node(TestDatabase.MARIADB, own, true, true)) {
+			node.pool.setCatalog(databaseName(own));
+			assertThatExceptionOfType(LockBackendException.class).as("there is no fence")
+				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+					node.write();
+					node.jdbc.execute((ConnectionCallback<@Nullable Void>) (connection) -> {
+						connection.setCatalog(other);
+						return null;
+					});
+				})));
+			for (int i = 0; i < 2; i++) {
+				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			}
+			assertThat(node.written()).isEqualTo(2);
+			assertThat(node.counter("Com_execute_sql")).as("with another one in the other database").isEqualTo(3);
+		}
+	}
+
+	private static String databaseName(DatabaseAccess access) {
+		return access.url().substring(access.url().lastIndexOf('/') + 1).replaceAll("\\?.*", "");
+	}
+
+	@Test
+	void textIsSentIfTheServerKeepsNoMoreStatements() {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.observer.execute("SET GLOBAL max_prepared_stmt_count = 0");
+			try {
+				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			}
+			finally {
+				node.observer.execute("SET GLOBAL max_prepared_stmt_count = DEFAULT");
+			}
+			assertThat(node.written()).isOne();
+			assertThat(node.counter("Com_compound_sql")).isOne();
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			assertThat(node.counter("Com_execute_sql")).isOne();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB", "POSTGRESQL" })
+	void nothingIsCommittedOnAConnectionThatBrokeBefore(TestDatabase database) {
+		DatabaseAccess direct = database.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(database, direct, direct.onPort(proxy.port()), true)) {
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						proxy.reset();
+						assertThat(catchThrowable(node::write)).isNotNull();
+					})));
+			assertThat(failure).as("Spring's own one").hasMessageContaining("rollback failed");
+			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
+			assertThat(node.written()).isOne();
+		}
+	}
+
+	@Test
+	void nothingIsCommittedInASessionThatCannotBePrepared() {
+		DatabaseAccess direct = TestDatabase.MARIADB.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(direct.port());
+				Node node = new Node(TestDatabase.MARIADB, direct, direct.onPort(proxy.port()), true)) {
+			Throwable failure = catchThrowable(
+					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+						node.write();
+						proxy.reset();
+					})));
+			assertThat(failure).as("Spring's own one").hasMessageContaining("rollback failed");
+			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
+			assertThat(node.written()).isZero();
 		}
 	}
 

@@ -145,7 +145,7 @@ class UnknownOutcomeTests {
 	 */
 	private static void run(TestDatabase database, FaultProxy.Fault fault, int place, Consumer<JdbcTemplate> afterwards,
 			String... properties) throws Exception {
-		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 99 : 100;
+		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 98 : 99;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
 			LockedApplication.jdbc(direct.onPort(proxy.port()))
@@ -154,6 +154,9 @@ class UnknownOutcomeTests {
 				.withPropertyValues(properties)
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
+					// What is sent to a session only once is not what is to be lost
+					stock.take("A", () -> {
+					});
 					LoseCommit loseCommit = new LoseCommit(proxy, fault, context.getBean(DataSource.class));
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
 					List<TransactionExecutionListener> listeners = new ArrayList<>(

@@ -3,10 +3,14 @@ package io.github.holdfast.benchmarks.contender;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 import org.apache.curator.test.TestingServer;
 import redis.embedded.RedisServer;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * A server that locks or data are kept in.
@@ -49,8 +53,13 @@ public enum Store {
 
 		@Override
 		Server start() throws Exception {
-			TestingServer server = new TestingServer();
-			return new Server(List.of("benchmark.zookeeper=" + server.getConnectString()), server);
+			Path folder = Files.createTempDirectory("benchmark-zookeeper");
+			// Beside its data, it writes its configuration
+			TestingServer server = new TestingServer(-1, Files.createDirectory(folder.resolve("data")).toFile(), true);
+			return new Server(List.of("benchmark.zookeeper=" + server.getConnectString()), () -> {
+				server.close();
+				FileSystemUtils.deleteRecursively(folder);
+			});
 		}
 
 	};

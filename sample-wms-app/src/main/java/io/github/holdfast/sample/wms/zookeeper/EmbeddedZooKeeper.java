@@ -2,8 +2,12 @@ package io.github.holdfast.sample.wms.zookeeper;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 import org.apache.curator.test.TestingServer;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * A ZooKeeper server in this JVM, on a free port, with its data in a temporary folder
@@ -14,8 +18,11 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 
 	private final TestingServer server;
 
-	private EmbeddedZooKeeper(TestingServer server) {
+	private final Path folder;
+
+	private EmbeddedZooKeeper(TestingServer server, Path folder) {
 		this.server = server;
+		this.folder = folder;
 	}
 
 	/**
@@ -23,10 +30,15 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 	 * @return the server
 	 */
 	public static EmbeddedZooKeeper start() {
+		Path folder = null;
 		try {
-			return new EmbeddedZooKeeper(new TestingServer(true));
+			folder = Files.createTempDirectory("wms-zookeeper");
+			// Beside its data, the server writes its configuration
+			Path data = Files.createDirectory(folder.resolve("data"));
+			return new EmbeddedZooKeeper(new TestingServer(-1, data.toFile(), true), folder);
 		}
 		catch (Exception ex) {
+			FileSystemUtils.deleteRecursively((folder != null) ? folder.toFile() : null);
 			throw new IllegalStateException("ZooKeeper did not start", ex);
 		}
 	}
@@ -46,6 +58,9 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("ZooKeeper did not stop", ex);
+		}
+		finally {
+			FileSystemUtils.deleteRecursively(this.folder.toFile());
 		}
 	}
 

@@ -13,6 +13,8 @@ import java.util.regex.Pattern;
 
 import org.awaitility.Awaitility;
 
+import org.springframework.util.FileSystemUtils;
+
 /**
  * The packaged application in a JVM of its own.
  */
@@ -27,9 +29,13 @@ final class Node implements AutoCloseable {
 
 	private final Thread shutdownHook;
 
-	private Node(Process process, Path log) {
+	/** What a node that is killed cannot delete itself. */
+	private final Path temporary;
+
+	private Node(Process process, Path log, Path temporary) {
 		this.process = process;
 		this.log = log;
+		this.temporary = temporary;
 		this.shutdownHook = new Thread(process::destroyForcibly);
 		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
 	}
@@ -41,14 +47,17 @@ final class Node implements AutoCloseable {
 	 * @return the node
 	 */
 	static Node start(String name, List<String> arguments) throws IOException {
-		Path log = Files.createDirectories(Path.of(System.getProperty("wms.logs"))).resolve(name + ".log");
+		Path logs = Files.createDirectories(Path.of(System.getProperty("wms.logs")));
+		Path log = logs.resolve(name + ".log");
+		Path temporary = Files.createTempDirectory(logs, name).toAbsolutePath();
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar",
-				System.getProperty("wms.jar"), "--server.port=0", "--wms.stock-report.cron=-");
+		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+				"-Djava.io.tmpdir=" + temporary, "-jar", System.getProperty("wms.jar"), "--server.port=0",
+				"--wms.stock-report.cron=-");
 		command.addAll(arguments);
-		return new Node(new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(),
-				log);
+		return new Node(new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log,
+				temporary);
 	}
 
 	URI uri() {
@@ -97,6 +106,7 @@ final class Node implements AutoCloseable {
 	@Override
 	public void close() {
 		this.process.destroyForcibly().onExit().join();
+		FileSystemUtils.deleteRecursively(this.temporary.toFile());
 		Runtime.getRuntime().removeShutdownHook(this.shutdownHook);
 	}
 

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A connection from the pool that is kept for the sake of its database session.
  */
-final class OwnConnection {
+final class PinnedConnection {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
@@ -30,7 +30,7 @@ final class OwnConnection {
 	 * @param sendsAutoCommit whether a round trip is needed to switch auto-commit
 	 * @param whenClosed is run when the connection is back in its pool
 	 */
-	OwnConnection(Connection connection, boolean sendsAutoCommit, Runnable whenClosed) throws SQLException {
+	PinnedConnection(Connection connection, boolean sendsAutoCommit, Runnable whenClosed) throws SQLException {
 		this.connection = connection;
 		this.mode = new AutoCommitMode(connection, sendsAutoCommit);
 		this.whenClosed = whenClosed;
