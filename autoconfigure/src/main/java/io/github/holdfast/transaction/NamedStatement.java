@@ -45,11 +45,10 @@ final class NamedStatement {
 	 * What executes this statement, in a session that knows it from now on.
 	 */
 	PreparedStatement prepare(Connection connection) throws SQLException {
-		if (connection.isClosed()) {
-			throw new SQLException("The connection is closed", "08003");
-		}
-		Connection session = connection.unwrap(Connection.class);
+		// First, as it says so if the connection is closed: the pool's stand-in has no
+		// hash code
 		String database = String.valueOf(connection.getCatalog());
+		Connection session = connection.unwrap(Connection.class);
 		if (!database.equals(this.prepared.get(session))) {
 			if (!introduce(connection)) {
 				return connection.prepareStatement(this.sql);

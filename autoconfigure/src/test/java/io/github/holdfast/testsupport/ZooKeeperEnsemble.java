@@ -27,6 +27,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 			this.cluster.start();
 		}
 		catch (Exception ex) {
+			close();
 			throw new IllegalStateException("ZooKeeper did not start", ex);
 		}
 	}

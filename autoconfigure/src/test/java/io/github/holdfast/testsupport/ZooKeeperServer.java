@@ -47,6 +47,7 @@ public final class ZooKeeperServer implements AutoCloseable {
 			this.server = new TestingServer(this.spec, true);
 		}
 		catch (Exception ex) {
+			deleteFolders(List.of(this.spec));
 			throw new IllegalStateException("ZooKeeper did not start", ex);
 		}
 	}

@@ -21,11 +21,14 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -54,7 +57,10 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 /**
  * The check of a lease and the commit in one message.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class FencedCommitTests {
+
+	private static final String NOT_READ = "the fence could not be read, so the transaction was rolled back";
 
 	@ParameterizedTest
 	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
@@ -100,7 +106,7 @@ class FencedCommitTests {
 				})));
 			assertThat(node.written()).isZero();
 			assertThat(node.backend.held()).isEmpty();
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			assertThat(node.written()).isOne();
 		}
 	}
@@ -143,7 +149,7 @@ class FencedCommitTests {
 	@CsvSource({ "MARIADB,true", "MARIADB,false", "POSTGRESQL,true", "POSTGRESQL,false" })
 	void autoCommitIsAsThePoolHasIt(TestDatabase database, boolean autoCommit) throws SQLException {
 		try (Node node = new Node(database, autoCommit)) {
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			assertThat(node.pool.getHikariPoolMXBean().getTotalConnections()).isOne();
 			try (Connection connection = node.pool.getConnection();
 					Statement statement = connection.createStatement()) {
@@ -197,7 +203,7 @@ class FencedCommitTests {
 		CountDownLatch failed = new CountDownLatch(1);
 		try (Node node = new Node(database, true)) {
 			node.pool.setConnectionInitSql(patience);
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			node.transaction.setTimeout(4);
 			CountDownLatch locked = new CountDownLatch(1);
 			CompletableFuture<Void> other = new CompletableFuture<>();
@@ -275,7 +281,7 @@ class FencedCommitTests {
 		try (Node node = new Node(TestDatabase.MARIADB, true)) {
 			node.pool.addDataSourceProperty("useServerPrepStmts", "true");
 			for (int i = 0; i < 3; i++) {
-				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+				node.commit();
 			}
 			Throwable failure = catchThrowable(
 					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
@@ -298,7 +304,7 @@ class FencedCommitTests {
 		try (Node node = new Node(TestDatabase.MARIADB, true)) {
 			node.pool.addDataSourceProperty("useServerPrepStmts", byTheDriver);
 			for (int i = 0; i < 3; i++) {
-				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+				node.commit();
 			}
 			assertThat(node.written()).isEqualTo(3);
 			assertThat(node.counter("Com_prepare_sql")).isEqualTo(prepared);
@@ -314,7 +320,7 @@ class FencedCommitTests {
 	void sessionMayForgetItsStatements(boolean lost) throws SQLException {
 		try (Node node = new Node(TestDatabase.MARIADB, true)) {
 			node.pool.addDataSourceProperty("useResetConnection", "true");
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			try (Connection connection = node.pool.getConnection()) {
 				connection.unwrap(org.mariadb.jdbc.Connection.class).reset();
 			}
@@ -329,7 +335,7 @@ class FencedCommitTests {
 			assertThat(node.backend.held()).isEmpty();
 			assertThat(node.written()).isEqualTo(lost ? 1 : 2);
 			int executed = node.counter("Com_execute_sql");
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			assertThat(node.counter("Com_execute_sql")).as("check and commit are sent together again")
 				.isEqualTo(executed + 1);
 			assertThat(node.written()).isEqualTo(lost ? 2 : 3);
@@ -343,14 +349,14 @@ class FencedCommitTests {
 	void sessionThatForgetsItsStatementsBeforeATransactionWithoutOne() throws SQLException {
 		try (Node node = new Node(TestDatabase.MARIADB, true)) {
 			node.pool.addDataSourceProperty("useResetConnection", "true");
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			try (Connection connection = node.pool.getConnection()) {
 				connection.unwrap(org.mariadb.jdbc.Connection.class).reset();
 			}
 			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> node.locks.run("key", () -> node.transaction.execute((status) -> "nothing")));
 			assertThat(node.backend.held()).isEmpty();
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			assertThat(node.written()).isEqualTo(2);
 		}
 	}
@@ -374,7 +380,7 @@ class FencedCommitTests {
 					});
 				})));
 			for (int i = 0; i < 2; i++) {
-				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+				node.commit();
 			}
 			assertThat(node.written()).isEqualTo(2);
 			assertThat(node.counter("Com_execute_sql")).as("with another one in the other database").isEqualTo(3);
@@ -390,25 +396,25 @@ class FencedCommitTests {
 		try (Node node = new Node(TestDatabase.MARIADB, true)) {
 			node.observer.execute("SET GLOBAL max_prepared_stmt_count = 0");
 			try {
-				node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+				node.commit();
 			}
 			finally {
 				node.observer.execute("SET GLOBAL max_prepared_stmt_count = DEFAULT");
 			}
 			assertThat(node.written()).isOne();
 			assertThat(node.counter("Com_compound_sql")).isOne();
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			assertThat(node.counter("Com_execute_sql")).isOne();
 		}
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "MARIADB", "POSTGRESQL" })
-	void nothingIsCommittedOnAConnectionThatBrokeBefore(TestDatabase database) {
+	void nothingIsCommittedOnAConnectionThatBrokeBefore(TestDatabase database, CapturedOutput output) {
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port());
 				Node node = new Node(database, direct, direct.onPort(proxy.port()), true)) {
-			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> node.write()));
+			node.commit();
 			Throwable failure = catchThrowable(
 					() -> node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
 						node.write();
@@ -416,13 +422,14 @@ class FencedCommitTests {
 						assertThat(catchThrowable(node::write)).isNotNull();
 					})));
 			assertThat(failure).as("Spring's own one").hasMessageContaining("rollback failed");
+			assertThat(output).as("what it stands for").contains(NOT_READ);
 			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
 			assertThat(node.written()).isOne();
 		}
 	}
 
 	@Test
-	void nothingIsCommittedInASessionThatCannotBePrepared() {
+	void nothingIsCommittedInASessionThatCannotBePrepared(CapturedOutput output) {
 		DatabaseAccess direct = TestDatabase.MARIADB.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port());
 				Node node = new Node(TestDatabase.MARIADB, direct, direct.onPort(proxy.port()), true)) {
@@ -432,6 +439,7 @@ class FencedCommitTests {
 						proxy.reset();
 					})));
 			assertThat(failure).as("Spring's own one").hasMessageContaining("rollback failed");
+			assertThat(output).as("what it stands for").contains(NOT_READ);
 			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
 			assertThat(node.written()).isZero();
 		}
@@ -630,6 +638,13 @@ class FencedCommitTests {
 					this.manager.getTransactionExecutionListeners());
 			listeners.add(place, listener);
 			this.manager.setTransactionExecutionListeners(listeners);
+		}
+
+		/**
+		 * Writes under the lock, in a transaction.
+		 */
+		void commit() {
+			this.locks.run("key", () -> this.transaction.executeWithoutResult((status) -> write()));
 		}
 
 		void write() {
