@@ -244,7 +244,29 @@ public final class RedisServer implements AutoCloseable {
 	 * Ends the server as a power loss would, and waits until it has ended.
 	 */
 	public void kill() {
-		this.process.destroyForcibly().onExit().join();
+		kill(this.process);
+	}
+
+	private void kill(Process process) {
+		process.destroyForcibly().onExit().join();
+		if (hasMovableClock()) {
+			// What libfaketime leaves behind in a process that cannot clean up
+			delete(Path.of("/dev/shm/faketime_shm_" + process.pid()));
+			delete(Path.of("/dev/shm/sem.faketime_sem_" + process.pid()));
+		}
+	}
+
+	private boolean hasMovableClock() {
+		return Files.exists(clock());
+	}
+
+	private static void delete(Path file) {
+		try {
+			FileSystemUtils.deleteRecursively(file);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/**
@@ -266,12 +288,7 @@ public final class RedisServer implements AutoCloseable {
 		if (this.process != null) {
 			kill();
 		}
-		try {
-			FileSystemUtils.deleteRecursively(this.directory);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		delete(this.directory);
 	}
 
 	private Process startOnFreePort() {
@@ -308,7 +325,7 @@ public final class RedisServer implements AutoCloseable {
 		}
 		finally {
 			if (!answers) {
-				process.destroyForcibly().onExit().join();
+				kill(process);
 			}
 		}
 		if (!answers) {

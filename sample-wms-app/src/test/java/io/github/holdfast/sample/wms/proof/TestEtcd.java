@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.TerminalFailureException;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
 import org.springframework.util.FileSystemUtils;
@@ -28,9 +29,11 @@ final class TestEtcd implements LockServer.Forgetful {
 
 	private static final int ATTEMPTS = 10;
 
+	private final HttpClient http = HttpClient.newHttpClient();
+
 	private final Path binary;
 
-	private final Path folder = Files.createTempDirectory("wms-etcd");
+	private final Path folder;
 
 	private final Thread shutdownHook = new Thread(this::kill);
 
@@ -38,12 +41,19 @@ final class TestEtcd implements LockServer.Forgetful {
 
 	private int peerPort;
 
-	private Process process;
+	private @Nullable Process process;
 
 	TestEtcd() throws IOException {
 		this.binary = binary().orElseThrow(() -> new TestAbortedException("etcd is not on the PATH"));
+		this.folder = Files.createTempDirectory("wms-etcd");
 		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
-		this.process = launchOnFreePorts();
+		try {
+			launchOnFreePorts();
+		}
+		catch (IOException | RuntimeException ex) {
+			close();
+			throw ex;
+		}
 	}
 
 	private static Optional<Path> binary() {
@@ -64,7 +74,9 @@ final class TestEtcd implements LockServer.Forgetful {
 
 	@Override
 	public void kill() {
-		this.process.destroyForcibly().onExit().join();
+		if (this.process != null) {
+			this.process.destroyForcibly().onExit().join();
+		}
 		try {
 			FileSystemUtils.deleteRecursively(this.folder);
 		}
@@ -75,18 +87,20 @@ final class TestEtcd implements LockServer.Forgetful {
 
 	@Override
 	public void restart() throws IOException {
-		this.process = launch();
+		launch();
 	}
 
-	private Process launchOnFreePorts() throws IOException {
+	private void launchOnFreePorts() throws IOException {
 		for (int attempt = 1;; attempt++) {
 			this.port = FreePort.find();
 			this.peerPort = FreePort.find();
 			try {
-				return launch();
+				launch();
+				return;
 			}
 			catch (TerminalFailureException ex) {
 				// Somebody else may have taken a port in the meantime
+				kill();
 				if (attempt == ATTEMPTS) {
 					throw ex;
 				}
@@ -94,7 +108,7 @@ final class TestEtcd implements LockServer.Forgetful {
 		}
 	}
 
-	private Process launch() throws IOException {
+	private void launch() throws IOException {
 		String peer = "http://127.0.0.1:" + this.peerPort;
 		Process started = new ProcessBuilder(this.binary.toString(), "--data-dir", this.folder.toString(),
 				"--listen-client-urls", endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls", peer,
@@ -102,23 +116,17 @@ final class TestEtcd implements LockServer.Forgetful {
 			.redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
-		try {
-			Awaitility.await()
-				.atMost(Duration.ofMinutes(1))
-				.failFast("etcd has ended", () -> !started.isAlive())
-				.ignoreException(IOException.class)
-				.until(this::isHealthy);
-			return started;
-		}
-		catch (RuntimeException ex) {
-			started.destroyForcibly();
-			throw ex;
-		}
+		this.process = started;
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(1))
+			.failFast("etcd has ended", () -> !started.isAlive())
+			.ignoreExceptionsInstanceOf(IOException.class)
+			.until(this::isHealthy);
 	}
 
 	private boolean isHealthy() throws IOException, InterruptedException {
-		return HttpClient.newHttpClient()
-			.send(HttpRequest.newBuilder(URI.create(endpoint() + "/health")).build(),
+		return this.http
+			.send(HttpRequest.newBuilder(URI.create(endpoint() + "/health")).timeout(Duration.ofSeconds(5)).build(),
 					HttpResponse.BodyHandlers.ofString())
 			.body()
 			.contains("\"true\"");
