@@ -32,7 +32,7 @@ final class AcquiredLease {
 	private final LockRenewal.Task task;
 
 	/**
-	 * Create a lease that is renewed from now on.
+	 * Create a lease that is not renewed yet.
 	 * @param key the key as the caller gave it
 	 * @param lease what the store has granted
 	 * @param settings the times of the lock
@@ -44,7 +44,15 @@ final class AcquiredLease {
 		this.leaseTime = settings.leaseTime();
 		this.minHoldTime = settings.minHoldTime();
 		this.renewal = renewal;
-		this.task = renewal.start(key, lease, settings);
+		this.task = renewal.task(key, lease, settings);
+	}
+
+	/**
+	 * Start to renew the lease, if it is one that runs out. If that fails, the lease has
+	 * to be given back.
+	 */
+	void keepRenewed() {
+		this.task.start();
 	}
 
 	String key() {

@@ -146,6 +146,7 @@ final class LockAcquisition {
 		for (int i = 0; i < leases.size(); i++) {
 			this.acquired.add(this.engine.acquired(missing.get(i), leases.get(i), this.settings));
 		}
+		this.acquired.forEach(AcquiredLease::keepRenewed);
 		if (this.engine.isClosed()) {
 			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
 		}
@@ -176,11 +177,13 @@ final class LockAcquisition {
 		finally {
 			shutdown = wait.end();
 		}
+		if (interrupt != null && !shutdown) {
+			Thread.currentThread().interrupt();
+		}
 		if (this.engine.isClosed() || (lease == null && (shutdown || this.engine.isDraining()))) {
 			throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, interrupt);
 		}
 		if (interrupt != null) {
-			Thread.currentThread().interrupt();
 			throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
 		}
 		if (lease == null) {
@@ -197,7 +200,9 @@ final class LockAcquisition {
 		LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
 				: this.backend.acquire(request(key), held);
 		if (lease != null) {
-			this.acquired.add(this.engine.acquired(key, lease, this.settings));
+			AcquiredLease acquired = this.engine.acquired(key, lease, this.settings);
+			this.acquired.add(acquired);
+			acquired.keepRenewed();
 		}
 		return lease;
 	}
@@ -222,7 +227,7 @@ final class LockAcquisition {
 					lease.release().toCompletableFuture().join();
 				}
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				cause.addSuppressed(ex);
 			}
 		}

@@ -88,6 +88,12 @@ public interface LockListener {
 		void overtaken();
 
 		/**
+		 * Notes that a transaction has replaced the version of this optimistic lock, or
+		 * may have: the body must not run again, even if an earlier one was refused.
+		 */
+		void replaced();
+
+		/**
 		 * Notes that a transaction is about to commit after a check of this lock, so that
 		 * a loss that is found later cannot have harmed it.
 		 */

@@ -15,7 +15,7 @@ final class LockNotes {
 
 	private volatile boolean lossReported;
 
-	private volatile boolean overtaken;
+	private volatile Version version = Version.KEPT;
 
 	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
 
@@ -41,15 +41,12 @@ final class LockNotes {
 		return this.lossReported;
 	}
 
-	void overtaken() {
-		this.overtaken = true;
+	void version(Version version) {
+		this.version = version;
 	}
 
-	/**
-	 * Whether another commit came first.
-	 */
-	boolean isOvertaken() {
-		return this.overtaken;
+	Version version() {
+		return this.version;
 	}
 
 	synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
@@ -68,6 +65,22 @@ final class LockNotes {
 	 */
 	boolean isOutcomeUnknown() {
 		return !this.unknownOutcomes.isEmpty();
+	}
+
+	/**
+	 * What has become of the version of an optimistic lock.
+	 */
+	enum Version {
+
+		/** No transaction has replaced it. */
+		KEPT,
+
+		/** Another commit came first. */
+		OVERTAKEN,
+
+		/** A transaction of the body has replaced it, or may have. */
+		REPLACED
+
 	}
 
 }

@@ -106,7 +106,7 @@ final class LockRelease {
 			answeredLater(release.handle((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex)));
 			return LockListener.Outcome.RELEASED;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			return ended(lease, false, (ex instanceof CompletionException) ? ex.getCause() : ex);
 		}
 	}

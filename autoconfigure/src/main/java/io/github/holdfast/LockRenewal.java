@@ -41,21 +41,18 @@ final class LockRenewal implements AutoCloseable {
 	}
 
 	/**
-	 * Start to renew a lease, if it is one that runs out: after a third of its time,
-	 * which began before the store was asked.
+	 * Prepare to renew a lease.
 	 * @param key the key as the caller gave it
 	 * @param lease the lease
 	 * @param settings the times of the lock
-	 * @return the running renewal
+	 * @return the renewal, which is to be started
 	 */
-	Task start(String key, LockLease lease, LockSettings settings) {
-		Task task = new Task(key, lease, settings);
-		Duration remaining = lease.remaining();
-		if (remaining != null) {
-			long third = settings.leaseTime().toNanos() / 3;
-			task.schedule(Math.max(0, Math.min(third, remaining.toNanos() - 2 * third)));
-		}
-		return task;
+	Task task(String key, LockLease lease, LockSettings settings) {
+		return new Task(key, lease, settings);
+	}
+
+	private static long nanos(Duration duration) {
+		return TimeUnit.NANOSECONDS.convert(duration);
 	}
 
 	/**
@@ -104,6 +101,18 @@ final class LockRenewal implements AutoCloseable {
 			this.lease = lease;
 			this.leaseTime = settings.leaseTime();
 			this.maxHoldTime = settings.maxHoldTime();
+		}
+
+		/**
+		 * Start to renew the lease, if it is one that runs out: after a third of its
+		 * time, which began before the store was asked.
+		 */
+		void start() {
+			Duration remaining = this.lease.remaining();
+			if (remaining != null) {
+				long third = nanos(this.leaseTime) / 3;
+				schedule(Math.max(0, Math.min(third, nanos(remaining) - 2 * third)));
+			}
 		}
 
 		/**
@@ -188,17 +197,17 @@ final class LockRenewal implements AutoCloseable {
 			}
 			try {
 				if (this.lease.renew(leaseTime(held))) {
-					schedule(this.leaseTime.toNanos() / 3);
+					schedule(nanos(this.leaseTime) / 3);
 				}
 				else if (!isStopped()) {
 					logger.warn("Lock {} was lost after {} ms: the store has given it to another holder or freed it",
 							key(), held.toMillis());
 				}
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", key(),
 						this.lease.remaining(), ex);
-				schedule(this.leaseTime.toNanos() / 10);
+				schedule(nanos(this.leaseTime) / 10);
 			}
 		}
 

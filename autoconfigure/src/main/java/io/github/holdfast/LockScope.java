@@ -147,11 +147,20 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Override
 	public void overtaken() {
-		this.notes.overtaken();
+		this.notes.version(LockNotes.Version.OVERTAKEN);
 	}
 
-	boolean isOvertaken() {
-		return this.notes.isOvertaken();
+	@Override
+	public void replaced() {
+		this.notes.version(LockNotes.Version.REPLACED);
+	}
+
+	/**
+	 * What has become of the versions of optimistic locks, by the last transaction that
+	 * wanted to commit.
+	 */
+	LockNotes.Version version() {
+		return this.notes.version();
 	}
 
 	/**

@@ -45,14 +45,13 @@ final class LockWaits {
 		finally {
 			cancelled = wait.end();
 		}
+		if (interrupted && !cancelled) {
+			Thread.currentThread().interrupt();
+		}
 		if (cancelled || shutdown.getAsBoolean()) {
 			return LockNotAcquiredException.Reason.SHUTDOWN;
 		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-			return LockNotAcquiredException.Reason.INTERRUPTED;
-		}
-		return null;
+		return interrupted ? LockNotAcquiredException.Reason.INTERRUPTED : null;
 	}
 
 	/**

@@ -45,7 +45,7 @@ final class OptimisticCall {
 			Throwable conflict = null;
 			try (scope) {
 				T result = body.call();
-				if (!scope.isOvertaken()) {
+				if (scope.version() != LockNotes.Version.OVERTAKEN) {
 					checkCommitted(scope);
 					return result;
 				}
@@ -63,12 +63,15 @@ final class OptimisticCall {
 
 	/**
 	 * Whether nothing was committed, only because of others that worked at the same time.
-	 * The database may notice that before the versions are compared.
+	 * The database may notice that before or after the versions are compared.
 	 */
 	private static boolean isConflict(LockScope scope, Throwable ex) {
-		boolean refused = ex instanceof ConcurrencyFailureException && !(ex instanceof LockException)
-				&& !scope.isGuarded();
-		return !scope.isReentry() && (scope.isOvertaken() || refused);
+		boolean refused = ex instanceof ConcurrencyFailureException && !(ex instanceof LockException);
+		return !scope.isReentry() && switch (scope.version()) {
+			case KEPT -> refused;
+			case OVERTAKEN -> true;
+			case REPLACED -> false;
+		};
 	}
 
 	private static void checkCommitted(LockScope scope) {

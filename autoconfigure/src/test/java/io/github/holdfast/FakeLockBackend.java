@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,9 @@ final class FakeLockBackend implements LockBackend {
 	volatile Duration used = Duration.ZERO;
 
 	volatile @Nullable String holder;
+
+	/** What leases say of their rest, if not the truth. */
+	volatile @Nullable Supplier<Duration> remaining;
 
 	private final AtomicLong epochs = new AtomicLong(100);
 
@@ -129,6 +133,10 @@ final class FakeLockBackend implements LockBackend {
 
 		@Override
 		public @Nullable Duration remaining() {
+			Supplier<Duration> told = FakeLockBackend.this.remaining;
+			if (told != null) {
+				return told.get();
+			}
 			return FakeLockBackend.this.expiring ? this.deadline.remaining() : null;
 		}
 

@@ -116,6 +116,35 @@ class LockRenewalTests {
 	}
 
 	@Test
+	void renewalThatFailedByAnErrorIsTriedAgain(CapturedOutput output) {
+		this.backend.renewal = (lease) -> {
+			if (this.backend.renewals.get() < 3) {
+				throw new NoClassDefFoundError("fault");
+			}
+			return true;
+		};
+		this.locks.run("A",
+				() -> await().untilAsserted(() -> assertThat(this.backend.renewals).hasValueGreaterThan(3)));
+		assertThat(output).contains("Lock 'A' could not be renewed, trying again");
+	}
+
+	@Test
+	void lockIsGivenBackWhenItsRenewalCannotStart() {
+		this.backend.remaining = () -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		};
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.locks.acquire("A"));
+		assertThat(this.backend.held()).isEmpty();
+	}
+
+	@Test
+	void leaseMayBeLongerThanNanosecondsCanCount() {
+		boolean held = this.locks.withLeaseTime(Duration.ofDays(999_999))
+			.execute("A", () -> LockContext.current().isPresent());
+		assertThat(held).isTrue();
+	}
+
+	@Test
 	void leaseThatTheStoreDoesNotRenewIsReportedLostAndNoLongerRenewed(CapturedOutput output) {
 		this.backend.renewal = (lease) -> false;
 		this.backend.release = (lease) -> false;

@@ -458,6 +458,17 @@ class LockTemplateTests {
 	}
 
 	@Test
+	void interruptOfTheCallerIsKeptDuringShutdown() {
+		this.locks.drain();
+		this.backend.grant = (request) -> {
+			throw new InterruptedException();
+		};
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
 	void backendIsNotAskedForBeforeTheFirstLock() {
 		List<String> created = new ArrayList<>();
 		try (LockTemplate lazy = new LockTemplate(() -> {

@@ -24,7 +24,9 @@ import io.github.holdfast.support.LockConfigurationException;
 final class LockMethodRules {
 
 	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
-			"kotlin.coroutines.Continuation", "io.reactivex.rxjava3.core.Completable");
+			"io.reactivex.rxjava3.core.Completable", "io.reactivex.rxjava3.core.Maybe",
+			"io.reactivex.rxjava3.core.Observable", "io.reactivex.rxjava3.core.Single", "io.smallrye.mutiny.Uni",
+			"kotlin.coroutines.Continuation", "kotlinx.coroutines.Deferred", "kotlinx.coroutines.flow.Flow");
 
 	private LockMethodRules() {
 	}

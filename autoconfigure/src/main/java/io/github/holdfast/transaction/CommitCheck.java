@@ -26,7 +26,7 @@ final class CommitCheck {
 
 	private final @Nullable FencedCommits commits;
 
-	private final List<VersionLease> replaced = new ArrayList<>();
+	private final List<ReplacedVersion> replaced = new ArrayList<>();
 
 	private @Nullable FencedCommit commit;
 
@@ -71,7 +71,7 @@ final class CommitCheck {
 			running.committing(this.replaced);
 		}
 		else {
-			this.replaced.forEach(VersionLease::committed);
+			this.replaced.forEach(ReplacedVersion::committed);
 		}
 		if (this.commit != null) {
 			send(this.commit, running);
@@ -189,7 +189,7 @@ final class CommitCheck {
 			throw new LockLostException(key, "it is optimistic, and another commit under this key came first", null);
 		}
 		if (!this.readOnly) {
-			this.replaced.add(version);
+			this.replaced.add(new ReplacedVersion(lock, version));
 		}
 	}
 

@@ -91,7 +91,11 @@ final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	private void check(TransactionExecution transaction, LockListener.HeldLock innermost) {
-		if (transaction instanceof TransactionStatus status) {
+		RunningTransaction running = RunningTransaction.current();
+		if (running != null && running.isRolledBackByItsCommit()) {
+			return;
+		}
+		if (transaction instanceof TransactionStatus status && !transaction.isReadOnly()) {
 			status.flush();
 		}
 		this.manager.checkTimeout();
@@ -101,7 +105,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		check.commit(RunningTransaction.current());
+		check.commit(running);
 	}
 
 	@Override
@@ -125,7 +129,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	 * A commit that was sent with the check has failed. This is before Spring's own
 	 * commit, so the locks have not been told of an unknown outcome.
 	 */
-	private static void commitFailed(CommitFailedException failure) {
+	private void commitFailed(CommitFailedException failure) {
 		boolean refused = CommitRefusal.isRefusal(failure);
 		RunningTransaction running = RunningTransaction.current();
 		if (running != null) {
@@ -134,7 +138,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		overtaken(failure);
 	}
 
-	private static void refused(TransactionExecution transaction, Throwable commitFailure) {
+	private void refused(TransactionExecution transaction, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
 			lock.outcomeUnknown(transaction, false);
@@ -142,8 +146,8 @@ final class CommitGuard implements TransactionExecutionListener {
 		overtaken(commitFailure);
 	}
 
-	private static void overtaken(Throwable commitFailure) {
-		if (!CommitRefusal.isConflict(commitFailure)) {
+	private void overtaken(Throwable commitFailure) {
+		if (this.manager.guarding() != CommitGuardLevel.FENCE || !CommitRefusal.isConflict(commitFailure)) {
 			return;
 		}
 		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {

@@ -117,7 +117,8 @@ public sealed class Fence permits SessionFence {
 	 * transaction has ended.
 	 * @param managed the DataSource of the transaction's manager
 	 * @param lease the lease
-	 * @param readOnly whether the transaction must not lock rows
+	 * @param readOnly whether the transaction is declared read-only. If the database sees
+	 * to it, the row is only read
 	 * @return {@code false} if the lease has been superseded
 	 */
 	boolean holds(DataSource managed, LockLease lease, boolean readOnly) {
@@ -138,14 +139,16 @@ public sealed class Fence permits SessionFence {
 	}
 
 	/**
-	 * Use the connection of the running transaction.
+	 * Use the connection of the running transaction. One that Spring has to fetch for
+	 * this is another one.
 	 */
 	static <T extends @Nullable Object> T inTransaction(DataSource managed, LockLease lease, Work<T> work) {
 		Connection connection = DataSourceUtils.getConnection(managed);
 		try {
-			if (!DataSourceUtils.isConnectionTransactional(connection, managed)) {
-				throw new IllegalStateException("The transaction's own connection is not known to Spring, "
-						+ "so that the fence cannot be checked inside the transaction");
+			if (!DataSourceUtils.isConnectionTransactional(connection, managed) || connection.getAutoCommit()) {
+				throw new IllegalStateException("The connection that Spring knows of is not that of the transaction, "
+						+ "as it is in auto-commit mode. So the fence cannot be checked inside the transaction, "
+						+ "which was rolled back. With JPA, the JpaDialect must expose the JDBC connection");
 			}
 			return work.on(connection);
 		}
@@ -163,7 +166,7 @@ public sealed class Fence permits SessionFence {
 	 */
 	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = readOnly ? this.select : lockingSelect(connection);
+		String sql = (readOnly && connection.isReadOnly()) ? this.select : lockingSelect(connection);
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
 			return finds(statement, dialect, lease);

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -23,9 +24,11 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private boolean committing;
 
-	private List<VersionLease> versions = List.of();
+	private List<ReplacedVersion> versions = List.of();
 
 	private SentCommit sent = SentCommit.NONE;
+
+	private boolean doomed;
 
 	private boolean ended;
 
@@ -54,6 +57,15 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
+	 * Whether the commit that Spring is about to ask for will roll back, and the manager
+	 * say so: that of JPA and JTA is asked for although the transaction is marked
+	 * rollback-only.
+	 */
+	boolean isRolledBackByItsCommit() {
+		return this.doomed && !this.manager.reportsRollbackOfItsConnection();
+	}
+
+	/**
 	 * First of all, so that the other callbacks see that the transaction has ended.
 	 */
 	@Override
@@ -65,7 +77,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * Note that all locks allow the commit.
 	 * @param versions those that it replaces
 	 */
-	void committing(List<VersionLease> versions) {
+	void committing(List<ReplacedVersion> versions) {
 		this.committing = true;
 		this.versions = versions;
 	}
@@ -84,6 +96,15 @@ final class RunningTransaction implements TransactionSynchronization {
 		this.sent = sent;
 	}
 
+	/**
+	 * Called before all other callbacks, of which one might mark the transaction too late
+	 * for Spring.
+	 */
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		this.doomed = this.transaction instanceof DefaultTransactionStatus status && status.isGlobalRollbackOnly();
+	}
+
 	@Override
 	public void afterCommit() {
 		this.ended = true;
@@ -99,7 +120,7 @@ final class RunningTransaction implements TransactionSynchronization {
 		this.ended = true;
 		boolean rolledBack = !this.committing || wasRolledBack(status);
 		if (!rolledBack) {
-			this.versions.forEach(VersionLease::committed);
+			this.versions.forEach(ReplacedVersion::committed);
 		}
 		LockListener.HeldLock innermost = LockListener.HeldLock.current();
 		if (innermost == null || status == STATUS_COMMITTED || this.sent == SentCommit.DONE) {

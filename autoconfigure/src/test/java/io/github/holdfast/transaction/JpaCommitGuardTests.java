@@ -2,6 +2,7 @@ package io.github.holdfast.transaction;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -11,6 +12,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceException;
+import org.hibernate.jpa.HibernatePersistenceProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +36,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * JPA sends its statements late; the guard comes after them all the same.
@@ -76,18 +80,63 @@ class JpaCommitGuardTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	void readOnlyTransactionSendsNoChanges(TestDatabase database) {
+		run(database, CommitGuardLevel.FENCE, (dataSource, entities, transaction) -> {
+			transaction.setReadOnly(true);
+			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+				locks.run("key", () -> transaction
+					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
+			}
+			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class)).isEmpty();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void transactionThatIsMarkedRollbackOnlyFailsAsWithoutALock(TestDatabase database) {
+		run(database, CommitGuardLevel.FENCE, (dataSource, entities, transaction) -> {
+			Runnable body = () -> transaction.executeWithoutResult((status) -> {
+				transactional(entities).persist(new Item(1));
+				catchThrowable(() -> transaction.executeWithoutResult((inner) -> {
+					throw new IllegalStateException("swallowed");
+				}));
+			});
+			Throwable unlocked = catchThrowable(body::run);
+			List<LockListener.Outcome> outcomes = new ArrayList<>();
+			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource),
+					() -> List.of(noting(outcomes)))) {
+				assertThatExceptionOfType(unlocked.getClass()).isThrownBy(() -> locks.run("key", body::run))
+					.withMessage(unlocked.getMessage());
+			}
+			assertThat(outcomes).containsExactly(LockListener.Outcome.RELEASED);
+			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class)).isEmpty();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void connectionThatIsNotThatOfTheTransactionIsRefused(TestDatabase database) {
+		HibernatePersistenceProvider withoutDialect = new HibernatePersistenceProvider();
+		run(database, CommitGuardLevel.FENCE, (factory) -> factory.setPersistenceProvider(withoutDialect),
+				(dataSource, entities, transaction) -> {
+					try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+						assertThatIllegalStateException()
+							.isThrownBy(() -> locks.run("key",
+									() -> transaction.executeWithoutResult(
+											(status) -> transactional(entities).persist(new Item(1)))))
+							.withMessageContaining("is not that of the transaction");
+					}
+					assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class))
+						.isEmpty();
+				});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
 	@Tag("F29")
 	void lockIsKeptWhenTheAnswerToTheCommitIsLost(TestDatabase database) {
 		run(database, CommitGuardLevel.LEASE, (dataSource, entities, transaction) -> {
 			List<LockListener.Outcome> outcomes = new ArrayList<>();
-			LockListener listener = new LockListener() {
-
-				@Override
-				public void released(HeldLock lock, Outcome outcome) {
-					outcomes.add(outcome);
-				}
-
-			};
 			FaultyBackend backend = new FaultyBackend(() -> {
 			});
 			JpaTransactionManager manager = new JpaTransactionManager(entities) {
@@ -103,7 +152,7 @@ class JpaCommitGuardTests {
 			};
 			new CommitGuardPostProcessor(() -> CommitGuardLevel.LEASE, () -> null)
 				.postProcessAfterInitialization(manager, "transactionManager");
-			try (LockTemplate locks = new LockTemplate(() -> backend, () -> List.of(listener))) {
+			try (LockTemplate locks = new LockTemplate(() -> backend, () -> List.of(noting(outcomes)))) {
 				assertThatExceptionOfType(JpaSystemException.class)
 					.isThrownBy(() -> locks.run("key", () -> new TransactionTemplate(manager)
 						.executeWithoutResult((status) -> transactional(entities).persist(new Item(1)))));
@@ -118,7 +167,23 @@ class JpaCommitGuardTests {
 		return manager;
 	}
 
+	private static LockListener noting(List<LockListener.Outcome> outcomes) {
+		return new LockListener() {
+
+			@Override
+			public void released(HeldLock lock, Outcome outcome) {
+				outcomes.add(outcome);
+			}
+
+		};
+	}
+
 	private static void run(TestDatabase database, CommitGuardLevel level, Scenario scenario) {
+		run(database, level, (factory) -> factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter()), scenario);
+	}
+
+	private static void run(TestDatabase database, CommitGuardLevel level,
+			Consumer<LocalContainerEntityManagerFactoryBean> provider, Scenario scenario) {
 		try (HikariDataSource dataSource = database.newDatabase().dataSource(4)) {
 			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			new JdbcTemplate(dataSource).execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
@@ -126,12 +191,13 @@ class JpaCommitGuardTests {
 			factory.setDataSource(dataSource);
 			factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
 			factory.setPersistenceUnitName("test");
-			factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+			provider.accept(factory);
 			factory.afterPropertiesSet();
 			EntityManagerFactory entities = factory.getObject();
 			assertThat(entities).isNotNull();
 			try {
 				JpaTransactionManager manager = new JpaTransactionManager(entities);
+				manager.setDataSource(dataSource);
 				new CommitGuardPostProcessor(() -> level, () -> new Fence(() -> dataSource))
 					.postProcessAfterInitialization(manager, "transactionManager");
 				scenario.run(dataSource, entities, new TransactionTemplate(manager));

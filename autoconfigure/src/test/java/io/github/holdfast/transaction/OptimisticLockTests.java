@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -46,6 +47,58 @@ class OptimisticLockTests {
 	}
 
 	// Conflicts
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void bodyThatTriesAgainByItselfIsNotRepeatedAfterItsCommit(TestDatabase database) {
+		run(database, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			documents.merge("first", NOTHING);
+			LockTemplate locks = context.getBean(LockTemplate.class)
+				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withWaitTime(Duration.ofMillis(100));
+			locks.run(DocumentService.KEY, () -> {
+				Runnable commit = () -> transaction(context)
+					.executeWithoutResult((status) -> documents.add("once", NOTHING));
+				CountDownLatch locked = new CountDownLatch(1);
+				CountDownLatch release = new CountDownLatch(1);
+				CompletableFuture<Void> other = start(() -> transaction(context).executeWithoutResult((status) -> {
+					jdbc.update("UPDATE holdfast_lock SET version = version + 1");
+					locked.countDown();
+					awaitZero(release);
+					status.setRollbackOnly();
+				}));
+				awaitZero(locked);
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(commit::run);
+				release.countDown();
+				other.join();
+				commit.run();
+			});
+			assertThat(documents.entries()).containsExactly("first", "once");
+		});
+	}
+
+	/**
+	 * PostgreSQL refuses the first commit at its end, as it does with serialization
+	 * failures, but not the second one.
+	 */
+	@Test
+	void conflictThatTheDatabaseFindsInTheCommitIsOneToo() {
+		run(TestDatabase.POSTGRESQL, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE SEQUENCE commits");
+			jdbc.execute("""
+					CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+						IF nextval('commits') = 1 THEN RAISE 'conflict' USING ERRCODE = '40001'; END IF;
+						RETURN NULL;
+					END $$""");
+			jdbc.execute("""
+					CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON document DEFERRABLE INITIALLY DEFERRED
+					FOR EACH ROW EXECUTE FUNCTION refuse()""");
+			assertThat(documents.merge("once", NOTHING)).isEqualTo(2);
+			assertThat(documents.entries()).containsExactly("once");
+		});
+	}
 
 	@ParameterizedTest
 	@MethodSource("places")
