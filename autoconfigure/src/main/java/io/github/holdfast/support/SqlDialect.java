@@ -45,7 +45,14 @@ public enum SqlDialect {
 
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
-			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096"));
+			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096")) {
+
+		@Override
+		public boolean isReadOnly(Connection connection) {
+			return false;
+		}
+
+	};
 
 	/** The longest id of a lock, in bytes of UTF-8. */
 	public static final int MAX_KEY_BYTES = 255;
@@ -108,6 +115,16 @@ public enum SqlDialect {
 	 */
 	public String shareLock() {
 		return this.shareLock;
+	}
+
+	/**
+	 * Whether the database sees to it that a connection changes nothing.
+	 * @param connection the connection
+	 * @return {@code false} if it could write, whatever it was told
+	 * @throws SQLException if the driver fails
+	 */
+	public boolean isReadOnly(Connection connection) throws SQLException {
+		return connection.isReadOnly();
 	}
 
 	/**

@@ -166,7 +166,7 @@ public sealed class Fence permits SessionFence {
 	 */
 	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = (readOnly && connection.isReadOnly()) ? this.select : lockingSelect(connection);
+		String sql = (readOnly && dialect.isReadOnly(connection)) ? this.select : lockingSelect(connection);
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
 			return finds(statement, dialect, lease);

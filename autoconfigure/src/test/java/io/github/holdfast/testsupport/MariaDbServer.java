@@ -1,11 +1,14 @@
 package io.github.holdfast.testsupport;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -112,6 +115,33 @@ final class MariaDbServer {
 			prepareDirectories();
 			unpackEmbeddedDb();
 			install();
+		}
+
+		/**
+		 * As the original, but with a folder of its own for temporary tables: each server
+		 * deletes all that it finds when it starts, also those of another one.
+		 */
+		@Override
+		protected void install() throws ManagedProcessException {
+			DBConfiguration config = getConfiguration();
+			ProcessBuilder install = new ProcessBuilder(
+					config.getExecutable(DBConfiguration.Executable.InstallDB).getAbsolutePath(),
+					"--datadir=" + config.getDataDir(), "--basedir=" + config.getBaseDir(), "--no-defaults", "--force",
+					"--skip-name-resolve")
+				.redirectErrorStream(true);
+			install.environment()
+				.putAll(Map.of(config.getOSLibraryEnvironmentVarName(), config.getLibDir().toString(), "TMPDIR",
+						config.getTmpDir().toString()));
+			try {
+				Process process = install.start();
+				String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+				if (process.onExit().join().exitValue() != 0) {
+					throw new ManagedProcessException(output);
+				}
+			}
+			catch (IOException ex) {
+				throw new ManagedProcessException("The installation could not be started", ex);
+			}
 		}
 
 		@Override

@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -11,7 +12,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -23,6 +27,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Ends a lease in the store behind the back of its holder, and lets another holder work
@@ -98,13 +103,40 @@ class LostLeaseTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
-	void readOnlyTransactionIsCheckedWithoutRowLock(TestDatabase database, LockPlace place) {
+	void readOnlyTransactionIsChecked(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThat(stock.read("A", () -> {
 			})).isEqualTo(100);
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> stock.read("A", () -> workOfAnother(context, place)));
+		});
+	}
+
+	/**
+	 * H2 lets read-only transactions write.
+	 */
+	@ParameterizedTest
+	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
+	void readOnlyTransactionKeepsLaterHoldersOutOnlyWhereItCouldWrite(TestDatabase database, LockPlace place) {
+		run(database, place, "fence", (context) -> {
+			List<Throwable> locked = new ArrayList<>();
+			ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
+			manager.addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					if (transaction.isReadOnly()) {
+						otherConnection(context, (jdbc) -> locked.add(catchThrowable(() -> jdbc
+							.queryForList("SELECT epoch FROM " + place.fenceTable() + " FOR UPDATE NOWAIT"))));
+					}
+				}
+
+			});
+			context.getBean(StockService.class).read("A", () -> {
+			});
+			assertThat(locked).hasSize(1);
+			assertThat(locked.get(0) != null).isEqualTo(database == TestDatabase.H2);
 		});
 	}
 
