@@ -103,7 +103,7 @@ final class AcquiredLease {
 		Duration remaining = this.lease.remaining();
 		Duration rest = restOfMinHoldTime();
 		if (remaining == null) {
-			Duration quarantine = this.lease.isValid() ? this.leaseTime : Duration.ZERO;
+			Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.leaseTime;
 			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
 		}
 		else if (rest.compareTo(remaining) > 0) {

@@ -66,6 +66,16 @@ public interface LockLease {
 	boolean isValid();
 
 	/**
+	 * Whether this process knows that the lock is over for good, so that it need not be
+	 * kept for a transaction that may still be committed. Does no I/O. Default: as soon
+	 * as it is not valid.
+	 * @return {@code false} also while the lock cannot be proven but may still be held
+	 */
+	default boolean hasEnded() {
+		return !isValid();
+	}
+
+	/**
 	 * Asks the store whether this is still the holder and, if so, extends the lease.
 	 * @param leaseTime the new time, counted from now
 	 * @return {@code false} if the lock is no longer ours

@@ -66,6 +66,11 @@ final class TurnLease implements LockLease {
 	}
 
 	@Override
+	public boolean hasEnded() {
+		return this.ended || this.cohort.lease().hasEnded();
+	}
+
+	@Override
 	public boolean renew(Duration leaseTime) {
 		if (this.ended) {
 			return false;

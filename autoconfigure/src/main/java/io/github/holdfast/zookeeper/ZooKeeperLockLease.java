@@ -85,6 +85,14 @@ final class ZooKeeperLockLease implements LockLease {
 	}
 
 	/**
+	 * Not while the connection is lost: the node is there as long as the session lives.
+	 */
+	@Override
+	public boolean hasEnded() {
+		return this.ended || this.session.hasEnded();
+	}
+
+	/**
 	 * The lease time is not used: the session keeps itself alive.
 	 */
 	@Override

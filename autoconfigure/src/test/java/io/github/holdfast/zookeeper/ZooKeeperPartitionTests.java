@@ -1,6 +1,7 @@
 package io.github.holdfast.zookeeper;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
@@ -16,9 +17,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.transaction.support.SimpleTransactionStatus;
+
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -198,6 +206,32 @@ class ZooKeeperPartitionTests {
 		this.proxy.inject(Fault.NONE);
 		awaitFreeForGood();
 		assertThat(connect()).isEqualTo(session);
+	}
+
+	/**
+	 * As if the same fault had hit the database with the commit: the transaction may
+	 * still be committed when the connection is back.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	@Tag("F29")
+	void lockOfAnUnknownOutcomeIsKeptAlthoughTheConnectionIsLost(boolean queued) throws Exception {
+		long session = connect();
+		LockBackend backend = queued ? new HandoverLockBackend(this.backend) : this.backend;
+		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+			locks.withKeyPrefix("kept:").withLeaseTime(Duration.ofMinutes(5)).run(this.key, () -> {
+				LockListener.HeldLock lock = LockListener.HeldLock.current();
+				this.proxy.inject(Fault.REFUSE);
+				this.proxy.reset();
+				await().until(() -> !lock.isValid());
+				lock.outcomeUnknown(new SimpleTransactionStatus(), true);
+			});
+			this.proxy.inject(Fault.NONE);
+			assertThat(connect()).isEqualTo(session);
+			await().during(Duration.ofSeconds(2))
+				.atMost(PATIENCE)
+				.until(() -> this.nodes.queue("kept:" + this.key).size() == 1);
+		}
 	}
 
 	@Test
