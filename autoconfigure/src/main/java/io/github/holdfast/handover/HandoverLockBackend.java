@@ -1,6 +1,5 @@
 package io.github.holdfast.handover;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,8 +29,9 @@ import io.github.holdfast.support.QueueLimits;
  * and no longer than the store's waiters need to notice.
  *
  * <p>
- * Shared requests pass by the queue, and so do fair ones, which the store puts in order
- * with those of other JVMs.
+ * A single attempt waits for a release of this JVM that is still on its way, and for
+ * nothing else. Shared requests pass by the queue, and so do fair ones, which the store
+ * puts in order with those of other JVMs.
  *
  * @since 0.1.0
  */
@@ -123,7 +123,8 @@ public final class HandoverLockBackend implements LockBackend {
 	 */
 	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
-		List<KeyedPermits<Cohort>.Permit> permits = permits(sorted);
+		List<KeyedPermits<Cohort>.Permit> permits = Thread.currentThread().isInterrupted() ? List.of()
+				: permits(sorted);
 		List<LockLease> leases = null;
 		try {
 			leases = (permits.size() == sorted.size()) ? this.store.acquireAll(sorted) : null;
@@ -138,18 +139,12 @@ public final class HandoverLockBackend implements LockBackend {
 
 	private List<KeyedPermits<Cohort>.Permit> permits(List<LockRequest> requests) {
 		List<KeyedPermits<Cohort>.Permit> permits = new ArrayList<>(requests.size());
-		try {
-			for (LockRequest request : requests) {
-				KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), Duration.ZERO, false,
-						this.queueLimits);
-				if (permit == null) {
-					break;
-				}
-				permits.add(permit);
+		for (LockRequest request : requests) {
+			KeyedPermits<Cohort>.Permit permit = this.queue.tryAcquire(request.key());
+			if (permit == null) {
+				break;
 			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+			permits.add(permit);
 		}
 		return permits;
 	}

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeyedPermits<T> {
 
+	/** Longer than any store is waited for. */
+	private static final Duration LONGEST_RELEASE = Duration.ofSeconds(10);
+
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
 
@@ -54,7 +57,8 @@ public final class KeyedPermits<T> {
 	/**
 	 * Take the permit of a key.
 	 * @param key the key
-	 * @param waitTime how long to wait at most; zero means one attempt
+	 * @param waitTime how long to wait at most; zero means one attempt, which waits for a
+	 * release that is under way, unless somebody else does
 	 * @param fair whether to be served in the strict order of arrival
 	 * @param limits how many threads may wait
 	 * @return the permit, or {@code null} if it was out for the whole time. One that was
@@ -73,24 +77,36 @@ public final class KeyedPermits<T> {
 			return permit;
 		}
 		held.releaseIfExpired();
-		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair, new Overtakings(this.longestOvertaking));
+		boolean single = waitTime.isZero();
+		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair || single,
+				new Overtakings(this.longestOvertaking));
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
 				return permit;
 			}
-			return waitTime.isZero() ? current : current.join(waiter, limits);
+			return single ? current.joinRelease(waiter) : current.join(waiter, limits);
 		});
-		if (waitTime.isZero()) {
+		if (single && !waiter.queued) {
 			return waiter.permit;
 		}
 		this.waiting.incrementAndGet();
 		try {
-			return await(key, waiter, Deadline.after(waitTime));
+			return await(key, waiter, Deadline.after(single ? LONGEST_RELEASE : waitTime));
 		}
 		finally {
 			this.waiting.decrementAndGet();
 		}
+	}
+
+	/**
+	 * Take the permit of a key if nobody has it.
+	 * @param key the key
+	 * @return the permit, or {@code null} if it is out
+	 */
+	public @Nullable Permit tryAcquire(String key) {
+		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null, null);
+		return (this.permits.putIfAbsent(key, permit) == null) ? permit : null;
 	}
 
 	private @Nullable Permit await(String key, Waiter<T> waiter, Deadline deadline) throws InterruptedException {
@@ -113,7 +129,7 @@ public final class KeyedPermits<T> {
 				return leave(key, waiter);
 			}
 			if (waiter.permit == null) {
-				LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.nanosToExpiry()) : remaining);
+				LockSupport.parkNanos(this, (held != null) ? Math.min(remaining, held.expiry.nanos()) : remaining);
 			}
 			granted = waiter.claim();
 		}
@@ -147,11 +163,6 @@ public final class KeyedPermits<T> {
 	 */
 	public final class Permit {
 
-		private static final Supplier<@Nullable Duration> NEVER = () -> null;
-
-		/** Makes waiters look again soon. */
-		private static final Supplier<@Nullable Duration> NOT_KNOWN_YET = () -> Duration.ofSeconds(1);
-
 		private final String key;
 
 		/** Who took it; anyone may release it. */
@@ -167,10 +178,10 @@ public final class KeyedPermits<T> {
 
 		private final PermitState state;
 
+		private final PermitExpiry expiry = new PermitExpiry();
+
 		/** Whether somebody in the queue wants the strict order. */
 		private boolean ordered;
-
-		private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
 		private Permit(String key, Thread taker, Deque<Waiter<T>> waiters, @Nullable T brought,
 				@Nullable Waiter<T> sleeper) {
@@ -203,6 +214,18 @@ public final class KeyedPermits<T> {
 		}
 
 		/**
+		 * Queue up for what is about to be released, if nobody else has done so.
+		 * @return the permit that is out
+		 */
+		private Permit joinRelease(Waiter<T> waiter) {
+			if (this.expiry.isReleasing() && this.waiters.isEmpty()) {
+				waiter.queued = true;
+				this.waiters.add(waiter);
+			}
+			return this;
+		}
+
+		/**
 		 * What the last one left for this one.
 		 * @return what it left, or {@code null} if there is nothing
 		 */
@@ -223,7 +246,7 @@ public final class KeyedPermits<T> {
 		 * @param remaining supplies the time that is left, or {@code null} for no limit
 		 */
 		public void expireAfter(Supplier<@Nullable Duration> remaining) {
-			this.remaining = remaining;
+			this.expiry.after(remaining);
 		}
 
 		/**
@@ -237,30 +260,24 @@ public final class KeyedPermits<T> {
 		}
 
 		/**
-		 * Let nobody take the permit over until it is released, which is to be soon.
+		 * Let nobody take the permit over until it is released, which is to be soon, so
+		 * that a single attempt may wait for it.
 		 */
 		public void releasesSoon() {
-			this.remaining = NOT_KNOWN_YET;
+			this.expiry.byRelease();
 		}
 
 		/**
 		 * Let nobody take the permit over any more.
 		 */
 		public void expireNever() {
-			this.remaining = NEVER;
+			this.expiry.never();
 		}
 
 		private void releaseIfExpired() {
-			Supplier<@Nullable Duration> remaining = this.remaining;
-			Duration left = remaining.get();
-			if (left != null && left.isZero() && this.remaining == remaining) {
+			if (this.expiry.hasPassed()) {
 				release();
 			}
-		}
-
-		private long nanosToExpiry() {
-			Duration left = this.remaining.get();
-			return (left != null) ? left.toNanos() + 1 : Long.MAX_VALUE;
 		}
 
 		/**
@@ -326,7 +343,11 @@ public final class KeyedPermits<T> {
 
 		private final Thread thread;
 
+		/** Whether it is not to be overtaken. */
 		private final boolean fair;
+
+		/** Whether a single attempt waits for a release. */
+		private boolean queued;
 
 		private final Overtakings overtakings;
 

@@ -182,10 +182,14 @@ class HandoverLockBackendTests {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		this.store.answer = answer;
 		CompletionStage<Boolean> release = first.release();
-		assertThat(this.backend.acquire(request("A", Duration.ZERO))).isNull();
+		Future<LockLease> next = this.threads.submit(() -> acquire("A", Duration.ZERO));
+		await().until(() -> isQueued());
+		assertThat(this.store.requests).hasSize(1);
+		assertThat(this.backend.acquire(request("A", Duration.ZERO))).as("behind another one").isNull();
 		answer.complete(true);
 		assertThat(release.toCompletableFuture().get()).isTrue();
-		assertThat(this.backend.acquire(request("A", Duration.ZERO))).isNotNull();
+		assertThat(next.get().isValid()).isTrue();
+		assertThat(this.backend.acquire(request("A", Duration.ZERO))).as("while it is held").isNull();
 	}
 
 	@Test

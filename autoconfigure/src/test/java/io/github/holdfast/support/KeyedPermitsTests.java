@@ -286,6 +286,52 @@ class KeyedPermitsTests {
 	}
 
 	@Test
+	void singleAttemptWaitsForTheReleaseThatIsUnderWay() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		first.releasesSoon();
+		Waiter single = new Waiter(() -> acquire("A", Duration.ZERO));
+		first.releaseWith("released");
+		assertThat(single.get().brought()).isEqualTo("released");
+		single.get().release();
+		assertThat(this.permits.size()).isZero();
+	}
+
+	@Test
+	void singleAttemptDoesNotWaitForTheReleaseIfAnotherOneDoes() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		Waiter waiter = new Waiter(() -> acquire("A"));
+		first.releasesSoon();
+		assertThat(acquire("A", Duration.ZERO)).isNull();
+		first.release();
+		assertThat(waiter.get().isHeld()).isTrue();
+	}
+
+	/**
+	 * Otherwise it would wait for the one who has overtaken it.
+	 */
+	@RepeatedTest(50)
+	void singleAttemptThatWaitsForTheReleaseIsNotOvertaken() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		first.releasesSoon();
+		Waiter single = new Waiter(() -> acquire("A", Duration.ZERO));
+		first.release();
+		assertThat(acquire("A", Duration.ofNanos(1))).isNull();
+		assertThat(single.get().isHeld()).isTrue();
+	}
+
+	@Test
+	void singleAttemptThatWaitsForTheReleaseCanBeInterrupted() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		first.releasesSoon();
+		Waiter single = new Waiter(() -> acquire("A", Duration.ZERO));
+		single.thread.interrupt();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(single::get)
+			.withCauseInstanceOf(InterruptedException.class);
+		first.release();
+		assertThat(this.permits.size()).isZero();
+	}
+
+	@Test
 	void waiterThatWasOvertakenCanBeInterrupted() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
