@@ -1,11 +1,15 @@
 package io.github.holdfast.etcd;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.TxnResponse;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -26,6 +30,9 @@ final class EtcdLockLease extends ExpiringLease {
 
 	private volatile long lease;
 
+	/** When the key was last changed, as far as it is known. */
+	private long modRevision;
+
 	/** The time of the lease, or 0 if it is not known which one the key has. */
 	private long seconds;
 
@@ -34,6 +41,7 @@ final class EtcdLockLease extends ExpiringLease {
 		this.locks = locks;
 		this.entry = entry;
 		this.createRevision = standing.createRevision();
+		this.modRevision = standing.createRevision();
 		this.lease = lease;
 		this.seconds = EtcdLocks.seconds(request.leaseTime());
 	}
@@ -42,9 +50,7 @@ final class EtcdLockLease extends ExpiringLease {
 	protected boolean extend(Duration leaseTime) {
 		this.renewing.lock();
 		try {
-			return (EtcdLocks.seconds(leaseTime) == this.seconds)
-					? answer(this.locks.renew(this.entry, this.createRevision, this.lease), leaseTime)
-					: changeLease(leaseTime);
+			return (EtcdLocks.seconds(leaseTime) == this.seconds) ? renewLease(leaseTime) : changeLease(leaseTime);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			if (EtcdAnswers.isLeaseGone(ex)) {
@@ -55,6 +61,15 @@ final class EtcdLockLease extends ExpiringLease {
 		finally {
 			this.renewing.unlock();
 		}
+	}
+
+	/**
+	 * Whatever has given the key another lease, it is one that nobody renews.
+	 */
+	private boolean renewLease(Duration leaseTime) throws ExecutionException, TimeoutException {
+		List<KeyValue> found = answer(this.locks.renew(this.entry, this.lease), leaseTime);
+		return EtcdLocks.createRevision(found) == this.createRevision
+				&& (found.get(0).getLease() == this.lease || changeLease(leaseTime));
 	}
 
 	/**
@@ -71,7 +86,7 @@ final class EtcdLockLease extends ExpiringLease {
 			throw ex;
 		}
 		this.seconds = 0;
-		if (!answer(this.locks.changeLease(this.entry, this.createRevision, newLease), leaseTime)) {
+		if (!moveTo(newLease, leaseTime)) {
 			this.locks.revoke(newLease);
 			return false;
 		}
@@ -79,6 +94,27 @@ final class EtcdLockLease extends ExpiringLease {
 		this.lease = newLease;
 		this.seconds = EtcdLocks.seconds(leaseTime);
 		return true;
+	}
+
+	/**
+	 * Earlier requests without an answer may have come first, each of them once.
+	 */
+	private boolean moveTo(long newLease, Duration leaseTime) throws ExecutionException, TimeoutException {
+		while (true) {
+			TxnResponse answer = answer(this.locks.changeLease(this.entry, this.modRevision, newLease), leaseTime);
+			if (answer.isSucceeded()) {
+				this.modRevision = answer.getHeader().getRevision();
+				return true;
+			}
+			List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
+			if (EtcdLocks.createRevision(found) != this.createRevision) {
+				return false;
+			}
+			this.modRevision = found.get(0).getModRevision();
+			if (found.get(0).getLease() == newLease) {
+				return true;
+			}
+		}
 	}
 
 	private static <T> T answer(CompletableFuture<T> answer, Duration leaseTime)

@@ -11,6 +11,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Cmp;
@@ -124,21 +125,23 @@ final class EtcdLocks {
 	}
 
 	/**
-	 * Prolong the lease of a lock that is held, by its own time.
+	 * Prolong a lease by its own time, and see what is there of the entry then.
 	 */
-	CompletableFuture<Boolean> renew(Entry entry, long createRevision, long lease) {
+	CompletableFuture<List<KeyValue>> renew(Entry entry, long lease) {
 		return keepAlive(lease).thenCompose((alive) -> this.client.get().getKVClient().get(entry.key()))
-			.thenApply((answer) -> createRevision(answer.getKvs()) == createRevision);
+			.thenApply(GetResponse::getKvs);
 	}
 
 	/**
-	 * Give a lock that is held another lease.
+	 * Give an entry another lease, or see what is there of it if it has been changed. A
+	 * request that is carried out late finds it changed.
+	 * @param modRevision when the entry was last changed
 	 */
-	CompletableFuture<Boolean> changeLease(Entry entry, long createRevision, long lease) {
-		return txn().If(created(entry.key(), createRevision))
+	CompletableFuture<TxnResponse> changeLease(Entry entry, long modRevision, long lease) {
+		return txn().If(new Cmp(entry.key(), Cmp.Op.EQUAL, CmpTarget.modRevision(modRevision)))
 			.Then(put(entry, lease))
-			.commit()
-			.thenApply(TxnResponse::isSucceeded);
+			.Else(Op.get(entry.key(), GetOption.DEFAULT))
+			.commit();
 	}
 
 	/**

@@ -123,6 +123,56 @@ class EtcdLockFaultTests {
 		assertThat(successor.renew(LONG)).isTrue();
 	}
 
+	/**
+	 * A stalled member may carry out a request whose caller has long since asked another
+	 * one.
+	 */
+	@Test
+	@Tag("F19")
+	void changeOfTheLeaseThatComesLateDoesNotUndoALaterOne() throws Exception {
+		EtcdLocks locks = new EtcdLocks(this.first::client, EtcdClients.NAMESPACE);
+		LockRequest request = EtcdRequests.request(this.key, NO_WAIT);
+		LockLease lease = this.first.acquired(request);
+		KeyValue granted = this.first.entries(this.key).get(0);
+		long late = locks.grant(Duration.ofSeconds(20)).join();
+		assertThat(lease.renew(LONG.plusSeconds(10))).isTrue();
+		locks.changeLease(locks.entry(request), granted.getModRevision(), late).join();
+		assertThat(this.first.entries(this.key).get(0).getLease()).isNotIn(late, granted.getLease());
+		assertThat(lease.renew(LONG.plusSeconds(20))).isTrue();
+		assertThat(EtcdNode.release(lease)).isTrue();
+	}
+
+	@Test
+	@Tag("F19")
+	void changeOfTheLeaseIsMadeAgainWhenAnEarlierOneHasComeFirst() throws Exception {
+		EtcdLocks locks = new EtcdLocks(this.first::client, EtcdClients.NAMESPACE);
+		LockRequest request = EtcdRequests.request(this.key, NO_WAIT);
+		LockLease lease = this.first.acquired(request);
+		KeyValue granted = this.first.entries(this.key).get(0);
+		long earlier = locks.grant(Duration.ofSeconds(20)).join();
+		locks.changeLease(locks.entry(request), granted.getModRevision(), earlier).join();
+		assertThat(this.first.entries(this.key).get(0).getLease()).isEqualTo(earlier);
+		assertThat(lease.renew(LONG.plusSeconds(10))).isTrue();
+		assertThat(this.first.entries(this.key).get(0).getLease()).isNotIn(earlier, granted.getLease());
+		assertThat(EtcdNode.release(lease)).isTrue();
+	}
+
+	@Test
+	@Tag("F19")
+	void renewalNoticesThatTheKeyHasAnotherLease() throws Exception {
+		EtcdLocks locks = new EtcdLocks(this.first::client, EtcdClients.NAMESPACE);
+		LockRequest request = EtcdRequests.request(this.key, NO_WAIT, LONG);
+		LockLease lease = this.first.acquired(request);
+		KeyValue granted = this.first.entries(this.key).get(0);
+		long foreign = locks.grant(Duration.ofSeconds(20)).join();
+		locks.changeLease(locks.entry(request), granted.getModRevision(), foreign).join();
+		assertThat(lease.renew(LONG)).isTrue();
+		assertThat(this.first.entries(this.key).get(0).getLease()).isNotEqualTo(foreign);
+		this.first.client().getLeaseClient().revoke(foreign).join();
+		assertThat(lease.renew(LONG)).isTrue();
+		assertThat(EtcdNode.release(lease)).isTrue();
+	}
+
 	@Test
 	@Tag("F19")
 	void waiterWhoseLeaseWasRevokedQueuesAgain() throws Exception {
