@@ -121,7 +121,8 @@ final class AcquiredLease {
 
 	/**
 	 * Stop the renewal, let the store keep the lock for some time even if this JVM ends,
-	 * and give it back then. If the store fails, it is asked again later.
+	 * and give it back then, or at once if it was lost. If the store fails, it is asked
+	 * again later.
 	 * @return whether the lock is still ours
 	 */
 	boolean hold(Duration rest) {
@@ -131,10 +132,13 @@ final class AcquiredLease {
 	private boolean doHold(Duration rest) {
 		try {
 			boolean held = this.task.renewLast(rest);
-			if (held && this.lease.remaining() == null) {
+			if (!held) {
+				giveBack();
+			}
+			else if (this.lease.remaining() == null) {
 				giveBackAfter(rest);
 			}
-			else if (held) {
+			else {
 				this.renewal.schedule(this.key, this::giveBack, rest.toNanos());
 			}
 			return held;

@@ -151,6 +151,7 @@ class MinHoldTimeTests {
 			.isThrownBy(() -> this.locks.withMinHoldTime(LONG).run("A", () -> {
 			}));
 		assertThat(this.outcome).hasValue(LockListener.Outcome.LOST);
+		assertThat(this.backend.held()).as("what this JVM keeps of the lock").isEmpty();
 	}
 
 	@Test
