@@ -12,8 +12,10 @@ final class PermitExpiry {
 
 	private static final Supplier<@Nullable Duration> NEVER = () -> null;
 
-	/** Makes waiters look again soon. */
-	private static final Supplier<@Nullable Duration> NOT_KNOWN_YET = () -> Duration.ofSeconds(1);
+	/** The next one who has the permit may have less time. */
+	private static final Duration LONGEST_LOOK = Duration.ofSeconds(1);
+
+	private static final Supplier<@Nullable Duration> NOT_KNOWN_YET = () -> LONGEST_LOOK;
 
 	private volatile Supplier<@Nullable Duration> remaining = NOT_KNOWN_YET;
 
@@ -50,7 +52,10 @@ final class PermitExpiry {
 	 */
 	long nanos() {
 		Duration left = this.remaining.get();
-		return (left != null) ? left.toNanos() + 1 : Long.MAX_VALUE;
+		if (left == null) {
+			return Long.MAX_VALUE;
+		}
+		return (left.compareTo(LONGEST_LOOK) < 0) ? left.toNanos() + 1 : LONGEST_LOOK.toNanos();
 	}
 
 }

@@ -165,6 +165,16 @@ class KeyedPermitsTests {
 	}
 
 	@Test
+	void waiterNoticesThatThePermitExpiresSoonerThanItHasSeen() throws Exception {
+		KeyedPermits<String>.Permit first = acquire("A");
+		first.expireAfter(() -> LONG);
+		Waiter waiter = new Waiter(() -> acquire("A"));
+		first.expireAfter(() -> Duration.ZERO);
+		await().until(waiter.task::isDone);
+		assertThat(first.isHeld()).isFalse();
+	}
+
+	@Test
 	void permitBringsWhatTheLastOneLeft() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Waiter second = new Waiter(() -> acquire("A"));
