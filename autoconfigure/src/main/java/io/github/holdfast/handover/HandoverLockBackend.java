@@ -7,6 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -30,8 +31,9 @@ import io.github.holdfast.support.QueueLimits;
  *
  * <p>
  * A single attempt waits for a release of this JVM that is still on its way, and for
- * nothing else. Shared requests pass by the queue, and so do fair ones, which the store
- * puts in order with those of other JVMs.
+ * nothing else. A thread that waits in vain behind one for which the store has failed
+ * gets a {@link LockBackendException}. Shared requests pass by the queue, and so do fair
+ * ones, which the store puts in order with those of other JVMs.
  *
  * @since 0.1.0
  */
@@ -79,6 +81,7 @@ public final class HandoverLockBackend implements LockBackend {
 		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), false,
 				this.queueLimits);
 		if (permit == null) {
+			checkStore(request.key());
 			return null;
 		}
 		LockLease lease = null;
@@ -108,9 +111,34 @@ public final class HandoverLockBackend implements LockBackend {
 			}
 			earlier.rest(deadline);
 		}
-		LockLease lease = this.store.acquire(request.withWaitTime(deadline.remaining()), held);
+		LockLease lease = askStore(request.withWaitTime(deadline.remaining()), held, permit);
 		return (lease != null)
 				? cohort(lease, passable ? this.limits : this.limits.none(), earlier).first(permit, request) : null;
+	}
+
+	private @Nullable LockLease askStore(LockRequest request, List<LockLease> held, KeyedPermits<Cohort>.Permit permit)
+			throws InterruptedException {
+		try {
+			LockLease lease = this.store.acquire(request, held);
+			permit.failed(null);
+			return lease;
+		}
+		catch (LockBackendException ex) {
+			permit.failed(ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Nobody knows whether the lock is busy if the store has failed, and has not answered
+	 * to this JVM since.
+	 */
+	private void checkStore(String key) {
+		RuntimeException failure = this.queue.failure(key);
+		if (failure != null) {
+			throw new LockBackendException(key,
+					"could not be acquired, as the store has failed for another thread that asked for it", failure);
+		}
 	}
 
 	private Cohort cohort(LockLease lease, HandoverLimits limits, @Nullable Cohort earlier) {

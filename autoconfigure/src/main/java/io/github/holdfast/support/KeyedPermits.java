@@ -78,8 +78,7 @@ public final class KeyedPermits<T> {
 		}
 		held.releaseIfExpired();
 		boolean single = waitTime.isZero();
-		Waiter<T> waiter = new Waiter<>(Thread.currentThread(), fair || single,
-				new Overtakings(this.longestOvertaking));
+		PermitWaiter<T> waiter = new PermitWaiter<>(fair || single, this.longestOvertaking);
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
@@ -109,7 +108,7 @@ public final class KeyedPermits<T> {
 		return (this.permits.putIfAbsent(key, permit) == null) ? permit : null;
 	}
 
-	private @Nullable Permit await(String key, Waiter<T> waiter, Deadline deadline) throws InterruptedException {
+	private @Nullable Permit await(String key, PermitWaiter<T> waiter, Deadline deadline) throws InterruptedException {
 		Permit granted = waiter.claim();
 		while (granted == null) {
 			if (Thread.interrupted()) {
@@ -140,7 +139,7 @@ public final class KeyedPermits<T> {
 	 * Leave the queue.
 	 * @return the permit if it was granted at this very moment
 	 */
-	private @Nullable Permit leave(String key, Waiter<T> waiter) {
+	private @Nullable Permit leave(String key, PermitWaiter<T> waiter) {
 		this.permits.computeIfPresent(key, (k, held) -> {
 			held.waiters.remove(waiter);
 			// Otherwise one who overtakes it would put it back
@@ -148,6 +147,16 @@ public final class KeyedPermits<T> {
 			return held;
 		});
 		return waiter.claim();
+	}
+
+	/**
+	 * The last failure of those who had the permit of a key, one after the other.
+	 * @param key the key
+	 * @return the failure, or {@code null} if there was none since one of them succeeded
+	 */
+	public @Nullable RuntimeException failure(String key) {
+		Permit held = this.permits.get(key);
+		return (held != null) ? held.failure : null;
 	}
 
 	/**
@@ -169,22 +178,24 @@ public final class KeyedPermits<T> {
 		private final Thread taker;
 
 		/** Passed on from permit to permit, touched only while the map locks the key. */
-		private final Deque<Waiter<T>> waiters;
+		private final Deque<PermitWaiter<T>> waiters;
 
 		private final @Nullable T brought;
 
 		/** Who still has to wake up for it. */
-		private final @Nullable Waiter<T> sleeper;
+		private final @Nullable PermitWaiter<T> sleeper;
 
-		private final PermitState state;
+		final PermitState state;
 
 		private final PermitExpiry expiry = new PermitExpiry();
+
+		private volatile @Nullable RuntimeException failure;
 
 		/** Whether somebody in the queue wants the strict order. */
 		private boolean ordered;
 
-		private Permit(String key, Thread taker, Deque<Waiter<T>> waiters, @Nullable T brought,
-				@Nullable Waiter<T> sleeper) {
+		private Permit(String key, Thread taker, Deque<PermitWaiter<T>> waiters, @Nullable T brought,
+				@Nullable PermitWaiter<T> sleeper) {
 			this.key = key;
 			this.taker = taker;
 			this.waiters = waiters;
@@ -197,14 +208,15 @@ public final class KeyedPermits<T> {
 		 * Overtake the one who has not woken up yet, or queue up.
 		 * @return the permit that is out then
 		 */
-		private Permit join(Waiter<T> waiter, QueueLimits limits) {
-			Waiter<T> sleeper = this.sleeper;
+		private Permit join(PermitWaiter<T> waiter, QueueLimits limits) {
+			PermitWaiter<T> sleeper = this.sleeper;
 			if (sleeper != null && !sleeper.fair && sleeper.overtakings.canBeMore() && !waiter.fair && !this.ordered
 					&& this.state.overtake()) {
 				sleeper.permit = null;
 				sleeper.overtakings.add();
 				this.waiters.addFirst(sleeper);
 				waiter.permit = new Permit(this.key, waiter.thread, this.waiters, this.brought, null);
+				waiter.permit.failure = this.failure;
 				return waiter.permit;
 			}
 			limits.check(this.waiters.size(), KeyedPermits.this.waiting.get());
@@ -217,7 +229,7 @@ public final class KeyedPermits<T> {
 		 * Queue up for what is about to be released, if nobody else has done so.
 		 * @return the permit that is out
 		 */
-		private Permit joinRelease(Waiter<T> waiter) {
+		private Permit joinRelease(PermitWaiter<T> waiter) {
 			if (this.expiry.isReleasing() && this.waiters.isEmpty()) {
 				waiter.queued = true;
 				this.waiters.add(waiter);
@@ -231,6 +243,14 @@ public final class KeyedPermits<T> {
 		 */
 		public @Nullable T brought() {
 			return this.brought;
+		}
+
+		/**
+		 * Tell those who wait that what they wait for has failed, or that it works.
+		 * @param failure the failure, or {@code null}
+		 */
+		public void failed(@Nullable RuntimeException failure) {
+			this.failure = failure;
 		}
 
 		/**
@@ -327,41 +347,15 @@ public final class KeyedPermits<T> {
 		}
 
 		private @Nullable Permit grantNext(@Nullable T left) {
-			Waiter<T> next = this.waiters.poll();
+			PermitWaiter<T> next = this.waiters.poll();
 			if (next == null) {
 				return null;
 			}
 			Permit granted = new Permit(this.key, next.thread, this.waiters, left, next);
+			granted.failure = this.failure;
 			granted.ordered = this.ordered && !this.waiters.isEmpty();
 			next.permit = granted;
 			return granted;
-		}
-
-	}
-
-	private static final class Waiter<T> {
-
-		private final Thread thread;
-
-		/** Whether it is not to be overtaken. */
-		private final boolean fair;
-
-		/** Whether a single attempt waits for a release. */
-		private boolean queued;
-
-		private final Overtakings overtakings;
-
-		private volatile KeyedPermits<T>.@Nullable Permit permit;
-
-		private Waiter(Thread thread, boolean fair, Overtakings overtakings) {
-			this.thread = thread;
-			this.fair = fair;
-			this.overtakings = overtakings;
-		}
-
-		private KeyedPermits<T>.@Nullable Permit claim() {
-			KeyedPermits<T>.Permit granted = this.permit;
-			return (granted != null && granted.state.claim()) ? granted : null;
 		}
 
 	}

@@ -175,6 +175,24 @@ class KeyedPermitsTests {
 	}
 
 	@Test
+	void failureIsKnownToThoseWhoWaitUntilAnotherRequestSucceeds() throws Exception {
+		IllegalStateException failure = new IllegalStateException();
+		KeyedPermits<String>.Permit first = acquire("A");
+		Waiter second = new Waiter(() -> acquire("A"));
+		Waiter third = new Waiter(() -> acquire("A"));
+		assertThat(this.permits.failure("A")).isNull();
+		first.failed(failure);
+		first.release();
+		second.get().release();
+		assertThat(this.permits.failure("A")).isSameAs(failure);
+		third.get().failed(null);
+		assertThat(this.permits.failure("A")).isNull();
+		third.get().failed(failure);
+		third.get().release();
+		assertThat(this.permits.failure("A")).as("when nobody waits").isNull();
+	}
+
+	@Test
 	void permitBringsWhatTheLastOneLeft() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Waiter second = new Waiter(() -> acquire("A"));

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -25,6 +26,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -244,6 +246,57 @@ class ZooKeeperPartitionTests {
 			.isThrownBy(() -> lease.release().toCompletableFuture().join())
 			.withCauseInstanceOf(LockBackendException.class);
 		awaitFreeForGood();
+	}
+
+	/**
+	 * Only the first of them asks ZooKeeper.
+	 */
+	@Test
+	@Tag("F20")
+	void localWaitersAreNotToldThatTheLockIsBusyWhenTheFirstOfThemHasFailed() throws Exception {
+		connect();
+		HandoverLockBackend queue = new HandoverLockBackend(this.backend);
+		CountDownLatch done = new CountDownLatch(1);
+		try (LockTemplate locks = new LockTemplate(() -> queue, List::of)) {
+			LockTemplate single = locks.withWaitTime(NO_WAIT);
+			this.proxy.inject(Fault.REFUSE);
+			this.proxy.reset();
+			await().until(() -> !this.near.getZookeeperClient().isConnected());
+			FutureTask<?> first = waiting(() -> locks.withWaitTime(Duration.ofSeconds(5)).run(this.key, () -> {
+			}));
+			FutureTask<?> next = waiting(() -> locks.withWaitTime(PATIENCE).run(this.key, () -> hold(done)));
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
+				.withCauseInstanceOf(LockBackendException.class);
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> single.run(this.key, () -> {
+			})).withMessageContaining("another thread").withCauseInstanceOf(LockBackendException.class);
+			this.proxy.inject(Fault.NONE);
+			await().atMost(PATIENCE).until(() -> !this.nodes.queue("lock:" + this.key).isEmpty());
+			await().untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> single.run(this.key, () -> {
+				})));
+			done.countDown();
+			next.get();
+		}
+	}
+
+	/**
+	 * Starts something, and returns when it waits.
+	 */
+	private static FutureTask<?> waiting(Runnable call) {
+		FutureTask<?> task = new FutureTask<>(call, null);
+		Thread thread = new Thread(task);
+		thread.start();
+		await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+		return task;
+	}
+
+	private static void hold(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
