@@ -1,7 +1,9 @@
 package io.github.holdfast.autoconfigure;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -11,6 +13,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import io.github.holdfast.autoconfigure.JdbcSessionConfiguration.PoolSize;
 import io.github.holdfast.jdbc.JdbcSessionLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.support.OwnConnections;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
 
@@ -21,6 +24,18 @@ import io.github.holdfast.transaction.OnActiveTransaction;
 class JdbcSessionCheck implements SmartInitializingSingleton {
 
 	private static final String OTHERWISE = ", or set 'holdfast.jdbc.mode' to 'table'.";
+
+	/**
+	 * URLs of drivers that may go on with another session: by their kind, with several
+	 * servers of MySQL, or by a property.
+	 */
+	private static final Pattern REPLACED_SESSIONS = Pattern.compile("""
+			jdbc:aws-wrapper:.*
+			|jdbc:(mariadb|mysql|postgresql):[a-z-]+:.*
+			|jdbc:mysql\\+srv:.*
+			|jdbc:mysql://(\\([^)]*\\)|[^/?,(])*,.*
+			|jdbc:.*\\b(autoReconnect(ForPools)?|transactionReplay)\\s*=\\s*(true|yes|1)\\b.*
+			""", Pattern.CASE_INSENSITIVE | Pattern.COMMENTS | Pattern.DOTALL);
 
 	private final LockDataSource dataSource;
 
@@ -75,10 +90,36 @@ class JdbcSessionCheck implements SmartInitializingSingleton {
 							+ "), so that a lock and the transaction under it could be in different ones.",
 					"Mark a DataSource of a single database with @HoldfastDataSource" + OTHERWISE);
 		}
+		checkDriver(dataSource);
 		Integer poolSize = this.poolSize.of(dataSource);
 		int maxSessions = this.session.maxSessions(poolSize);
 		new JdbcSessionLockBackend(() -> dataSource, () -> maxSessions)
 			.checkSessions((poolSize != null) ? poolSize : 2);
+	}
+
+	private static void checkDriver(DataSource dataSource) throws SQLException {
+		try (Connection connection = OwnConnections.open(dataSource)) {
+			if (mayReplaceSession(connection)) {
+				throw new LockConfigurationException(
+						"The JDBC driver may replace the database session of a connection without a word, "
+								+ "so that a transaction could commit after its lock is lost.",
+						"Use a URL of a single server without 'autoReconnect' and 'transactionReplay', "
+								+ "such as 'jdbc:mariadb://host/database'" + OTHERWISE);
+			}
+		}
+	}
+
+	private static boolean mayReplaceSession(Connection connection) throws SQLException {
+		String url = connection.getMetaData().getURL();
+		return (url != null && REPLACED_SESSIONS.matcher(url).matches()) || isOfAmazon(connection)
+				|| isOfAmazon(connection.unwrap(Connection.class));
+	}
+
+	/**
+	 * Amazon's driver reports the URL of the one behind it.
+	 */
+	private static boolean isOfAmazon(Connection connection) {
+		return connection.getClass().getName().startsWith("software.amazon.jdbc.");
 	}
 
 }

@@ -84,7 +84,7 @@ final class Session {
 			beforeUse();
 			return new SessionWait(this.connection.get(), this.dialect, id).await(deadline);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			end();
 			throw ex;
 		}
@@ -97,6 +97,10 @@ final class Session {
 		}
 		catch (SQLException ex) {
 			unlock(id);
+			throw ex;
+		}
+		catch (RuntimeException | Error ex) {
+			end();
 			throw ex;
 		}
 	}
@@ -119,6 +123,10 @@ final class Session {
 		catch (SQLException ex) {
 			end();
 			return false;
+		}
+		catch (RuntimeException | Error ex) {
+			end();
+			throw ex;
 		}
 		finally {
 			afterUse();
@@ -182,6 +190,10 @@ final class Session {
 		}
 		catch (SQLException ex) {
 			end();
+		}
+		catch (RuntimeException | Error ex) {
+			end();
+			throw ex;
 		}
 		finally {
 			afterUse();

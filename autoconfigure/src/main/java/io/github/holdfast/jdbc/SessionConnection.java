@@ -35,6 +35,8 @@ final class SessionConnection implements InvocationHandler, LockSession {
 
 	private final LentSettings settings;
 
+	private boolean broken;
+
 	private boolean closed;
 
 	private SessionConnection(Session session, Connection connection, AutoCommitMode mode) {
@@ -61,7 +63,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 
 	private boolean isBroken() {
 		try {
-			return this.connection.isClosed();
+			return this.broken || this.connection.isClosed();
 		}
 		catch (SQLException ex) {
 			return true;
@@ -133,6 +135,7 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			return result;
 		}
 		catch (SQLException ex) {
+			this.broken |= isEndOfSession(ex);
 			if (method.getName().equals("commit")) {
 				commitFailed(ex);
 			}
@@ -142,6 +145,14 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * There are drivers and pools that go on with another session then.
+	 */
+	private static boolean isEndOfSession(SQLException ex) {
+		String state = String.valueOf(ex.getSQLState());
+		return state.startsWith("08") || state.equals("25S03");
 	}
 
 	private void commitFailed(SQLException ex) {
@@ -189,6 +200,9 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			return;
 		}
 		this.closed = true;
+		if (this.broken) {
+			this.session.end();
+		}
 		try {
 			if (!this.session.hasEnded()) {
 				restore();

@@ -90,7 +90,7 @@ public final class SessionDataSource extends DelegatingDataSource {
 			return new Session(new PinnedConnection(connection, dialect.sendsAutoCommit(), whenClosed), dialect,
 					this.sessions);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			connection.close();
 			throw ex;
 		}

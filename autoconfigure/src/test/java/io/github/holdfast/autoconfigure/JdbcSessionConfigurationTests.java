@@ -1,7 +1,9 @@
 package io.github.holdfast.autoconfigure;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -14,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.jdbc.FailoverConnections;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -103,6 +107,61 @@ class JdbcSessionConfigurationTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:mariadb:sequential:%s", "jdbc:mariadb:loadbalance:%s", "jdbc:mariadb:replication:%s",
+			"jdbc:mariadb:LoadBalance:%s", "jdbc:mariadb:%s?transactionReplay=true",
+			"jdbc:mariadb:%s?connectTimeout=5000&autoReconnect=true" })
+	void driverOfMariaDbThatReplacesSessionsFailsTheStart(String url) {
+		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
+		String address = access.url().substring("jdbc:mariadb:".length());
+		application(new DatabaseAccess(url.formatted(address), access.user(), access.password()))
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOfSatisfying(LockConfigurationException.class, (ex) -> {
+					assertThat(ex.description()).contains("may replace the database session of a connection");
+					assertThat(ex.action()).contains("'autoReconnect'", "'holdfast.jdbc.mode' to 'table'");
+				}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:mysql://db/shop?autoReconnect=true", "jdbc:mysql://db/shop?a=b&AUTORECONNECT=TRUE",
+			"jdbc:mysql://db/shop?autoReconnectForPools=yes", "jdbc:mysql://(host=db,autoReconnect=true)/shop",
+			"jdbc:mysql:loadbalance://one,two/shop", "jdbc:mysql:replication://one,two/shop",
+			"jdbc:mysql+srv:loadbalance://db/shop", "jdbc:mysql+srv://db/shop", "jdbc:mysql:aws://db/shop",
+			"jdbc:mysql://one:3306,two:3306/shop", "jdbc:mysql://[(host=one,port=1),(host=two)]/shop",
+			"jdbc:aws-wrapper:mysql://db/shop", "jdbc:mariadb:load-balance-read://one,two/shop" })
+	void driverThatReplacesSessionsFailsTheStart(String url) {
+		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
+		try (HikariDataSource pool = access.dataSource(2)) {
+			application(access).withBean("dataSource", DataSource.class, () -> new OtherDriver(pool, url))
+				.run((context) -> assertThat(context).getFailure()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("may replace the database session of a connection"));
+		}
+	}
+
+	@Test
+	void driverOfAmazonFailsTheStart() {
+		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
+		try (HikariDataSource pool = access.dataSource(2)) {
+			application(access).withBean("dataSource", DataSource.class, () -> new FailoverConnections(pool))
+				.run((context) -> assertThat(context).getFailure()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining("may replace the database session of a connection"));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:mysql://db/shop?autoReconnect=false&connectTimeout=5000",
+			"jdbc:mysql://(host=db,port=3306)/shop?sessionVariables=a=1,b=2", "jdbc:mariadb://one,two/shop",
+			"jdbc:postgresql:shop", "jdbc:postgresql://one,two/shop" })
+	void driverThatKeepsSessionsIsAccepted(String url) {
+		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
+		try (HikariDataSource pool = access.dataSource(2)) {
+			application(access).withBean("dataSource", DataSource.class, () -> new OtherDriver(pool, url))
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
 	@Test
 	void poolWithOneConnectionIsEnough() {
 		application(TestDatabase.POSTGRESQL).withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
@@ -185,6 +244,38 @@ class JdbcSessionConfigurationTests {
 						}
 						return result;
 					});
+		}
+
+	}
+
+	/**
+	 * Reports the URL of a driver that is not here.
+	 */
+	private static final class OtherDriver extends DelegatingDataSource {
+
+		private final String url;
+
+		OtherDriver(DataSource pool, String url) {
+			super(pool);
+			this.url = url;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			return proxy(Connection.class, (proxy, method, args) -> {
+				Object result = method.invoke(connection, args);
+				return (result instanceof DatabaseMetaData metaData) ? withUrl(metaData) : result;
+			});
+		}
+
+		private DatabaseMetaData withUrl(DatabaseMetaData metaData) {
+			return proxy(DatabaseMetaData.class, (proxy, method, args) -> method.getName().equals("getURL") ? this.url
+					: method.invoke(metaData, args));
+		}
+
+		private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+			return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, handler));
 		}
 
 	}

@@ -1,7 +1,13 @@
 package io.github.holdfast.jdbc;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -17,16 +23,23 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockSession;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Database sessions that hold locks, one by one.
@@ -125,10 +138,82 @@ class SessionTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void sessionThatTheDriverReplacesHasEnded(boolean asked) throws Exception {
+		DatabaseAccess access = newDatabase(TestDatabase.MARIADB);
+		try (HikariDataSource admin = access.dataSource(1)) {
+			SessionDataSource dataSource = (SessionDataSource) SessionDataSource.around(new DriverManagerDataSource(
+					access.url().replace("mariadb:", "mariadb:sequential:"), access.user(), access.password()));
+			SessionDialect dialect = dialect(admin);
+			SessionLease lease = takeElsewhere(dataSource, dialect, dialect.id("", "key"));
+			assertThat(lease).isNotNull();
+			Session session = dataSource.sessionOf(lease);
+			assertThat(session).isNotNull();
+			try (Connection connection = session.lend()) {
+				connection.setAutoCommit(false);
+				try (Statement statement = connection.createStatement()) {
+					statement.execute("SELECT COUNT(*) FROM holdfast_lock");
+				}
+				kill(admin, dialect.sessionId(connection));
+				assertThatExceptionOfType(SQLException.class).isThrownBy(connection::setSavepoint);
+				assertThat(connection.isClosed()).isFalse();
+				if (asked) {
+					assertThat(connection.unwrap(LockSession.class).holds(lease)).isFalse();
+				}
+			}
+			assertThat(session.lend()).isNull();
+			assertThat(lease.isValid()).isFalse();
+			assertThat(lease.release().toCompletableFuture().get()).isFalse();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,GET_LOCK", "MARIADB,holdfast_lock", "POSTGRESQL,advisory_lock", "POSTGRESQL,holdfast_lock" })
+	void lockIsNotHeldWhenAProxyOfThePoolFails(TestDatabase database, String sql) throws Exception {
+		DatabaseAccess access = newDatabase(database);
+		try (HikariDataSource pool = access.dataSource(1); HikariDataSource otherPool = access.dataSource(1)) {
+			SessionDialect dialect = dialect(otherPool);
+			String id = dialect.id("", "key");
+			SessionDataSource broken = (SessionDataSource) SessionDataSource.around(new BrokenProxy(pool, sql));
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> takeElsewhere(broken, dialect, id));
+			assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+			awaitFree(otherPool, dialect, id);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,RELEASE_LOCK", "POSTGRESQL,advisory_unlock" })
+	void lockIsNotHeldWhenAProxyOfThePoolFailsAtItsRelease(TestDatabase database, String sql) throws Exception {
+		DatabaseAccess access = newDatabase(database);
+		try (HikariDataSource pool = access.dataSource(1); HikariDataSource otherPool = access.dataSource(1)) {
+			SessionDialect dialect = dialect(otherPool);
+			String id = dialect.id("", "key");
+			SessionDataSource broken = (SessionDataSource) SessionDataSource.around(new BrokenProxy(pool, sql));
+			SessionLease lease = takeElsewhere(broken, dialect, id);
+			assertThat(lease).isNotNull();
+			assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(lease::release);
+			assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+			awaitFree(otherPool, dialect, id);
+		}
+	}
+
 	private static SessionLease takeElsewhere(SessionDataSource dataSource, SessionDialect dialect, String id)
 			throws Exception {
 		return dataSource.openSession(dialect, SessionTests::nothing)
 			.take(request("other"), id, Deadline.after(Duration.ZERO));
+	}
+
+	/**
+	 * The database may take a moment to see that a session has ended.
+	 */
+	private static void awaitFree(DataSource pool, SessionDialect dialect, String id) {
+		SessionDataSource dataSource = (SessionDataSource) SessionDataSource.around(pool);
+		await().until(() -> {
+			SessionLease lease = takeElsewhere(dataSource, dialect, id);
+			return lease != null && lease.release().toCompletableFuture().get();
+		});
 	}
 
 	private static void nothing() {
@@ -151,6 +236,76 @@ class SessionTests {
 			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		}
 		return access;
+	}
+
+	/**
+	 * End a session as an administrator, and wait until it is gone.
+	 */
+	private static void kill(DataSource admin, long sessionId) throws SQLException {
+		try (Connection connection = admin.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute("KILL " + sessionId);
+			await().until(() -> {
+				try (ResultSet rs = statement
+					.executeQuery("SELECT 1 FROM information_schema.processlist WHERE id = " + sessionId)) {
+					return !rs.next();
+				}
+			});
+		}
+	}
+
+	/**
+	 * Fails after a statement that takes a lock or writes its token, and instead of one
+	 * that releases it.
+	 */
+	private static final class BrokenProxy extends DelegatingDataSource {
+
+		private final String sql;
+
+		BrokenProxy(DataSource pool, String sql) {
+			super(pool);
+			this.sql = sql;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			return proxy(Connection.class, (method, args) -> {
+				Object result = method.invoke(connection, args);
+				return (result instanceof PreparedStatement statement && args[0].toString().contains(this.sql))
+						? broken(statement) : result;
+			});
+		}
+
+		private PreparedStatement broken(PreparedStatement statement) {
+			return proxy(PreparedStatement.class, (method, args) -> {
+				boolean execute = method.getName().startsWith("execute");
+				Object result = (execute && this.sql.matches("(?i).*(unlock|release).*")) ? null
+						: method.invoke(statement, args);
+				if (execute) {
+					throw new UnsupportedOperationException("broken");
+				}
+				return result;
+			});
+		}
+
+		private static <T> T proxy(Class<T> type, Call call) {
+			return type
+				.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, args) -> {
+					try {
+						return call.run(method, args);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getTargetException();
+					}
+				}));
+		}
+
+		private interface Call {
+
+			Object run(Method method, Object[] args) throws Throwable;
+
+		}
+
 	}
 
 }
