@@ -31,10 +31,11 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 	}
 
 	/**
-	 * Send the script, unless the caller has given up.
+	 * Send the script, unless the caller has given up. A release whose time is over is
+	 * not given up.
 	 */
 	synchronized void send(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		if (isDone()) {
+		if (isCancelled()) {
 			return;
 		}
 		this.sent = commands.evalsha(this.script.digest(), ScriptOutputType.MULTI, this.keys, this.args);
@@ -53,7 +54,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 	 * overtaken.
 	 */
 	private synchronized void sendText(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		if (isDone()) {
+		if (isCancelled()) {
 			return;
 		}
 		try {

@@ -114,6 +114,7 @@ class RedisPartitionTests {
 	@Test
 	@Tag("F20")
 	void releaseThatIsSentAgainIsNoLoss() throws Exception {
+		connect();
 		LockLease lease = acquired(this.backend);
 		this.proxy.inject(Fault.DROP_REPLIES);
 		CompletableFuture<Boolean> release = lease.release().toCompletableFuture();
@@ -185,6 +186,35 @@ class RedisPartitionTests {
 			.withCauseInstanceOf(LockBackendException.class);
 		this.proxy.inject(Fault.NONE);
 		awaitFreeForGood();
+	}
+
+	@Test
+	@Tag("F20")
+	void releaseThatIsCutOffArrivesLaterAlthoughItsScriptIsForgotten() throws Exception {
+		connect();
+		LockLease lease = acquired(this.backend);
+		this.proxy.inject(Fault.HOLD_REQUESTS);
+		assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> lease.release().toCompletableFuture().get())
+			.withCauseInstanceOf(LockBackendException.class);
+		server.command("SCRIPT", "FLUSH");
+		this.proxy.inject(Fault.NONE);
+		await().atMost(PATIENCE).until(() -> !isHeld());
+	}
+
+	@Test
+	@Tag("F20")
+	void releaseThatIsSentAgainAfterTheNextGrantIsTakenForALoss() throws Exception {
+		connect();
+		LockLease lease = acquired(this.backend);
+		this.proxy.inject(Fault.DROP_REPLIES);
+		CompletableFuture<Boolean> release = lease.release().toCompletableFuture();
+		await().until(() -> !isHeld());
+		LockLease next = acquired(this.other);
+		this.proxy.inject(Fault.NONE);
+		closeConnections();
+		assertThat(release.get()).isFalse();
+		assertThat(next.renew(PATIENCE)).isTrue();
 	}
 
 	@Test
