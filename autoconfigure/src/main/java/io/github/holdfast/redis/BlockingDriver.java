@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 import io.github.holdfast.support.Polling;
 
@@ -20,8 +23,14 @@ final class BlockingDriver implements RedisDriver {
 
 	private final RedisConnectionFactory factory;
 
+	/** Whether an interrupt can end nothing but the wait for a connection of the pool. */
+	private final boolean interruptedInPoolOnly;
+
+	private volatile @Nullable Boolean cluster;
+
 	BlockingDriver(RedisConnectionFactory factory) {
 		this.factory = factory;
+		this.interruptedInPoolOnly = factory instanceof JedisConnectionFactory jedis && !jedis.isRedisClusterAware();
 	}
 
 	@Override
@@ -33,8 +42,21 @@ final class BlockingDriver implements RedisDriver {
 			return CompletableFuture.completedFuture(run(connection, script, keys.length, all));
 		}
 		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
+			return CompletableFuture.failedFuture(failure(ex));
 		}
+	}
+
+	/**
+	 * Clients wrap interrupts, and forget them.
+	 */
+	private Throwable failure(RuntimeException failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+				return this.interruptedInPoolOnly ? cause : failure;
+			}
+		}
+		return failure;
 	}
 
 	private static List<Object> run(RedisConnection connection, LockScript script, int keys, byte[][] all) {
@@ -73,11 +95,23 @@ final class BlockingDriver implements RedisDriver {
 		return POLLING;
 	}
 
+	/**
+	 * Also if that is not known: keys that are asked for one by one fail by themselves.
+	 */
 	@Override
 	public boolean isCluster() {
-		try (RedisConnection connection = this.factory.getConnection()) {
-			return connection instanceof RedisClusterConnection;
+		Boolean cluster = this.cluster;
+		if (cluster == null) {
+			try (RedisConnection connection = this.factory.getConnection()) {
+				cluster = connection instanceof RedisClusterConnection;
+				this.cluster = cluster;
+			}
+			catch (RuntimeException ex) {
+				failure(ex);
+				return true;
+			}
 		}
+		return cluster;
 	}
 
 }

@@ -45,7 +45,13 @@ final class RedisAcquisition implements AutoCloseable {
 			throw ex;
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			abandon(answer, Duration.ZERO);
+			boolean interrupted = Thread.interrupted();
+			if (!(ex.getCause() instanceof InterruptedException)) {
+				abandon(answer, Duration.ZERO);
+			}
+			if (interrupted) {
+				throw (InterruptedException) new InterruptedException().initCause(ex);
+			}
 			throw RedisLocks.failed(this.requests.get(0), "acquired", ex);
 		}
 	}

@@ -20,8 +20,9 @@ interface RedisDriver {
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param args its arguments
-	 * @return the answer, or why there is none. Once it is cancelled the script is not
-	 * sent any more, but it may have been
+	 * @return the answer, or why there is none: an {@link InterruptedException} if the
+	 * thread, which stays interrupted, was so before the script was sent. Once it is
+	 * cancelled the script is not sent any more, but it may have been
 	 */
 	CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args);
 
