@@ -166,10 +166,13 @@ final class RedisLocks {
 		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}
 
+	/**
+	 * Rounded up, so that no lease ends in Redis before its holder knows.
+	 */
 	private static byte[] millis(Duration duration) {
 		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
 				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
-		return LockKey.bytes(Long.toString(Math.max(1, duration.toMillis())));
+		return LockKey.bytes(Long.toString(Math.max(1, duration.plusNanos(999_999).toMillis())));
 	}
 
 }

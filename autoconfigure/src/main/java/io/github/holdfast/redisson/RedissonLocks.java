@@ -158,10 +158,13 @@ final class RedissonLocks {
 		return Long.toString(millis(duration));
 	}
 
+	/**
+	 * Rounded up, so that no lease ends in Redis before its holder knows.
+	 */
 	private static long millis(Duration duration) {
 		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
 				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
-		return Math.max(1, duration.toMillis());
+		return Math.max(1, duration.plusNanos(999_999).toMillis());
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
@@ -20,6 +21,9 @@ public abstract class ExpiringLease implements LockLease {
 	private final LockRequest request;
 
 	private final long epoch;
+
+	/** So that the deadline is that of the last answer. */
+	private final ReentrantLock renewing = new ReentrantLock();
 
 	private final AtomicBoolean released = new AtomicBoolean();
 
@@ -89,9 +93,16 @@ public abstract class ExpiringLease implements LockLease {
 
 	@Override
 	public final boolean renew(Duration leaseTime) {
-		if (this.ended) {
-			return false;
+		this.renewing.lock();
+		try {
+			return !this.ended && extendFromNow(leaseTime);
 		}
+		finally {
+			this.renewing.unlock();
+		}
+	}
+
+	private boolean extendFromNow(Duration leaseTime) {
 		Deadline renewed = Deadline.ofLease(leaseTime);
 		if (renewed.remainingNanos() < this.deadline.remainingNanos()) {
 			// Even if the answer is lost: the store may have shortened the lease

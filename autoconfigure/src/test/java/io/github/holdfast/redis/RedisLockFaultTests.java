@@ -279,6 +279,23 @@ class RedisLockFaultTests {
 		assertThat(this.server.command("HGETALL", this.key)).isEqualTo(List.of("client:1", "1"));
 	}
 
+	@Test
+	void leaseThatIsNoWholeNumberOfMillisecondsIsNotCutShort() throws Exception {
+		Duration leaseTime = Duration.ofSeconds(50).plusNanos(1);
+		this.server.command("SLOWLOG", "RESET");
+		this.server.command("CONFIG", "SET", "slowlog-log-slower-than", "0");
+		try {
+			LockLease lease = this.backend.acquire(RedisRequests.request(this.key, NO_WAIT, leaseTime));
+			assertThat(lease).isNotNull();
+			assertThat(lease.renew(leaseTime)).isTrue();
+			assertThat(this.server.command("SLOWLOG", "GET", "128").toString()).contains(" 50001,")
+				.doesNotContain(" 50000,");
+		}
+		finally {
+			this.server.command("CONFIG", "SET", "slowlog-log-slower-than", "-1");
+		}
+	}
+
 	// Restarts
 
 	@Test
