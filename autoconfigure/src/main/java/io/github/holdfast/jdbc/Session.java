@@ -117,16 +117,7 @@ final class Session {
 				this.releasedWhileLent.add(id);
 				return true;
 			}
-			beforeUse();
 			return unlock(id);
-		}
-		catch (SQLException ex) {
-			end();
-			return false;
-		}
-		catch (RuntimeException | Error ex) {
-			end();
-			throw ex;
 		}
 		finally {
 			afterUse();
@@ -143,6 +134,7 @@ final class Session {
 		}
 		this.locks.remove(id);
 		try {
+			beforeUse();
 			if (this.dialect.unlock(this.connection.get(), id)) {
 				return true;
 			}
@@ -151,6 +143,10 @@ final class Session {
 		}
 		catch (SQLException ex) {
 			logger.debug("A database session ended while it held a lock", ex);
+		}
+		catch (RuntimeException | Error ex) {
+			end();
+			throw ex;
 		}
 		end();
 		return false;
@@ -182,18 +178,8 @@ final class Session {
 		this.mutex.lock();
 		try {
 			this.lent = false;
-			if (!this.releasedWhileLent.isEmpty()) {
-				beforeUse();
-				this.releasedWhileLent.forEach(this::unlock);
-				this.releasedWhileLent.clear();
-			}
-		}
-		catch (SQLException ex) {
-			end();
-		}
-		catch (RuntimeException | Error ex) {
-			end();
-			throw ex;
+			this.releasedWhileLent.forEach(this::unlock);
+			this.releasedWhileLent.clear();
 		}
 		finally {
 			afterUse();
