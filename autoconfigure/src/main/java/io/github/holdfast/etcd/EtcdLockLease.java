@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
@@ -25,8 +24,6 @@ final class EtcdLockLease extends ExpiringLease {
 	private final Entry entry;
 
 	private final long createRevision;
-
-	private final ReentrantLock renewing = new ReentrantLock();
 
 	private volatile long lease;
 
@@ -48,7 +45,6 @@ final class EtcdLockLease extends ExpiringLease {
 
 	@Override
 	protected boolean extend(Duration leaseTime) {
-		this.renewing.lock();
 		try {
 			return (EtcdLocks.seconds(leaseTime) == this.seconds) ? renewLease(leaseTime) : changeLease(leaseTime);
 		}
@@ -57,9 +53,6 @@ final class EtcdLockLease extends ExpiringLease {
 				return false;
 			}
 			throw EtcdAnswers.failure(key(), "renewed", ex);
-		}
-		finally {
-			this.renewing.unlock();
 		}
 	}
 

@@ -46,7 +46,8 @@ public abstract class ExpiringLease implements LockLease {
 	}
 
 	/**
-	 * Ask the store to extend the lease if it is still ours.
+	 * Ask the store to extend the lease if it is still ours. Not called again before it
+	 * has returned.
 	 * @param leaseTime the new time, counted from now
 	 * @return {@code false} if the lock is no longer ours
 	 */
