@@ -210,7 +210,7 @@ class RedisLockConfigurationTests {
 				.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + proxy.port(),
 						"holdfast.backend=redis", "holdfast.commit-guard=lease")
 				.run((context) -> {
-					LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+					LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ofMillis(100));
 					TransactionTemplate transactions = new TransactionTemplate(
 							context.getBean(PlatformTransactionManager.class));
 					locks.run("A", () -> transactions
