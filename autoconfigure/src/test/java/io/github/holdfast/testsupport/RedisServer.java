@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -221,6 +222,24 @@ public final class RedisServer implements AutoCloseable {
 			.orElseThrow()
 			.substring(name.length() + 1)
 			.strip();
+	}
+
+	/**
+	 * The commands that the server gets while something is done, up to 128.
+	 * @param action what is done
+	 * @return the commands with their arguments
+	 */
+	public String commandsDuring(Callable<?> action) throws Exception {
+		Object threshold = ((List<?>) command("CONFIG", "GET", "slowlog-log-slower-than")).get(1);
+		command("SLOWLOG", "RESET");
+		command("CONFIG", "SET", "slowlog-log-slower-than", "0");
+		try {
+			action.call();
+			return command("SLOWLOG", "GET", "128").toString();
+		}
+		finally {
+			command("CONFIG", "SET", "slowlog-log-slower-than", threshold.toString());
+		}
 	}
 
 	/**
