@@ -22,9 +22,13 @@ import io.github.holdfast.support.Deadline;
 
 /**
  * One session of ZooKeeper, with all that is asked in it. Knows without I/O whether the
- * session is provably alive: the client is connected, and by the clock of this process a
- * majority of the servers has carried out a request that was sent less than two thirds of
- * the session time-out ago. While the session is used, it sends one from time to time.
+ * session is provably alive: by the clock of this process a majority of the servers has
+ * carried out a request that was sent less than two thirds of the session time-out ago,
+ * and the client is connected. While the session is used, it sends one from time to time.
+ *
+ * <p>
+ * The client calls itself connected for up to two seconds after it lost its connection,
+ * until it tries the next server. The proof by the clock holds meanwhile.
  *
  * <p>
  * The servers' time runs from when they last heard of the client, and the leader hears of
