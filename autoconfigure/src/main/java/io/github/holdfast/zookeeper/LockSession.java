@@ -27,8 +27,9 @@ import io.github.holdfast.support.Deadline;
  * and the client is connected. While the session is used, it sends one from time to time.
  *
  * <p>
- * The client calls itself connected for up to two seconds after it lost its connection,
- * until it tries the next server. The proof by the clock holds meanwhile.
+ * The client calls itself connected until it tries the next server, some seconds after it
+ * lost its connection ({@code ClientCnxn.SendThread} pauses first). The proof by the
+ * clock holds meanwhile.
  *
  * <p>
  * The servers' time runs from when they last heard of the client, and the leader hears of
