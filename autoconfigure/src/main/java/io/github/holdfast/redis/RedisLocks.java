@@ -19,6 +19,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.RedisLeaseTime;
 
 /**
  * What Redis is asked about locks, and what its answers mean.
@@ -29,9 +30,6 @@ final class RedisLocks {
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
-
-	/** What Redis can add to its clock without an overflow. */
-	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
 
 	/** Above, the numbers of Lua are not exact. */
 	private static final long MAX_EPOCH = 1L << 53;
@@ -166,13 +164,8 @@ final class RedisLocks {
 		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}
 
-	/**
-	 * Rounded up, so that no lease ends in Redis before its holder knows.
-	 */
 	private static byte[] millis(Duration duration) {
-		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
-				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
-		return LockKey.bytes(Long.toString(Math.max(1, duration.plusNanos(999_999).toMillis())));
+		return LockKey.bytes(Long.toString(RedisLeaseTime.millis(duration)));
 	}
 
 }

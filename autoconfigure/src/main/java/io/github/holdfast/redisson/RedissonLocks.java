@@ -16,6 +16,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
+import io.github.holdfast.support.RedisLeaseTime;
 
 /**
  * What can be asked of Redis about locks. Nothing here waits for the answer.
@@ -26,9 +27,6 @@ final class RedissonLocks {
 	static final Duration TICKET_TIME = Duration.ofSeconds(5);
 
 	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
-
-	/** What Redis can add to its clock without an overflow. */
-	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
 
 	/** Above, the numbers of Lua are not exact. */
 	private static final long MAX_EPOCH = 1L << 53;
@@ -54,7 +52,7 @@ final class RedissonLocks {
 	 */
 	CompletableFuture<Boolean> tryLock(Holder holder) {
 		return send((client) -> client.getLock(holder.names().lock())
-			.tryLockAsync(0, millis(holder.request().leaseTime()), TimeUnit.MILLISECONDS, holder.id()));
+			.tryLockAsync(0, RedisLeaseTime.millis(holder.request().leaseTime()), TimeUnit.MILLISECONDS, holder.id()));
 	}
 
 	CompletableFuture<Long> start(Holder holder) {
@@ -155,16 +153,7 @@ final class RedissonLocks {
 	}
 
 	private static String text(Duration duration) {
-		return Long.toString(millis(duration));
-	}
-
-	/**
-	 * Rounded up, so that no lease ends in Redis before its holder knows.
-	 */
-	private static long millis(Duration duration) {
-		Assert.isTrue(duration.compareTo(MAX_LEASE_TIME) < 0,
-				() -> "Lease time must be shorter than " + MAX_LEASE_TIME.toDays() + " days");
-		return Math.max(1, duration.plusNanos(999_999).toMillis());
+		return Long.toString(RedisLeaseTime.millis(duration));
 	}
 
 	/**
