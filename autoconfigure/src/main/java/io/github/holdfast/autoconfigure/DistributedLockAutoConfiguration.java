@@ -87,7 +87,6 @@ public final class DistributedLockAutoConfiguration {
 		}, fence::getIfAvailable);
 		processor.setBackend(backend::getIfAvailable);
 		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
-		processor.setCheckWithCommit(() -> properties.getObject().isCheckWithCommit());
 		return processor;
 	}
 

@@ -56,12 +56,6 @@ public class LockProperties {
 	private @Nullable CommitGuardLevel commitGuard;
 
 	/**
-	 * Whether the check of the level 'fence' is sent to the database together with the
-	 * commit, where pool, driver and database allow it.
-	 */
-	private boolean checkWithCommit;
-
-	/**
 	 * Names of the transaction managers whose commits get the check of the level 'lease'
 	 * at most. Nothing that locks protect may be changed through them.
 	 */
@@ -130,14 +124,6 @@ public class LockProperties {
 
 	public void setCommitGuard(@Nullable CommitGuardLevel commitGuard) {
 		this.commitGuard = commitGuard;
-	}
-
-	public boolean isCheckWithCommit() {
-		return this.checkWithCommit;
-	}
-
-	public void setCheckWithCommit(boolean checkWithCommit) {
-		this.checkWithCommit = checkWithCommit;
 	}
 
 	public Set<String> getUnguardedTransactionManagers() {

@@ -24,81 +24,42 @@ final class CommitCheck {
 
 	private final LockListener.HeldLock innermost;
 
-	private final @Nullable FencedCommits commits;
-
 	private final List<ReplacedVersion> replaced = new ArrayList<>();
-
-	private @Nullable FencedCommit commit;
 
 	/**
 	 * Create a check.
-	 * @param commits sends the last part of the check together with the commit, or
-	 * {@code null} if all has to be checked before
 	 */
-	CommitCheck(GuardedManager manager, TransactionExecution transaction, LockListener.HeldLock innermost,
-			@Nullable FencedCommits commits) {
+	CommitCheck(GuardedManager manager, TransactionExecution transaction, LockListener.HeldLock innermost) {
 		this.manager = manager;
 		this.readOnly = transaction.isReadOnly();
 		this.innermost = innermost;
-		this.commits = commits;
 	}
 
 	/**
-	 * Check the locks, but for what is checked with the commit.
+	 * Check the locks.
 	 * @throws LockLostException if one of them does not allow the commit
 	 */
 	void run() {
 		String lost = findLost(this.innermost);
 		if (lost != null) {
-			throw lost(lost);
+			for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
+				lock.lossReported();
+			}
+			throw new LockLostException(lost, this.manager.lossDetail(), null);
 		}
-	}
-
-	private LockLostException lost(String key) {
-		for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
-			lock.lossReported();
-		}
-		return new LockLostException(key, this.manager.lossDetail(), null);
 	}
 
 	/**
-	 * Let the commit come next, or send it with the rest of the check.
-	 * @throws LockLostException if that does not allow the commit
-	 * @throws CommitFailedException if the commit was sent and failed
+	 * Note that the commit comes next.
 	 */
-	void commit(@Nullable RunningTransaction running) {
+	void committing(@Nullable RunningTransaction running) {
 		if (running != null) {
 			running.committing(this.replaced);
 		}
 		else {
 			this.replaced.forEach(ReplacedVersion::committed);
 		}
-		if (this.commit != null) {
-			send(this.commit, running);
-		}
 		noteGuarded();
-	}
-
-	private void send(FencedCommit commit, @Nullable RunningTransaction running) {
-		try {
-			FencedCommit.Result result = commit.send();
-			if (result == FencedCommit.Result.LOST) {
-				throw lost(this.innermost.keys().get(this.innermost.keys().size() - 1));
-			}
-			if (result == FencedCommit.Result.COMMITTED && running != null) {
-				running.sent(RunningTransaction.SentCommit.DONE);
-			}
-		}
-		catch (CommitFailedException ex) {
-			noteGuarded();
-			throw ex;
-		}
-		catch (RuntimeException | Error ex) {
-			if (running != null) {
-				running.notCommitting();
-			}
-			throw ex;
-		}
 	}
 
 	private void noteGuarded() {
@@ -156,10 +117,7 @@ final class CommitCheck {
 		if (this.readOnly) {
 			return lease.isValid() && this.manager.fence().holds(this.manager.dataSource(), lease, true);
 		}
-		if (this.commits != null && lock == this.innermost && index == lock.leases().size() - 1) {
-			this.commit = this.commits.prepare(lease);
-		}
-		return this.commit != null || this.manager.fence().holds(this.manager.dataSource(), lease, false);
+		return this.manager.fence().holds(this.manager.dataSource(), lease, false);
 	}
 
 	/**

@@ -23,10 +23,9 @@ import io.github.holdfast.LockRequest;
  * lock when one has been committed.
  *
  * <p>
- * Never lets a {@link TransactionException} or a checked exception escape before a commit
- * was sent: Spring would take the first for a failure of the commit itself and does not
- * expect the second. In both cases it would skip the rollback, and the connection's
- * clean-up would commit.
+ * Never lets a {@link TransactionException} or a checked exception escape: Spring would
+ * take the first for a failure of the commit itself and does not expect the second. In
+ * both cases it would skip the rollback, and the connection's clean-up would commit.
  *
  * @since 0.1.0
  */
@@ -70,10 +69,6 @@ final class CommitGuard implements TransactionExecutionListener {
 		try {
 			check(transaction, innermost);
 		}
-		catch (CommitFailedException ex) {
-			commitFailed(ex);
-			throw ex.managersOwn();
-		}
 		catch (TransactionException ex) {
 			throw failed(innermost, ex);
 		}
@@ -99,13 +94,13 @@ final class CommitGuard implements TransactionExecutionListener {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		CommitCheck check = new CommitCheck(this.manager, transaction, innermost, this.manager.fencedCommits(this));
+		CommitCheck check = new CommitCheck(this.manager, transaction, innermost);
 		check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		check.commit(running);
+		check.committing(running);
 	}
 
 	@Override
@@ -123,19 +118,6 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (innermost != null && this.seesAll.getAsBoolean()) {
 			innermost.committed(transaction);
 		}
-	}
-
-	/**
-	 * A commit that was sent with the check has failed. This is before Spring's own
-	 * commit, so the locks have not been told of an unknown outcome.
-	 */
-	private void commitFailed(CommitFailedException failure) {
-		boolean refused = CommitRefusal.isRefusal(failure);
-		RunningTransaction running = RunningTransaction.current();
-		if (running != null) {
-			running.sent(refused ? RunningTransaction.SentCommit.REFUSED : RunningTransaction.SentCommit.UNKNOWN);
-		}
-		overtaken(failure);
 	}
 
 	private void refused(TransactionExecution transaction, Throwable commitFailure) {

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -46,8 +45,6 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
-	private BooleanSupplier withCommit = () -> false;
-
 	private @Nullable ListableBeanFactory beanFactory;
 
 	/** Whether all managers take a guard. */
@@ -84,17 +81,6 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		this.leftOut = leftOut;
 	}
 
-	/**
-	 * Let the check of the fence be sent to the database together with the commit, where
-	 * transaction manager, pool, driver and database allow it. By default, it is sent
-	 * before.
-	 * @param withCommit supplies whether they may be sent together, when all beans are
-	 * there
-	 */
-	public void setCheckWithCommit(BooleanSupplier withCommit) {
-		this.withCommit = withCommit;
-	}
-
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		this.beanFactory = (ListableBeanFactory) beanFactory;
@@ -115,7 +101,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 			return;
 		}
 		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
-				(name) -> this.leftOut.get().contains(name), this.withCommit);
+				(name) -> this.leftOut.get().contains(name));
 		if (takesGuard(manager)) {
 			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
 			List<TransactionExecutionListener> listeners = new ArrayList<>(

@@ -166,34 +166,18 @@ public sealed class Fence permits SessionFence {
 	 */
 	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = (readOnly && dialect.isReadOnly(connection)) ? this.select : lockingSelect(connection);
+		String sql = (readOnly && dialect.isReadOnly(connection)) ? this.select : this.select + dialect.shareLock();
 		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
 			return finds(statement, dialect, lease);
 		}
 		catch (SQLException ex) {
-			throw meaningOf(connection, lease, ex);
+			if (dialect.isConcurrencyFailure(ex)) {
+				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
+						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
+			}
+			throw ex;
 		}
-	}
-
-	/**
-	 * The select that finds a row if a lease is held, and keeps later holders out.
-	 */
-	String lockingSelect(Connection connection) throws SQLException {
-		return this.select + dialect(connection).shareLock();
-	}
-
-	/**
-	 * What a failure of that select means.
-	 * @return the failure, if it says nothing about the lease
-	 * @throws LockLostException if it says that the lease is lost
-	 */
-	SQLException meaningOf(Connection connection, LockLease lease, SQLException ex) throws SQLException {
-		if (dialect(connection).isConcurrencyFailure(ex)) {
-			throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
-					+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
-		}
-		return ex;
 	}
 
 	private boolean isCurrent(DataSource managed, Connection connection, VersionLease lease, boolean readOnly)
@@ -222,25 +206,12 @@ public sealed class Fence permits SessionFence {
 	}
 
 	private boolean finds(PreparedStatement statement, SqlDialect dialect, LockLease lease) throws SQLException {
-		setParameters(statement, dialect, lease.key(), new FenceEntry(lease.epoch(), lease.owner()));
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		this.rows.setCondition(dialect, statement, 3, lease.key());
 		try (ResultSet rs = statement.executeQuery()) {
 			return rs.next();
 		}
-	}
-
-	/**
-	 * Set the parameters of {@link #lockingSelect}.
-	 */
-	void setParameters(PreparedStatement statement, Connection connection, String key, FenceEntry holder)
-			throws SQLException {
-		setParameters(statement, dialect(connection), key, holder);
-	}
-
-	private void setParameters(PreparedStatement statement, SqlDialect dialect, String key, FenceEntry holder)
-			throws SQLException {
-		statement.setLong(1, holder.epoch());
-		statement.setString(2, holder.owner());
-		this.rows.setCondition(dialect, statement, 3, key);
 	}
 
 	static void rollBack(DataSource managed) {

@@ -1,7 +1,6 @@
 package io.github.holdfast.transaction;
 
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -45,15 +44,12 @@ final class GuardedManager {
 
 	private final Predicate<String> leftOut;
 
-	private final SingletonSupplier<Optional<FencedCommits>> fencedCommits;
-
 	private volatile @Nullable CommitGuardLevel guarding;
 
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut,
-			BooleanSupplier withCommit) {
+			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut) {
 		this.beanName = beanName;
 		this.manager = manager;
 		this.wanted = wanted;
@@ -61,8 +57,6 @@ final class GuardedManager {
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.proof = proof;
 		this.leftOut = leftOut;
-		this.fencedCommits = SingletonSupplier
-			.of(() -> withCommit.getAsBoolean() ? FencedCommits.of(manager, fence(), dataSource()) : Optional.empty());
 	}
 
 	TransactionManager manager() {
@@ -175,22 +169,6 @@ final class GuardedManager {
 	boolean reportsRollbackOfItsConnection() {
 		return this.manager instanceof ResourceTransactionManager resources
 				&& resources.getResourceFactory() instanceof DataSource;
-	}
-
-	/**
-	 * How to send the check of a lease together with the commit.
-	 * @param guard the listener that asks; after it there must be nothing but the commit
-	 * @return how, or {@code null} if the commit has to be left to the manager
-	 */
-	@Nullable FencedCommits fencedCommits(CommitGuard guard) {
-		return (guarding() == CommitGuardLevel.FENCE)
-				? fencedCommits().filter((commits) -> commits.comeRightAfter(guard)).orElse(null) : null;
-	}
-
-	private Optional<FencedCommits> fencedCommits() {
-		Optional<FencedCommits> commits = this.fencedCommits.get();
-		Assert.state(commits != null, "Never null");
-		return commits;
 	}
 
 	/**

@@ -26,8 +26,6 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private List<ReplacedVersion> versions = List.of();
 
-	private SentCommit sent = SentCommit.NONE;
-
 	private boolean doomed;
 
 	private boolean ended;
@@ -83,20 +81,6 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * Note that there is no commit after all.
-	 */
-	void notCommitting() {
-		this.committing = false;
-	}
-
-	/**
-	 * Note what has become of a commit that was sent before Spring's own one.
-	 */
-	void sent(SentCommit sent) {
-		this.sent = sent;
-	}
-
-	/**
 	 * Called before all other callbacks, of which one might mark the transaction too late
 	 * for Spring.
 	 */
@@ -118,12 +102,13 @@ final class RunningTransaction implements TransactionSynchronization {
 	@Override
 	public void afterCompletion(int status) {
 		this.ended = true;
-		boolean rolledBack = !this.committing || wasRolledBack(status);
+		boolean rolledBack = !this.committing
+				|| (status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection());
 		if (!rolledBack) {
 			this.versions.forEach(ReplacedVersion::committed);
 		}
 		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost == null || status == STATUS_COMMITTED || this.sent == SentCommit.DONE) {
+		if (innermost == null || status == STATUS_COMMITTED) {
 			return;
 		}
 		if (!this.committing) {
@@ -134,33 +119,6 @@ final class RunningTransaction implements TransactionSynchronization {
 				lock.outcomeUnknown(this.transaction, true);
 			}
 		}
-	}
-
-	private boolean wasRolledBack(int status) {
-		return switch (this.sent) {
-			case NONE -> status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection();
-			case DONE, UNKNOWN -> false;
-			case REFUSED -> true;
-		};
-	}
-
-	/**
-	 * A commit that was sent together with a check.
-	 */
-	enum SentCommit {
-
-		/** There was none. */
-		NONE,
-
-		/** It was carried out. */
-		DONE,
-
-		/** The database refused it. */
-		REFUSED,
-
-		/** It may have been carried out. */
-		UNKNOWN
-
 	}
 
 }

@@ -27,7 +27,7 @@ class GuardedManagerTests {
 				() -> CommitGuardLevel.FENCE, () -> {
 					lookups.incrementAndGet();
 					return fence;
-				}, new DatabaseProof(() -> null), (name) -> false, () -> true);
+				}, new DatabaseProof(() -> null), (name) -> false);
 		assertThat(manager.guarding()).isEqualTo(CommitGuardLevel.FENCE);
 		assertThat(manager.fence()).isSameAs(manager.fence()).isSameAs(fence);
 		assertThat(lookups).hasValue(1);

@@ -75,17 +75,6 @@ class UnknownOutcomeTests {
 	}
 
 	/**
-	 * The check before the commit is sent with it.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "MARIADB,DROP_REPLIES", "MARIADB,HOLD_REQUESTS", "POSTGRESQL,DROP_REPLIES",
-			"POSTGRESQL,HOLD_REQUESTS" })
-	void lockRunsOutAfterALostCheckWithCommit(TestDatabase database, FaultProxy.Fault fault) throws Exception {
-		run(database, fault, 0, UnknownOutcomeTests::assertIsKept, "holdfast.commit-guard=fence",
-				"holdfast.check-with-commit=true", "holdfast.lease-time=" + LEASE_TIME);
-	}
-
-	/**
 	 * The lock ends with the session that the transaction is in, not before.
 	 */
 	@ParameterizedTest

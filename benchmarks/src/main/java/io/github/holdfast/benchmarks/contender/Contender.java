@@ -35,11 +35,6 @@ public enum Contender {
 	HOLDFAST_REDIS_FENCE("Holdfast `redis`, `fence`", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.REDIS),
 			"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always"),
 
-	/** The same, with a check that is sent together with the commit. */
-	HOLDFAST_REDIS_FENCE_WITH_COMMIT("Holdfast `redis`, `fence`, check with commit", HoldfastCalls.class,
-			Reach.TRANSACTIONS, Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=fence",
-			"holdfast.fence.initialize-schema=always", "holdfast.check-with-commit=true"),
-
 	/** Annotated methods, on the backend {@code redisson}. */
 	HOLDFAST_REDISSON("Holdfast `redisson`", List.of(HoldfastCalls.class, RedissonConfiguration.class), Reach.ALL_JVMS,
 			Set.of(Store.REDIS), "holdfast.backend=redisson"),
