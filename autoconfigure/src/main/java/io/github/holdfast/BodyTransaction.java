@@ -21,6 +21,8 @@ final class BodyTransaction {
 
 	private boolean begun;
 
+	private boolean guarded;
+
 	private boolean committed;
 
 	private long commitTime;
@@ -44,6 +46,20 @@ final class BodyTransaction {
 			this.only = this.begun ? null : transaction;
 			this.begun = true;
 		}
+	}
+
+	/**
+	 * Note that a transaction is about to commit after a check.
+	 */
+	void guarded(TransactionExecution transaction) {
+		this.guarded |= transaction == this.only;
+	}
+
+	/**
+	 * Whether all that the body has done was committed after a check.
+	 */
+	boolean isGuarded() {
+		return this.guarded && this.committed;
 	}
 
 	/**

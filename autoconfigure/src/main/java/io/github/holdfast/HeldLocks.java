@@ -34,17 +34,6 @@ final class HeldLocks {
 	}
 
 	/**
-	 * Finds the lease of a key that this call chain holds already.
-	 * @param backend the backend that granted it
-	 * @param key the stored id
-	 * @return the lease, or {@code null}
-	 */
-	static @Nullable LockLease find(LockBackend backend, String key) {
-		LockScope holder = holder(backend, key);
-		return (holder != null) ? holder.lease(backend, key) : null;
-	}
-
-	/**
 	 * Finds the scope that acquired a key which this call chain holds already.
 	 * @param backend the backend that granted it
 	 * @param key the stored id

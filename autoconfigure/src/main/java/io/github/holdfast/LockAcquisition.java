@@ -4,13 +4,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Acquires the locks of one call: what is held already is used, the rest is acquired in
@@ -33,6 +38,8 @@ final class LockAcquisition {
 	private final List<LockLease> leases;
 
 	private final List<AcquiredLease> acquired;
+
+	private final Set<LockScope> lenders = new LinkedHashSet<>();
 
 	private final long start;
 
@@ -62,7 +69,7 @@ final class LockAcquisition {
 			throw ex;
 		}
 		LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
-				this.listeners, this.engine);
+				this.lenders, this.listeners, this.engine);
 		scope.opened();
 		return scope;
 	}
@@ -83,7 +90,7 @@ final class LockAcquisition {
 	private void announce(List<String> missing) {
 		boolean reentry = missing.isEmpty();
 		LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), reentry ? this.keys : missing,
-				this.settings.mode(), this.settings.propagation());
+				this.settings.mode(), this.settings.propagation(), transactionManager());
 		for (LockListener listener : this.listeners) {
 			if (reentry) {
 				listener.beforeReentry(attempt);
@@ -92,6 +99,12 @@ final class LockAcquisition {
 				listener.beforeAcquire(attempt);
 			}
 		}
+	}
+
+	private @Nullable TransactionManager transactionManager() {
+		boolean matters = this.settings.propagation() != null
+				&& TransactionSynchronizationManager.isActualTransactionActive();
+		return matters ? this.settings.transactionManager().get() : null;
 	}
 
 	private List<String> missing() {
@@ -122,9 +135,11 @@ final class LockAcquisition {
 		List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
 		int next = 0;
 		for (String key : this.keys) {
-			LockLease held = missing.contains(key) ? null : HeldLocks.find(this.backend, storedKey(key));
+			LockScope holder = missing.contains(key) ? null : HeldLocks.holder(this.backend, storedKey(key));
+			LockLease held = (holder != null) ? holder.lease(this.backend, storedKey(key)) : null;
 			if (held != null) {
 				this.leases.add(held);
+				this.lenders.add(holder);
 			}
 			else {
 				this.leases.add((atOnce != null) ? atOnce.get(next++) : acquire(key));

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 
 /**
@@ -44,6 +45,15 @@ public interface LockListener {
 	}
 
 	/**
+	 * Called when the body is over, before the lock is given back, on the thread that
+	 * gives it back, last listener first. Not called if the lock is passed on right after
+	 * a commit. An exception reaches the caller after the lock has been given back.
+	 * @param lock the lock
+	 */
+	default void beforeRelease(HeldLock lock) {
+	}
+
+	/**
 	 * Called when the lock has been given back, stays behind or could not be given back.
 	 * An exception is logged.
 	 * @param lock the lock
@@ -61,8 +71,11 @@ public interface LockListener {
 	 * @param mode how the locks are shared
 	 * @param propagation how the transaction of the body relates to a running one, or
 	 * {@code null} if the body declares none
+	 * @param transactionManager the manager of that transaction, or {@code null} if it is
+	 * not known, or does not matter as no transaction is running or none is left
 	 */
-	record Attempt(String name, List<String> keys, LockRequest.Mode mode, @Nullable Propagation propagation) {
+	record Attempt(String name, List<String> keys, LockRequest.Mode mode, @Nullable Propagation propagation,
+			@Nullable TransactionManager transactionManager) {
 
 		public Attempt {
 			keys = List.copyOf(keys);
@@ -82,6 +95,20 @@ public interface LockListener {
 		@Nullable HeldLock outer();
 
 		/**
+		 * Whether this lock has not been given back or passed on. It may be lost all the
+		 * same.
+		 * @return {@code false} once its end has begun, on whatever thread
+		 */
+		boolean isHeld();
+
+		/**
+		 * The locks that have acquired the keys of this one: itself, unless it needed no
+		 * new key, after those outer ones that held some of its keys already.
+		 * @return the locks, of which some may not be held any more
+		 */
+		List<? extends HeldLock> holders();
+
+		/**
 		 * Notes that a transaction is refused its commit, as another one under the same
 		 * key came before this optimistic lock: the body has to run again.
 		 */
@@ -96,8 +123,9 @@ public interface LockListener {
 		/**
 		 * Notes that a transaction is about to commit after a check of this lock, so that
 		 * a loss that is found later cannot have harmed it.
+		 * @param transaction the transaction
 		 */
-		void guarded();
+		void guarded(TransactionExecution transaction);
 
 		/**
 		 * Notes that a loss has been reported to the caller by an exception.
@@ -146,11 +174,12 @@ public interface LockListener {
 
 		/**
 		 * Notes that a transaction under this lock has been committed and all of its
-		 * synchronizations have been called. If the body consists of it, the lock is
-		 * passed on without waiting for the clean-up.
+		 * callbacks have been called. If the body consists of it, the lock may be passed
+		 * on without waiting for the clean-up.
 		 * @param transaction the transaction
+		 * @param nothingPending whether the clean-up has nothing left to commit
 		 */
-		void committed(TransactionExecution transaction);
+		void committed(TransactionExecution transaction, boolean nothingPending);
 
 		/**
 		 * The innermost lock that the current call chain holds.

@@ -24,6 +24,17 @@ public class LockOverlapException extends IllegalStateException implements LockE
 		this.key = key;
 	}
 
+	/**
+	 * Create a new exception.
+	 * @param key the key as the caller gave it
+	 * @param detail when it was lost and what that means, as the end of the sentence
+	 * @param cause the cause
+	 */
+	public LockOverlapException(String key, String detail, Throwable cause) {
+		super("Lock " + LockException.quote(key) + " was lost " + detail, cause);
+		this.key = key;
+	}
+
 	@Override
 	public String key() {
 		return this.key;

@@ -20,6 +20,8 @@ final class LockRelease {
 
 	private final LockBackend backend;
 
+	private final boolean guarded;
+
 	private final boolean keep;
 
 	private final boolean hold;
@@ -34,12 +36,14 @@ final class LockRelease {
 	 * Create a release.
 	 * @param notes what was noted while the leases were held
 	 * @param backend the backend of the leases
+	 * @param guarded whether all that the body has done was committed after a check
 	 * @param hold whether a minimum hold time counts, as the body has run
 	 * @param passable whether the next thread of this JVM may have the leases
 	 */
-	LockRelease(LockNotes notes, LockBackend backend, boolean hold, boolean passable) {
+	LockRelease(LockNotes notes, LockBackend backend, boolean guarded, boolean hold, boolean passable) {
 		this.notes = notes;
 		this.backend = backend;
+		this.guarded = guarded;
 		this.keep = notes.isOutcomeUnknown();
 		this.hold = hold;
 		this.passable = passable;
@@ -112,11 +116,11 @@ final class LockRelease {
 	}
 
 	/**
-	 * After a checked commit nobody needs to know whether the lock was still held.
+	 * Nobody needs to know whether the lock was still held if nothing was done after the
+	 * commit that was checked.
 	 */
 	private boolean isAwaited() {
-		return !this.notes.isGuarded()
-				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		return !this.guarded || !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
 	}
 
 	private void answeredLater(CompletionStage<?> answer) {

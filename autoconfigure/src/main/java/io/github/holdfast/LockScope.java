@@ -1,6 +1,8 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,6 +39,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final @Nullable LockScope outer;
 
+	private final List<LockScope> holders;
+
 	private final BodyTransaction transaction;
 
 	private final LockNotes notes = new LockNotes();
@@ -62,12 +66,14 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * @param leases one lease for each key
 	 * @param acquired those leases that this scope releases, in the order of their
 	 * acquisition
+	 * @param lenders the outer scopes of the other leases
 	 * @param listeners who is told
 	 * @param engine is told when everything has been given back and the store has
 	 * answered
 	 */
 	LockScope(LockBackend backend, LockSettings settings, List<String> keys, List<LockLease> leases,
-			List<AcquiredLease> acquired, List<LockListener> listeners, LockEngine engine) {
+			List<AcquiredLease> acquired, Collection<LockScope> lenders, List<LockListener> listeners,
+			LockEngine engine) {
 		this.backend = backend;
 		this.settings = settings;
 		this.transaction = BodyTransaction.of(settings, engine.cleanUps());
@@ -77,7 +83,19 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.listeners = listeners;
 		this.engine = engine;
 		this.outer = HeldLocks.current();
+		this.holders = holders(lenders);
 		HeldLocks.push(this);
+	}
+
+	private List<LockScope> holders(Collection<LockScope> lenders) {
+		if (lenders.isEmpty()) {
+			return List.of(this);
+		}
+		List<LockScope> holders = new ArrayList<>(lenders);
+		if (!this.acquired.isEmpty()) {
+			holders.add(this);
+		}
+		return holders;
 	}
 
 	/**
@@ -121,8 +139,14 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		return scope;
 	}
 
-	boolean isHeld() {
+	@Override
+	public boolean isHeld() {
 		return this.held;
+	}
+
+	@Override
+	public List<LockScope> holders() {
+		return this.holders;
 	}
 
 	@Nullable LockLease lease(LockBackend backend, String key) {
@@ -137,8 +161,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Override
-	public void guarded() {
+	public void guarded(TransactionExecution transaction) {
 		this.notes.guarded();
+		this.transaction.guarded(transaction);
 	}
 
 	boolean isGuarded() {
@@ -222,8 +247,9 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	 * has cleaned up: a listener could use the connection of the transaction.
 	 */
 	@Override
-	public void committed(TransactionExecution transaction) {
-		if (this.transaction.committed(transaction) && this.acquired.size() == 1 && this.registrar == null
+	public void committed(TransactionExecution transaction, boolean nothingPending) {
+		boolean cleanUpIsLong = this.transaction.committed(transaction);
+		if (cleanUpIsLong && nothingPending && this.acquired.size() == 1 && this.registrar == null
 				&& release().passOn(this.acquired.get(0))) {
 			this.passedOn = true;
 			this.held = false;
@@ -253,14 +279,45 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private void end() {
 		this.closing.set(true);
-		this.held = false;
-		HeldLocks.current();
-		LockRelease release = release();
 		try {
-			giveBack(release);
+			beforeRelease();
 		}
 		finally {
-			release.whenAnswered(this.engine::scopeEnded);
+			this.held = false;
+			HeldLocks.current();
+			LockRelease release = release();
+			try {
+				giveBack(release);
+			}
+			finally {
+				release.whenAnswered(this.engine::scopeEnded);
+			}
+		}
+	}
+
+	/**
+	 * Tell the listeners, each of them, also if it was one of them that has refused.
+	 */
+	private void beforeRelease() {
+		if (this.passedOn || this.acquired.isEmpty()) {
+			return;
+		}
+		RuntimeException failure = null;
+		for (int i = this.listeners.size() - 1; i >= 0; i--) {
+			try {
+				this.listeners.get(i).beforeRelease(this);
+			}
+			catch (RuntimeException ex) {
+				if (failure == null) {
+					failure = ex;
+				}
+				else {
+					failure.addSuppressed(ex);
+				}
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 
@@ -270,14 +327,14 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 		tellReleased(this.passedOn ? LockListener.Outcome.RELEASED : release.run(this.acquired));
 		String lost = release.lost();
-		if (lost != null && !this.notes.isLossReported() && !this.notes.isGuarded()) {
+		if (lost != null && !this.notes.isLossReported() && !this.transaction.isGuarded()) {
 			throw new LockOverlapException(lost);
 		}
 	}
 
 	private LockRelease release() {
 		boolean passable = !this.notes.isLossReported() && Thread.currentThread() == this.opener;
-		return new LockRelease(this.notes, this.backend, this.entered, passable);
+		return new LockRelease(this.notes, this.backend, this.transaction.isGuarded(), this.entered, passable);
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

@@ -1,9 +1,11 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.util.Assert;
 
@@ -12,10 +14,11 @@ import org.springframework.util.Assert;
  */
 record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, Duration waitTime,
 		Duration leaseTime, @Nullable Duration maxHoldTime, @Nullable Duration minHoldTime,
-		@Nullable Propagation propagation, @Nullable String transactionName) {
+		@Nullable Propagation propagation, Supplier<? extends @Nullable TransactionManager> transactionManager,
+		@Nullable String transactionName) {
 
 	static final LockSettings DEFAULT = new LockSettings("LockTemplate", "lock:", LockRequest.Mode.EXCLUSIVE, false,
-			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null, null, null);
+			Duration.ofSeconds(5), Duration.ofSeconds(30), null, null, null, () -> null, null);
 
 	LockSettings {
 		Assert.hasText(name, "Lock name must not be blank");
@@ -47,7 +50,7 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 				or(overrides.waitTime(), this.waitTime), or(overrides.leaseTime(), this.leaseTime),
 				(overrides.maxHoldTime() != null) ? overrides.maxHoldTime() : this.maxHoldTime,
 				(overrides.minHoldTime() != null) ? overrides.minHoldTime() : this.minHoldTime, this.propagation,
-				this.transactionName);
+				this.transactionManager, this.transactionName);
 	}
 
 	private static Duration or(@Nullable Duration overriding, Duration otherwise) {
@@ -56,52 +59,53 @@ record LockSettings(String name, String keyPrefix, LockRequest.Mode mode, boolea
 
 	LockSettings withName(String name) {
 		return new LockSettings(name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withKeyPrefix(String keyPrefix) {
 		return new LockSettings(this.name, keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withMode(LockRequest.Mode mode) {
 		return new LockSettings(this.name, this.keyPrefix, mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withFair(boolean fair) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withWaitTime(Duration waitTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withLeaseTime(Duration leaseTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withMaxHoldTime(@Nullable Duration maxHoldTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				maxHoldTime, this.minHoldTime, this.propagation, this.transactionName);
+				maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
 	LockSettings withMinHoldTime(@Nullable Duration minHoldTime) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, minHoldTime, this.propagation, this.transactionName);
+				this.maxHoldTime, minHoldTime, this.propagation, this.transactionManager, this.transactionName);
 	}
 
-	LockSettings withPropagation(@Nullable Propagation propagation) {
+	LockSettings withPropagation(@Nullable Propagation propagation,
+			Supplier<? extends @Nullable TransactionManager> transactionManager) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, propagation, this.transactionName);
+				this.maxHoldTime, this.minHoldTime, propagation, transactionManager, this.transactionName);
 	}
 
 	LockSettings withTransactionName(@Nullable String transactionName) {
 		return new LockSettings(this.name, this.keyPrefix, this.mode, this.fair, this.waitTime, this.leaseTime,
-				this.maxHoldTime, this.minHoldTime, this.propagation, transactionName);
+				this.maxHoldTime, this.minHoldTime, this.propagation, this.transactionManager, transactionName);
 	}
 
 	LockRequest request(String storedKey, Duration waitTime, String owner, String holder) {

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.util.Assert;
 
@@ -163,12 +164,26 @@ public final class LockTemplate implements AutoCloseable {
 
 	/**
 	 * Returns a copy that tells how the transaction of the body relates to one that is
-	 * already running; {@code REQUIRES_NEW} and {@code NOT_SUPPORTED} are allowed there.
+	 * already running; {@code REQUIRES_NEW} and {@code NOT_SUPPORTED} are allowed there,
+	 * if the body's transaction is one of the manager that has begun the running one.
 	 * @param propagation the propagation, or {@code null} if the body declares none
 	 * @return a copy
 	 */
 	public LockTemplate withPropagation(@Nullable Propagation propagation) {
-		return with(this.settings.withPropagation(propagation));
+		return withPropagation(propagation, () -> null);
+	}
+
+	/**
+	 * Returns a copy that tells how the transaction of the body relates to one that is
+	 * already running, and whose it is: a manager suspends only transactions of its own.
+	 * @param propagation the propagation, or {@code null} if the body declares none
+	 * @param transactionManager supplies the manager of the body's transaction, or
+	 * {@code null} for that of the running one; asked inside of running transactions only
+	 * @return a copy
+	 */
+	public LockTemplate withPropagation(@Nullable Propagation propagation,
+			Supplier<? extends @Nullable TransactionManager> transactionManager) {
+		return with(this.settings.withPropagation(propagation, transactionManager));
 	}
 
 	/**

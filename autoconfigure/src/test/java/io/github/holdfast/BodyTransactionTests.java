@@ -18,7 +18,7 @@ import static org.awaitility.Awaitility.await;
  */
 class BodyTransactionTests {
 
-	private static final LockSettings NAMED = LockSettings.DEFAULT.withPropagation(Propagation.REQUIRED)
+	private static final LockSettings NAMED = LockSettings.DEFAULT.withPropagation(Propagation.REQUIRED, () -> null)
 		.withTransactionName("body");
 
 	private final TransactionExecution body = new Transaction("body");
@@ -74,7 +74,7 @@ class BodyTransactionTests {
 	@Test
 	void isNewBesideARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		BodyTransaction transaction = BodyTransaction.of(NAMED.withPropagation(Propagation.REQUIRES_NEW),
+		BodyTransaction transaction = BodyTransaction.of(NAMED.withPropagation(Propagation.REQUIRES_NEW, () -> null),
 				this.cleanUps);
 		transaction.begun(this.body);
 		assertThat(transaction.committed(this.body)).isTrue();

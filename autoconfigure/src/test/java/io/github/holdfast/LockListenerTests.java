@@ -68,8 +68,8 @@ class LockListenerTests {
 		});
 		this.locks.withName("report").withPropagation(Propagation.MANDATORY).run("A", () -> {
 		});
-		assertThat(attempts).containsExactly(
-				new LockListener.Attempt("report", List.of("A"), LockRequest.Mode.EXCLUSIVE, Propagation.MANDATORY));
+		assertThat(attempts).containsExactly(new LockListener.Attempt("report", List.of("A"),
+				LockRequest.Mode.EXCLUSIVE, Propagation.MANDATORY, null));
 	}
 
 	@Test

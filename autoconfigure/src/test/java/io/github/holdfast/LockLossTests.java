@@ -17,6 +17,8 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.SimpleTransactionStatus;
 
+import io.github.holdfast.testsupport.GuardedTransaction;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.fail;
@@ -84,8 +86,8 @@ class LockLossTests {
 	@Test
 	void lossAfterAGuardedCommitIsOnlyLogged(CapturedOutput output) {
 		this.backend.release = (lease) -> false;
-		String result = this.locks.execute("A", () -> {
-			heldLock().guarded();
+		String result = GuardedTransaction.bodies(this.locks).execute("A", () -> {
+			GuardedTransaction.commit();
 			return "done";
 		});
 		assertThat(result).isEqualTo("done");
@@ -130,12 +132,24 @@ class LockLossTests {
 		assertThat(this.backend.held()).isEmpty();
 	}
 
+	/**
+	 * What a body does after a commit that was checked is not protected by it.
+	 */
+	@Test
+	void lossIsThrownWhenTheBodyIsMoreThanAGuardedCommit() {
+		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		this.backend.release = (lease) -> false;
+		assertThatExceptionOfType(LockOverlapException.class)
+			.isThrownBy(() -> this.locks.run("A", GuardedTransaction::commit));
+		assertThat(this.outcome).hasValue(LockListener.Outcome.LOST);
+	}
+
 	@Test
 	void releaseIsNotWaitedForAfterAGuardedCommitWhereTheBackendAllowsIt() {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		try (LockTemplate others = slowRelease(answer)) {
 			String result = others.execute("A", () -> {
-				heldLock().guarded();
+				GuardedTransaction.commit();
 				return "done";
 			});
 			assertThat(result).isEqualTo("done");
@@ -147,7 +161,7 @@ class LockLossTests {
 	void lossThatIsAnsweredLateIsLogged(CapturedOutput output) {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		try (LockTemplate others = slowRelease(answer)) {
-			others.run("A", () -> heldLock().guarded());
+			others.run("A", () -> GuardedTransaction.commit());
 			answer.complete(false);
 		}
 		assertThat(output).contains("Lock 'A' was already lost when it was released");
@@ -168,7 +182,7 @@ class LockLossTests {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		try (LockTemplate locks = slowRelease(answer)) {
 			locks.execute(List.of("A", "B"), () -> {
-				heldLock().guarded();
+				GuardedTransaction.commit();
 				return null;
 			});
 			CompletableFuture<Void> drained = locks.drain().toCompletableFuture();
@@ -219,7 +233,7 @@ class LockLossTests {
 	private LockTemplate slowRelease(CompletableFuture<Boolean> answer) {
 		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		this.backend.answer = answer;
-		return new LockTemplate(() -> this.backend, List::of);
+		return GuardedTransaction.bodies(new LockTemplate(() -> this.backend, List::of));
 	}
 
 	private static LockListener.HeldLock heldLock() {

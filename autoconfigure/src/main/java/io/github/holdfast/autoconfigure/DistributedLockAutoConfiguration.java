@@ -16,6 +16,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
@@ -24,7 +25,9 @@ import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.interceptor.LockOperationSource;
 import io.github.holdfast.interceptor.LockedBeanCheck;
+import io.github.holdfast.interceptor.TransactionManagers;
 import io.github.holdfast.transaction.ActiveTransactionListener;
+import io.github.holdfast.transaction.BoundResourcesListener;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
 import io.github.holdfast.transaction.Fence;
@@ -51,8 +54,10 @@ public final class DistributedLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LockOperationSource lockOperationSource(ObjectProvider<LockTemplate> template,
 			ObjectProvider<TransactionAttributeSource> transactionAttributes,
+			ObjectProvider<TransactionInterceptor> transactionInterceptor,
 			ConfigurableListableBeanFactory beanFactory) {
-		return new LockOperationSource(template::getObject, transactionAttributes::getIfUnique, beanFactory);
+		return new LockOperationSource(template::getObject, transactionAttributes::getIfUnique,
+				new TransactionManagers(transactionInterceptor::getIfUnique, beanFactory), beanFactory);
 	}
 
 	@Bean
@@ -98,6 +103,15 @@ public final class DistributedLockAutoConfiguration {
 	@Order(0)
 	ActiveTransactionListener activeTransactionListener(LockProperties properties) {
 		return new ActiveTransactionListener(properties.getOnActiveTransaction());
+	}
+
+	/**
+	 * Last of the listeners, as a call that another one refuses changes nothing.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	BoundResourcesListener boundResourcesListener() {
+		return new BoundResourcesListener();
 	}
 
 	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {

@@ -53,6 +53,8 @@ public final class LockOperationSource {
 
 	private final Supplier<@Nullable TransactionAttributeSource> transactionAttributes;
 
+	private final TransactionManagers transactionManagers;
+
 	private final ConfigurableBeanFactory beanFactory;
 
 	private final LockExpressionParser parser;
@@ -61,12 +63,15 @@ public final class LockOperationSource {
 	 * Create a source.
 	 * @param template supplies the template with the configured defaults
 	 * @param transactionAttributes supplies what knows the transactions of methods
+	 * @param transactionManagers knows the transaction managers of methods
 	 * @param beanFactory resolves placeholders and bean references
 	 */
 	public LockOperationSource(Supplier<LockTemplate> template,
-			Supplier<@Nullable TransactionAttributeSource> transactionAttributes, ConfigurableBeanFactory beanFactory) {
+			Supplier<@Nullable TransactionAttributeSource> transactionAttributes,
+			TransactionManagers transactionManagers, ConfigurableBeanFactory beanFactory) {
 		this.template = SingletonSupplier.of(template);
 		this.transactionAttributes = transactionAttributes;
+		this.transactionManagers = transactionManagers;
 		this.beanFactory = beanFactory;
 		this.parser = new LockExpressionParser(beanFactory);
 	}
@@ -186,10 +191,10 @@ public final class LockOperationSource {
 			.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"))
-			.withPropagation(propagation(method, targetClass))
 			.withTransactionName(
 					this.transactionNames.getOrDefault(new MethodClassKey(method, targetClass), Optional.empty())
 						.orElse(null));
+		template = withPropagation(template, method, targetClass);
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
 		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);
@@ -225,16 +230,16 @@ public final class LockOperationSource {
 		return (resolved != null) ? resolved : "";
 	}
 
-	private @Nullable Propagation propagation(Method method, Class<?> targetClass) {
+	private LockTemplate withPropagation(LockTemplate template, Method method, Class<?> targetClass) {
 		TransactionAttributeSource source = this.transactionAttributes.get();
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
 		if (attribute == null) {
-			return null;
+			return template.withPropagation(null);
 		}
-		return Arrays.stream(Propagation.values())
+		return template.withPropagation(Arrays.stream(Propagation.values())
 			.filter((propagation) -> propagation.value() == attribute.getPropagationBehavior())
 			.findFirst()
-			.orElse(null);
+			.orElse(null), () -> this.transactionManagers.find(attribute, targetClass));
 	}
 
 }

@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What differs between the databases that can hold locks.
  *
@@ -21,6 +23,14 @@ public enum SqlDialect {
 		@Override
 		public void setKey(PreparedStatement statement, int index, String id) throws SQLException {
 			statement.setString(index, id);
+		}
+
+		/**
+		 * Refuses to lock rows there, and then aborts the transaction.
+		 */
+		@Override
+		public @Nullable String readOnly() {
+			return "current_setting('transaction_read_only') = 'on'";
 		}
 
 		/**
@@ -45,14 +55,7 @@ public enum SqlDialect {
 
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
-			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096")) {
-
-		@Override
-		public boolean isReadOnly(Connection connection) {
-			return false;
-		}
-
-	};
+			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096"));
 
 	/** The longest id of a lock, in bytes of UTF-8. */
 	public static final int MAX_KEY_BYTES = 255;
@@ -118,13 +121,14 @@ public enum SqlDialect {
 	}
 
 	/**
-	 * Whether the database sees to it that a connection changes nothing.
-	 * @param connection the connection
-	 * @return {@code false} if it could write, whatever it was told
-	 * @throws SQLException if the driver fails
+	 * Whether the current transaction is one in which the database refuses to change or
+	 * lock rows. The driver does not know, as it may be set not to tell the database what
+	 * it was told.
+	 * @return an SQL expression, or {@code null} if rows can be locked in all
+	 * transactions
 	 */
-	public boolean isReadOnly(Connection connection) throws SQLException {
-		return connection.isReadOnly();
+	public @Nullable String readOnly() {
+		return null;
 	}
 
 	/**

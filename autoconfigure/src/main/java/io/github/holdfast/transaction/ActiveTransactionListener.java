@@ -1,10 +1,12 @@
 package io.github.holdfast.transaction;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.Ordered;
 import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockException;
@@ -14,7 +16,8 @@ import io.github.holdfast.LockRequest;
 /**
  * Decides on locked calls inside a running transaction. A lock that is taken there is
  * released before the transaction commits, and the transaction may have read its data
- * before the lock was taken.
+ * before the lock was taken. A call after its commit, from one of its callbacks, works
+ * apart from it.
  *
  * @since 0.1.0
  */
@@ -32,18 +35,22 @@ public final class ActiveTransactionListener implements LockListener {
 
 	@Override
 	public void beforeAcquire(Attempt attempt) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| leavesTransaction(attempt.propagation())) {
+		if (leavesTransaction(attempt.propagation())) {
+			refuseToStay(attempt, RunningTransaction.staysDespite(attempt.transactionManager()));
 			return;
 		}
+		refuseToStay(attempt, RunningTransaction.hidden());
 		RunningTransaction running = RunningTransaction.current();
-		if (running != null && !running.isSql()) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() || (running != null && !running.isSql())) {
 			return;
 		}
 		if (hasEnded(running)) {
-			refuseToJoinEnded(attempt);
+			if (running == null || attempt.propagation() != null) {
+				throw refusedAfterCommit(attempt);
+			}
+			return;
 		}
-		else if (attempt.mode() == LockRequest.Mode.OPTIMISTIC) {
+		if (attempt.mode() == LockRequest.Mode.OPTIMISTIC) {
 			throw refused(attempt,
 					"is optimistic and called inside a running transaction"
 							+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
@@ -52,7 +59,7 @@ public final class ActiveTransactionListener implements LockListener {
 							+ "with @Transactional(propagation = REQUIRES_NEW), which needs a second connection; "
 							+ "or lock exclusively. In a test, remove @Transactional from the test");
 		}
-		else if (this.policy == OnActiveTransaction.REJECT) {
+		if (this.policy == OnActiveTransaction.REJECT) {
 			throw refused(attempt, "is called inside a running transaction"
 					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
 					+ ", which would commit after the lock is released and may have read old data already. "
@@ -65,42 +72,76 @@ public final class ActiveTransactionListener implements LockListener {
 	}
 
 	/**
-	 * Joining a running transaction under the lock is what re-entrancy is for, but one
-	 * that has ended would write past the guard.
+	 * A manager takes only the connections of its own transactions away from the thread.
 	 */
-	@Override
-	public void beforeReentry(Attempt attempt) {
-		if (TransactionSynchronizationManager.isActualTransactionActive() && !leavesTransaction(attempt.propagation())
-				&& hasEnded(RunningTransaction.current())) {
-			refuseToJoinEnded(attempt);
+	private static void refuseToStay(Attempt attempt, @Nullable RunningTransaction staying) {
+		if (staying != null) {
+			throw refused(attempt, "is called inside a running transaction" + transactionName(staying.name())
+					+ " of the transaction manager '" + staying.managerName()
+					+ "', whose connection stays bound to the thread although the method belongs to another manager: "
+					+ "what it writes there would be committed after the lock is released. Use one transaction manager "
+					+ "for both, or call the method without that transaction around it; or, if nothing that locks "
+					+ "protect is changed through '" + staying.managerName()
+					+ "', name it in 'holdfast.unguarded-transaction-managers'");
 		}
 	}
 
-	private static void refuseToJoinEnded(Attempt attempt) {
-		if (attempt.propagation() != null) {
-			throw refused(attempt,
-					"is called after the commit, where its transaction of propagation " + attempt.propagation()
-							+ " would join the one that has ended and never be checked. "
-							+ "Declare the method @Transactional(propagation = REQUIRES_NEW)");
+	/**
+	 * Joining a running transaction under the lock is what re-entrancy is for. That
+	 * transaction then belongs to the lock, whenever it has begun. One that has ended may
+	 * be written to if it belongs to the lock already, as that is checked.
+	 */
+	@Override
+	public void beforeReentry(Attempt attempt) {
+		RunningTransaction running = leavesTransaction(attempt.propagation())
+				? RunningTransaction.staysDespite(attempt.transactionManager()) : RunningTransaction.current();
+		if (running == null || !running.isSql()) {
+			return;
 		}
+		List<HeldLock> locks = holders(attempt.keys());
+		if (running.hasEnded() && (attempt.propagation() != null || !locks.stream().allMatch(running::dependsOn))) {
+			throw refusedAfterCommit(attempt);
+		}
+		locks.forEach(running::belongsToOnly);
+	}
+
+	private static List<HeldLock> holders(List<String> keys) {
+		List<HeldLock> holders = new ArrayList<>();
+		for (HeldLock lock = HeldLock.current(); lock != null; lock = lock.outer()) {
+			if (!Collections.disjoint(lock.keys(), keys)) {
+				holders.add(lock);
+			}
+		}
+		return holders;
+	}
+
+	private static IllegalStateException refusedAfterCommit(Attempt attempt) {
+		return refused(attempt,
+				"is called after the commit, where what it writes would go to the transaction that has ended, "
+						+ "and never be checked or never be written. Declare the method "
+						+ "@Transactional(propagation = REQUIRES_NEW)");
 	}
 
 	@Override
 	public void acquired(HeldLock lock) {
 		RunningTransaction running = RunningTransaction.current();
-		if (this.policy == OnActiveTransaction.RELEASE_AFTER_COMPLETION && running != null && running.isSql()
-				&& !running.hasEnded() && !leavesTransaction(lock.propagation())) {
-			lock.releaseLater((release) -> releaseAfter(running, release));
+		if (running == null || !running.isSql() || leavesTransaction(lock.propagation())) {
+			return;
+		}
+		if (running.hasEnded()) {
+			running.suspendFor(lock);
+		}
+		else {
+			running.belongsToOnly(lock);
+			if (this.policy == OnActiveTransaction.RELEASE_AFTER_COMPLETION) {
+				lock.releaseLater(running::whenOver);
+			}
 		}
 	}
 
-	private static void releaseAfter(RunningTransaction running, Runnable release) {
-		if (RunningTransaction.current() == running && !running.hasEnded()) {
-			TransactionSynchronizationManager.registerSynchronization(new ReleaseAfterCompletion(release));
-		}
-		else {
-			release.run();
-		}
+	@Override
+	public void beforeRelease(HeldLock lock) {
+		RunningTransaction.resumeAfter(lock);
 	}
 
 	/**
@@ -122,23 +163,6 @@ public final class ActiveTransactionListener implements LockListener {
 	private static IllegalStateException refused(Attempt attempt, String reason) {
 		return new IllegalStateException(
 				"Lock " + LockException.quote(attempt.keys().get(0)) + " (" + attempt.name() + ") " + reason + ".");
-	}
-
-	/**
-	 * Releases a lock when everything else that belongs to the transaction is over.
-	 */
-	private record ReleaseAfterCompletion(Runnable release) implements TransactionSynchronization {
-
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			this.release.run();
-		}
-
 	}
 
 }

@@ -3,100 +3,85 @@ package io.github.holdfast.transaction;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.transaction.TransactionExecution;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener;
+import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 
 /**
- * The check of all locks of a call chain before one commit.
+ * The check of all locks that a transaction belongs to, before something of it is
+ * committed.
  */
 final class CommitCheck {
 
+	private static final String GIVEN_BACK = "it was given back, on this or another thread, while the transaction that "
+			+ "belongs to it had not ended";
+
 	private final GuardedManager manager;
 
-	private final boolean readOnly;
+	private final TransactionExecution transaction;
 
-	private final LockListener.HeldLock innermost;
+	private final List<HeldLock> locks;
 
 	private final List<ReplacedVersion> replaced = new ArrayList<>();
 
 	/**
 	 * Create a check.
+	 * @param locks the locks, outer ones first
 	 */
-	CommitCheck(GuardedManager manager, TransactionExecution transaction, LockListener.HeldLock innermost) {
+	CommitCheck(GuardedManager manager, TransactionExecution transaction, List<HeldLock> locks) {
 		this.manager = manager;
-		this.readOnly = transaction.isReadOnly();
-		this.innermost = innermost;
+		this.transaction = transaction;
+		this.locks = locks;
 	}
 
 	/**
-	 * Check the locks.
+	 * Check the locks, and each of their leases once.
+	 * @return the versions of optimistic locks that the commit replaces
 	 * @throws LockLostException if one of them does not allow the commit
 	 */
-	void run() {
-		String lost = findLost(this.innermost);
-		if (lost != null) {
-			for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
-				lock.lossReported();
+	List<ReplacedVersion> run() {
+		List<LockLease> checked = new ArrayList<>();
+		for (HeldLock lock : this.locks) {
+			if (!lock.isHeld()) {
+				throw lost(lock.keys().get(0), GIVEN_BACK);
 			}
-			throw new LockLostException(lost, this.manager.lossDetail(), null);
+			for (int i = 0; i < lock.leases().size(); i++) {
+				LockLease lease = lock.leases().get(i);
+				if (!checked.contains(lease)) {
+					checked.add(lease);
+					if (!isHeld(lock, i)) {
+						throw lost(lock.keys().get(i), this.manager.lossDetail());
+					}
+				}
+			}
 		}
+		return this.replaced;
+	}
+
+	private LockLostException lost(String key, String detail) {
+		this.locks.forEach(HeldLock::lossReported);
+		return new LockLostException(key, detail, null);
 	}
 
 	/**
 	 * Note that the commit comes next.
 	 */
-	void committing(@Nullable RunningTransaction running) {
-		if (running != null) {
-			running.committing(this.replaced);
-		}
-		else {
-			this.replaced.forEach(ReplacedVersion::committed);
-		}
-		noteGuarded();
-	}
-
-	private void noteGuarded() {
-		for (LockListener.HeldLock lock = this.innermost; lock != null; lock = lock.outer()) {
+	void noteGuarded() {
+		for (HeldLock lock : this.locks) {
 			boolean guarded = (lock.mode() == LockRequest.Mode.OPTIMISTIC)
-					? this.manager.guarding() == CommitGuardLevel.FENCE : this.manager.isSql() && !this.readOnly;
+					? this.manager.guarding() == CommitGuardLevel.FENCE
+					: this.manager.isSql() && !this.transaction.isReadOnly();
 			if (guarded) {
-				lock.guarded();
+				lock.guarded(this.transaction);
 			}
 		}
 	}
 
-	/**
-	 * Checks each lease once, those of the outermost lock first.
-	 */
-	private @Nullable String findLost(LockListener.HeldLock lock) {
-		LockListener.HeldLock outer = lock.outer();
-		String lost = (outer != null) ? findLost(outer) : null;
-		for (int i = 0; i < lock.leases().size() && lost == null; i++) {
-			LockLease lease = lock.leases().get(i);
-			if (!isChecked(lease, outer) && !isHeld(lock, i)) {
-				lost = lock.keys().get(i);
-			}
-		}
-		return lost;
-	}
-
-	private static boolean isChecked(LockLease lease, LockListener.@Nullable HeldLock from) {
-		for (LockListener.HeldLock lock = from; lock != null; lock = lock.outer()) {
-			if (lock.leases().contains(lease)) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	private boolean isHeld(LockListener.HeldLock lock, int index) {
+	private boolean isHeld(HeldLock lock, int index) {
 		LockLease lease = lock.leases().get(index);
 		return switch (this.manager.guarding()) {
 			case LEASE -> lease.isValid();
@@ -105,7 +90,7 @@ final class CommitCheck {
 		};
 	}
 
-	private boolean isHeldAtFence(LockListener.HeldLock lock, int index, LockLease lease) {
+	private boolean isHeldAtFence(HeldLock lock, int index, LockLease lease) {
 		String key = lock.keys().get(index);
 		if (lease instanceof VersionLease version) {
 			checkVersion(lock, key, version);
@@ -114,17 +99,17 @@ final class CommitCheck {
 		if (lock.mode() == LockRequest.Mode.SHARED) {
 			return isHeldShared(key, lease);
 		}
-		if (this.readOnly) {
-			return lease.isValid() && this.manager.fence().holds(this.manager.dataSource(), lease, true);
+		if (this.transaction.isReadOnly() && !lease.isValid()) {
+			return false;
 		}
-		return this.manager.fence().holds(this.manager.dataSource(), lease, false);
+		return this.manager.fence().holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
 	}
 
 	/**
 	 * Shared holders have no row in the fence table, as there are several of them.
 	 */
 	private boolean isHeldShared(String key, LockLease lease) {
-		if (!this.readOnly) {
+		if (!this.transaction.isReadOnly()) {
 			throw new IllegalStateException("Lock " + LockException.quote(key)
 					+ " is shared: at the level 'fence', only read-only transactions may commit under it; "
 					+ "this one was rolled back. Declare it @Transactional(readOnly = true), or lock exclusively");
@@ -132,8 +117,9 @@ final class CommitCheck {
 		return lease.isValid();
 	}
 
-	private void checkVersion(LockListener.HeldLock lock, String key, VersionLease version) {
-		if (version.isCommitted() && this.readOnly) {
+	private void checkVersion(HeldLock lock, String key, VersionLease version) {
+		boolean readOnly = this.transaction.isReadOnly();
+		if (version.isCommitted() && readOnly) {
 			return;
 		}
 		if (version.isCommitted()) {
@@ -142,11 +128,11 @@ final class CommitCheck {
 					+ "so it was rolled back. Let the body have one transaction, "
 					+ "without REQUIRES_NEW or a second TransactionTemplate in it");
 		}
-		if (!this.manager.fence().isCurrent(this.manager.dataSource(), version, this.readOnly)) {
+		if (!this.manager.fence().isCurrent(this.manager.dataSource(), version, readOnly)) {
 			lock.overtaken();
 			throw new LockLostException(key, "it is optimistic, and another commit under this key came first", null);
 		}
-		if (!this.readOnly) {
+		if (!readOnly) {
 			this.replaced.add(new ReplacedVersion(lock, version));
 		}
 	}

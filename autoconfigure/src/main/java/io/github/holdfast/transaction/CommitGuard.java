@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.util.List;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -13,19 +14,20 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockListener;
+import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockRequest;
 
 /**
- * Checks the locks of the current call chain just before a transaction commits, as the
- * last one that Spring calls, and rolls the transaction back if one is lost. Sees every
- * transaction of its manager that commits under a lock, however it was begun. Tells the
- * lock when one has been committed.
+ * Checks the locks that a transaction belongs to just before it commits, as the last one
+ * that Spring calls, and rolls it back if one is not held. Sees every transaction of its
+ * manager, however it was begun. Checks what callbacks have written after the commit in
+ * the same way, and tells the lock when a transaction has been committed.
  *
  * <p>
- * Never lets a {@link TransactionException} or a checked exception escape: Spring would
- * take the first for a failure of the commit itself and does not expect the second. In
- * both cases it would skip the rollback, and the connection's clean-up would commit.
+ * Never lets a {@link TransactionException} or a checked exception escape before a
+ * commit: Spring would take the first for a failure of the commit itself and does not
+ * expect the second. In both cases it would skip the rollback, and the connection's
+ * clean-up would commit.
  *
  * @since 0.1.0
  */
@@ -51,91 +53,119 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager
-				.registerSynchronization(new RunningTransaction(this.manager, transaction));
-			LockListener.HeldLock innermost = LockListener.HeldLock.current();
-			if (innermost != null) {
-				innermost.begun(transaction);
-			}
+			RunningTransaction.begin(this, this.manager, transaction);
 		}
 	}
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost == null || !transaction.isNewTransaction()) {
+		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		if (running == null) {
+			return;
+		}
+		running.ending();
+		List<HeldLock> locks = running.locks();
+		if (locks.isEmpty() || running.isRolledBackByItsCommit()) {
 			return;
 		}
 		try {
-			check(transaction, innermost);
+			check(running, transaction, locks);
 		}
 		catch (TransactionException ex) {
-			throw failed(innermost, ex);
+			throw failed(locks, ex);
 		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
 		}
 		catch (Throwable ex) {
-			throw failed(innermost, ex);
+			throw failed(locks, ex);
 		}
 	}
 
-	private static LockBackendException failed(LockListener.HeldLock lock, Throwable cause) {
-		return new LockBackendException(lock.keys().get(0),
+	private static LockBackendException failed(List<HeldLock> locks, Throwable cause) {
+		return new LockBackendException(locks.get(locks.size() - 1).keys().get(0),
 				"the check before the commit failed, so the transaction was rolled back", cause);
 	}
 
-	private void check(TransactionExecution transaction, LockListener.HeldLock innermost) {
-		RunningTransaction running = RunningTransaction.current();
-		if (running != null && running.isRolledBackByItsCommit()) {
-			return;
-		}
-		if (transaction instanceof TransactionStatus status && !transaction.isReadOnly()) {
+	private void check(RunningTransaction running, TransactionExecution transaction, List<HeldLock> locks) {
+		if (transaction instanceof TransactionStatus status && !transaction.isReadOnly()
+				&& this.manager.flushesAtCommit()) {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		CommitCheck check = new CommitCheck(this.manager, transaction, innermost);
-		check.run();
+		CommitCheck check = new CommitCheck(this.manager, transaction, locks);
+		List<ReplacedVersion> replaced = check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		check.committing(running);
+		running.committing(replaced);
+		check.noteGuarded();
+	}
+
+	@Override
+	public void beforeRollback(TransactionExecution transaction) {
+		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		if (running != null) {
+			running.ending();
+		}
 	}
 
 	@Override
 	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		if (commitFailure == null) {
-			committed(transaction);
+		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		if (running == null) {
+			return;
 		}
-		else if (CommitRefusal.isRefusal(commitFailure)) {
-			refused(transaction, commitFailure);
+		try {
+			if (commitFailure != null && CommitRefusal.isRefusal(commitFailure)) {
+				refused(running, commitFailure);
+			}
+			running.settle(commitFailure == null);
+			if (commitFailure == null) {
+				committed(transaction);
+			}
+		}
+		finally {
+			running.over();
 		}
 	}
 
 	private void committed(TransactionExecution transaction) {
-		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost != null && this.seesAll.getAsBoolean()) {
-			innermost.committed(transaction);
+		HeldLock innermost = HeldLock.current();
+		if (innermost != null) {
+			innermost.committed(transaction, this.seesAll.getAsBoolean() && this.manager.isLastListener(this));
 		}
 	}
 
-	private void refused(TransactionExecution transaction, Throwable commitFailure) {
+	private void refused(RunningTransaction running, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
-		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
-			lock.outcomeUnknown(transaction, false);
+		running.outcomeUnknown(false);
+		if (this.manager.guarding() == CommitGuardLevel.FENCE && CommitRefusal.isConflict(commitFailure)) {
+			running.locks()
+				.stream()
+				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC)
+				.forEach(HeldLock::overtaken);
 		}
-		overtaken(commitFailure);
 	}
 
-	private void overtaken(Throwable commitFailure) {
-		if (this.manager.guarding() != CommitGuardLevel.FENCE || !CommitRefusal.isConflict(commitFailure)) {
+	/**
+	 * The caller gets the exception that has caused the rollback, if there was one.
+	 */
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		if (running == null) {
 			return;
 		}
-		for (LockListener.HeldLock lock = LockListener.HeldLock.current(); lock != null; lock = lock.outer()) {
-			if (lock.mode() == LockRequest.Mode.OPTIMISTIC) {
-				lock.overtaken();
-			}
+		try {
+			running.settle(rollbackFailure == null);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("What callbacks had written after the rollback of a transaction was rolled back, too", ex);
+		}
+		finally {
+			running.over();
 		}
 	}
 

@@ -166,10 +166,10 @@ public sealed class Fence permits SessionFence {
 	 */
 	boolean check(DataSource managed, Connection connection, LockLease lease, boolean readOnly) throws SQLException {
 		SqlDialect dialect = dialect(connection);
-		String sql = (readOnly && dialect.isReadOnly(connection)) ? this.select : this.select + dialect.shareLock();
-		try (PreparedStatement statement = connection.prepareStatement(sql)) {
-			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
-			return finds(statement, dialect, lease);
+		try {
+			Boolean held = (readOnly && dialect.readOnly() != null) ? checkReadOnly(managed, connection, lease, dialect)
+					: null;
+			return (held != null) ? held : checkAndLock(managed, connection, lease, dialect);
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
@@ -177,6 +177,31 @@ public sealed class Fence permits SessionFence {
 						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
 			}
 			throw ex;
+		}
+	}
+
+	private boolean checkAndLock(DataSource managed, Connection connection, LockLease lease, SqlDialect dialect)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.select + dialect.shareLock())) {
+			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
+			return finds(statement, dialect, lease);
+		}
+	}
+
+	/**
+	 * Check a lease without locking its row, where the transaction cannot write.
+	 * @return whether it is held, or {@code null} if the transaction can write
+	 */
+	private @Nullable Boolean checkReadOnly(DataSource managed, Connection connection, LockLease lease,
+			SqlDialect dialect) throws SQLException {
+		String sql = this.select.replace("SELECT 1", "SELECT " + dialect.readOnly());
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			DataSourceUtils.applyTimeout(statement, managed, TIMEOUT_SECONDS);
+			setParameters(statement, dialect, lease);
+			try (ResultSet rs = statement.executeQuery()) {
+				boolean held = rs.next();
+				return (held && !rs.getBoolean(1)) ? null : held;
+			}
 		}
 	}
 
@@ -206,12 +231,16 @@ public sealed class Fence permits SessionFence {
 	}
 
 	private boolean finds(PreparedStatement statement, SqlDialect dialect, LockLease lease) throws SQLException {
-		statement.setLong(1, lease.epoch());
-		statement.setString(2, lease.owner());
-		this.rows.setCondition(dialect, statement, 3, lease.key());
+		setParameters(statement, dialect, lease);
 		try (ResultSet rs = statement.executeQuery()) {
 			return rs.next();
 		}
+	}
+
+	private void setParameters(PreparedStatement statement, SqlDialect dialect, LockLease lease) throws SQLException {
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		this.rows.setCondition(dialect, statement, 3, lease.key());
 	}
 
 	static void rollBack(DataSource managed) {

@@ -1,6 +1,13 @@
 package io.github.holdfast.transaction;
 
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -10,13 +17,26 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -178,6 +198,156 @@ final class GuardedManager {
 		if (reportsRollbackOfItsConnection() && TransactionSynchronizationManager.hasResource(dataSource())) {
 			Fence.rollBack(dataSource());
 		}
+	}
+
+	/**
+	 * Whether something may have been done on the connection of a transaction since it
+	 * has ended.
+	 * @param guard the listener that asks
+	 * @param callbacks whether the transaction had callbacks that may have done it
+	 */
+	boolean mayHavePendingWork(CommitGuard guard, boolean callbacks) {
+		if (!callbacks && isOnlyListener(guard)) {
+			return false;
+		}
+		DataSource dataSource = this.dataSource.get().orElse(null);
+		if (dataSource == null
+				|| !(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder)
+				|| holder.getConnectionHandle() == null) {
+			return false;
+		}
+		try {
+			Connection connection = holder.getConnection();
+			return !connection.getAutoCommit() && PendingWork.mayBeOn(connection);
+		}
+		catch (SQLException ex) {
+			logger.debug("A broken connection has nothing left to commit", ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Whether the clean-up of a transaction's connection commits what is pending there,
+	 * by switching auto-commit on again. A pool without auto-commit rolls it back.
+	 */
+	boolean cleansUpByCommit(TransactionExecution transaction) {
+		if (!(transaction instanceof DefaultTransactionStatus status) || !status.hasTransaction()) {
+			return false;
+		}
+		Object object = status.getTransaction();
+		Method method = ReflectionUtils.findMethod(object.getClass(), "isMustRestoreAutoCommit");
+		if (method == null) {
+			return false;
+		}
+		ReflectionUtils.makeAccessible(method);
+		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, object));
+	}
+
+	void rollBackPendingWork() {
+		Fence.rollBack(dataSource());
+	}
+
+	void commitPendingWork(String key) {
+		Connection connection = DataSourceUtils.getConnection(dataSource());
+		try {
+			connection.commit();
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(key, "is held, but what was written after the commit could not be committed",
+					ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, dataSource());
+		}
+	}
+
+	/**
+	 * Suspend the transaction of this manager, as a method of propagation
+	 * {@code NOT_SUPPORTED} would.
+	 * @return resumes it
+	 */
+	Runnable suspendTransaction() {
+		PlatformTransactionManager manager = (PlatformTransactionManager) this.manager;
+		TransactionStatus status = manager
+			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
+		return () -> manager.commit(status);
+	}
+
+	/**
+	 * Whether the manager writes what its session holds only when it commits. An
+	 * application that flushes its session itself does not want that.
+	 */
+	boolean flushesAtCommit() {
+		if (!(this.manager instanceof ResourceTransactionManager resources)) {
+			return true;
+		}
+		Object factory = resources.getResourceFactory();
+		return ManagedDataSource.isEntityManagerFactory(factory) && !PersistenceContext.isFlushedManually(factory);
+	}
+
+	/**
+	 * Whether no other listener of this manager is told of an end after a guard.
+	 */
+	boolean isLastListener(CommitGuard guard) {
+		TransactionExecutionListener last = null;
+		for (TransactionExecutionListener listener : listeners()) {
+			last = listener;
+		}
+		return last == guard;
+	}
+
+	private boolean isOnlyListener(CommitGuard guard) {
+		return listeners().stream().allMatch((listener) -> listener == guard);
+	}
+
+	private Collection<TransactionExecutionListener> listeners() {
+		return (this.manager instanceof ConfigurableTransactionManager configurable)
+				? configurable.getTransactionExecutionListeners() : List.of();
+	}
+
+	/**
+	 * The keys of what this manager binds to a thread, and takes away from it while a
+	 * transaction is suspended.
+	 */
+	Set<Object> resourceKeys() {
+		return resourceKeys(this.manager);
+	}
+
+	private static Set<Object> resourceKeys(TransactionManager manager) {
+		Set<Object> keys = new LinkedHashSet<>();
+		if (manager instanceof ResourceTransactionManager resources) {
+			keys.add(resources.getResourceFactory());
+		}
+		DataSource dataSource = ManagedDataSource.of(manager);
+		if (dataSource != null) {
+			keys.add(dataSource);
+		}
+		return keys;
+	}
+
+	/**
+	 * Whether a manager that suspends its transaction suspends those of this manager.
+	 * @param other the manager, or {@code null} for this one
+	 */
+	boolean isSuspendedBy(@Nullable TransactionManager other) {
+		if (other == null) {
+			return true;
+		}
+		Object target = AopProxyUtils.getSingletonTarget(other);
+		TransactionManager manager = (TransactionManager) ((target != null) ? target : other);
+		return manager == this.manager
+				|| (!resourceKeys().isEmpty() && resourceKeys(manager).containsAll(resourceKeys()));
+	}
+
+	String beanName() {
+		return this.beanName;
+	}
+
+	/**
+	 * Whether nothing that locks protect is changed through this manager.
+	 */
+	boolean isLeftOut() {
+		return this.leftOut.test(this.beanName);
 	}
 
 	/**

@@ -16,6 +16,13 @@ import org.springframework.util.ReflectionUtils;
  */
 final class ManagedDataSource {
 
+	private static final String ENTITY_MANAGER_FACTORY = "jakarta.persistence.EntityManagerFactory";
+
+	/** {@code null} without JPA. */
+	private static final @Nullable Class<?> FACTORY = ClassUtils
+		.isPresent(ENTITY_MANAGER_FACTORY, ManagedDataSource.class.getClassLoader())
+				? ClassUtils.resolveClassName(ENTITY_MANAGER_FACTORY, ManagedDataSource.class.getClassLoader()) : null;
+
 	private ManagedDataSource() {
 	}
 
@@ -43,13 +50,8 @@ final class ManagedDataSource {
 				|| isEntityManagerFactory(resources.getResourceFactory());
 	}
 
-	private static boolean isEntityManagerFactory(Object factory) {
-		for (Class<?> type : ClassUtils.getAllInterfaces(factory)) {
-			if (type.getName().equals("jakarta.persistence.EntityManagerFactory")) {
-				return true;
-			}
-		}
-		return false;
+	static boolean isEntityManagerFactory(Object factory) {
+		return FACTORY != null && FACTORY.isInstance(factory);
 	}
 
 }

@@ -1,11 +1,18 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 
 import jakarta.persistence.EntityManager;
+import org.hibernate.FlushMode;
 import org.hibernate.Session;
+import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
+import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.annotation.Propagation;
@@ -79,6 +86,79 @@ final class PersistenceContext {
 
 	void clear() {
 		this.manager.clear();
+	}
+
+	/**
+	 * Whether an application flushes the session of the running transaction itself, so
+	 * that a commit does not.
+	 * @param factory the factory of the session
+	 */
+	static boolean isFlushedManually(Object factory) {
+		return HIBERNATE_PRESENT
+				&& TransactionSynchronizationManager.getResource(factory) instanceof EntityManagerHolder holder
+				&& new PersistenceContext(holder.getEntityManager()).isFlushedManually();
+	}
+
+	private boolean isFlushedManually() {
+		return isKnown() && session().getHibernateFlushMode() == FlushMode.MANUAL;
+	}
+
+	/**
+	 * The contexts that are bound to the current thread without a transaction, of any
+	 * factory.
+	 */
+	static List<PersistenceContext> boundWithoutTransaction() {
+		boolean running = TransactionSynchronizationManager.isActualTransactionActive();
+		return TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.filter(EntityManagerHolder.class::isInstance)
+			.map(EntityManagerHolder.class::cast)
+			.filter((holder) -> !running || !holder.isSynchronizedWithTransaction())
+			.map((holder) -> new PersistenceContext(holder.getEntityManager()))
+			.toList();
+	}
+
+	/**
+	 * Give the connection back to its pool that a context keeps between its transactions,
+	 * and with it the snapshot of a pool without auto-commit. The next statement gets
+	 * another one. A connection from which a result is still read is kept.
+	 */
+	void giveUpConnection() {
+		if (!isKnown() || !(this.manager instanceof SharedSessionContractImplementor session)
+				|| session.isTransactionInProgress()) {
+			return;
+		}
+		LogicalConnectionImplementor connection = session.getJdbcCoordinator().getLogicalConnection();
+		if (!(connection instanceof LogicalConnectionManagedImpl) || !connection.isPhysicallyConnected()) {
+			return;
+		}
+		rollBack(connection.getPhysicalConnection());
+		if (!connection.getResourceRegistry().hasRegisteredResources()) {
+			connection.manualDisconnect();
+		}
+	}
+
+	private static void rollBack(Connection connection) {
+		try {
+			if (!connection.getAutoCommit()) {
+				connection.rollback();
+			}
+		}
+		catch (SQLException ex) {
+			throw new DataAccessResourceFailureException("The connection of an open persistence context, which would "
+					+ "have shown data from before the lock, could not be rolled back", ex);
+		}
+	}
+
+	/**
+	 * Whether entities have changed since this context was last flushed, and will be
+	 * written by a later transaction.
+	 */
+	boolean hasChangesForLater() {
+		return isKnown() && !isFlushedManually()
+				&& !((SharedSessionContractImplementor) this.manager).isTransactionInProgress() && entityCount() > 0
+				&& hasUnflushedChanges();
 	}
 
 	String type() {

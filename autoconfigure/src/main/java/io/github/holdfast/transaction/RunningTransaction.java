@@ -1,57 +1,274 @@
 package io.github.holdfast.transaction;
 
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.github.holdfast.LockListener;
+import io.github.holdfast.LockListener.HeldLock;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockOverlapException;
 
 /**
- * Marks a running transaction on its thread: of which kind it is, and whether its commit
- * is over although Spring still calls it active. Suspended together with the transaction.
+ * A transaction of this thread, from its begin until Spring has called all of its
+ * callbacks, with the locks that it belongs to: those that were held when it began, and
+ * those that were taken inside of it, without a transaction of their own. <b>All of them
+ * have to be held, each by the same holder, when something of it is committed</b>: by its
+ * commit, or by the clean-up of its connection, which commits what callbacks have written
+ * after it.
+ *
+ * <p>
+ * Suspended together with the transaction. Some managers suspend the callbacks of a
+ * transaction of another manager, but not its connection: it is hidden then, and a body
+ * that uses the same {@code DataSource} still works in it.
  */
 final class RunningTransaction implements TransactionSynchronization {
+
+	private static final ThreadLocal<RunningTransaction> INNERMOST = new ThreadLocal<>();
+
+	private final CommitGuard guard;
 
 	private final GuardedManager manager;
 
 	private final TransactionExecution transaction;
 
-	private boolean committing;
+	private final @Nullable RunningTransaction outer;
+
+	private final Set<HeldLock> locks = new LinkedHashSet<>();
+
+	private final List<Runnable> whenOver = new ArrayList<>();
+
+	private final Map<HeldLock, Runnable> resumptions = new LinkedHashMap<>();
 
 	private List<ReplacedVersion> versions = List.of();
 
+	/** By their keys, as they were when the callbacks were suspended or called last. */
+	private Map<Object, Object> resources = Map.of();
+
+	private boolean callbacksOfOthers;
+
+	private boolean lastCallback;
+
+	private boolean suspended;
+
 	private boolean doomed;
+
+	private boolean ending;
+
+	private boolean committing;
 
 	private boolean ended;
 
-	RunningTransaction(GuardedManager manager, TransactionExecution transaction) {
+	private boolean over;
+
+	private RunningTransaction(CommitGuard guard, GuardedManager manager, TransactionExecution transaction,
+			@Nullable RunningTransaction outer) {
+		this.guard = guard;
 		this.manager = manager;
 		this.transaction = transaction;
+		this.outer = outer;
 	}
 
+	/**
+	 * Note that a transaction has begun on this thread. One that is still bound to it,
+	 * hidden behind this one, may be used by whoever has taken a lock in between.
+	 */
+	static void begin(CommitGuard guard, GuardedManager manager, TransactionExecution transaction) {
+		RunningTransaction running = new RunningTransaction(guard, manager, transaction, innermost());
+		INNERMOST.set(running);
+		TransactionSynchronizationManager.registerSynchronization(running);
+		HeldLock innermost = HeldLock.current();
+		if (innermost != null) {
+			running.belongsTo(innermost);
+			RunningTransaction hidden = find(RunningTransaction::isHidden);
+			if (hidden != null) {
+				hidden.belongsTo(innermost);
+			}
+			innermost.begun(transaction);
+		}
+	}
+
+	/**
+	 * The transaction that the current code works in, also while its last callbacks run.
+	 * @return the transaction, or {@code null} if none is known or it is suspended
+	 */
 	static @Nullable RunningTransaction current() {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			for (TransactionSynchronization synchronization : TransactionSynchronizationManager.getSynchronizations()) {
-				if (synchronization instanceof RunningTransaction running) {
-					return running;
-				}
+		RunningTransaction innermost = innermost();
+		return (innermost != null && !innermost.suspended) ? innermost : null;
+	}
+
+	/**
+	 * A transaction of a SQL database that is bound to this thread although its callbacks
+	 * are suspended.
+	 */
+	static @Nullable RunningTransaction hidden() {
+		return find(RunningTransaction::isHidden);
+	}
+
+	/**
+	 * A transaction of a SQL database that the current code works in, and still would if
+	 * a manager suspended its own one.
+	 * @param manager the manager, or {@code null} for that of the current transaction
+	 */
+	static @Nullable RunningTransaction staysDespite(@Nullable TransactionManager manager) {
+		return find((running) -> running.isSql() && !running.manager.isLeftOut()
+				&& (running.isHidden() || (!running.suspended && !running.manager.isSuspendedBy(manager))));
+	}
+
+	static @Nullable RunningTransaction of(TransactionExecution transaction) {
+		return find((running) -> running.transaction == transaction);
+	}
+
+	private static @Nullable RunningTransaction find(Predicate<RunningTransaction> condition) {
+		for (RunningTransaction running = innermost(); running != null; running = running.outer) {
+			if (condition.test(running)) {
+				return running;
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * The end of a transaction is missed if another listener has failed before.
+	 */
+	private static @Nullable RunningTransaction innermost() {
+		RunningTransaction innermost = INNERMOST.get();
+		while (innermost != null && innermost.transaction.isCompleted()) {
+			setInnermost(innermost.outer);
+			innermost.over();
+			innermost = INNERMOST.get();
+		}
+		return innermost;
+	}
+
+	private boolean isHidden() {
+		return (this.suspended || this != INNERMOST.get()) && isSql() && !this.manager.isLeftOut() && isBound();
+	}
+
+	private boolean isBound() {
+		return this.resources.entrySet()
+			.stream()
+			.anyMatch((entry) -> TransactionSynchronizationManager.getResource(entry.getKey()) == entry.getValue());
+	}
+
+	private void rememberResources() {
+		this.resources = new HashMap<>();
+		for (Object key : this.manager.resourceKeys()) {
+			Object resource = TransactionSynchronizationManager.getResource(key);
+			if (resource != null) {
+				this.resources.put(key, resource);
+			}
+		}
 	}
 
 	boolean isSql() {
 		return this.manager.isSql();
 	}
 
+	@Nullable String name() {
+		return this.transaction.getTransactionName();
+	}
+
+	String managerName() {
+		return this.manager.beanName();
+	}
+
+	/**
+	 * Whether the commit is over although Spring still calls the transaction active.
+	 */
 	boolean hasEnded() {
 		return this.ended;
+	}
+
+	/**
+	 * Let this transaction depend on a lock and on those around it.
+	 */
+	void belongsTo(HeldLock innermost) {
+		HeldLock outer = innermost.outer();
+		if (outer != null) {
+			belongsTo(outer);
+		}
+		belongsToOnly(innermost);
+	}
+
+	/**
+	 * Let this transaction depend on a lock, but not on those around it.
+	 */
+	void belongsToOnly(HeldLock lock) {
+		this.locks.addAll(lock.holders());
+	}
+
+	boolean dependsOn(HeldLock lock) {
+		return this.locks.containsAll(lock.holders());
+	}
+
+	/**
+	 * The locks that have to be held when this transaction commits, outer ones first.
+	 * Those that are held but were neither at its begin nor taken for it count, too.
+	 */
+	List<HeldLock> locks() {
+		Set<HeldLock> locks = new LinkedHashSet<>(this.locks);
+		addHeld(locks, HeldLock.current());
+		return List.copyOf(locks);
+	}
+
+	private static void addHeld(Set<HeldLock> locks, @Nullable HeldLock innermost) {
+		if (innermost != null) {
+			addHeld(locks, innermost.outer());
+			locks.addAll(innermost.holders());
+		}
+	}
+
+	/**
+	 * Run something when Spring has called all callbacks of this transaction, and nothing
+	 * that they have written is left to commit.
+	 */
+	void whenOver(Runnable action) {
+		if (this.over) {
+			action.run();
+		}
+		else {
+			this.whenOver.add(action);
+		}
+	}
+
+	/**
+	 * Take the connection of this transaction, which has ended, away from the thread
+	 * while a lock is held that was taken by one of its callbacks.
+	 */
+	void suspendFor(HeldLock lock) {
+		boolean suspended = this.suspended;
+		rememberResources();
+		Runnable resumption = this.manager.suspendTransaction();
+		this.suspended = true;
+		this.resumptions.put(lock, () -> {
+			resumption.run();
+			this.suspended = suspended;
+		});
+	}
+
+	/**
+	 * Bring the connection back that was taken away for a lock.
+	 */
+	static void resumeAfter(HeldLock lock) {
+		RunningTransaction running = find((each) -> each.resumptions.containsKey(lock));
+		Runnable resumption = (running != null) ? running.resumptions.remove(lock) : null;
+		if (resumption != null) {
+			resumption.run();
+		}
 	}
 
 	/**
@@ -71,6 +288,24 @@ final class RunningTransaction implements TransactionSynchronization {
 		return Ordered.HIGHEST_PRECEDENCE;
 	}
 
+	@Override
+	public void suspend() {
+		this.suspended = true;
+		rememberResources();
+	}
+
+	@Override
+	public void resume() {
+		this.suspended = false;
+	}
+
+	/**
+	 * Note that the end has begun, and that the listeners will be told how it went.
+	 */
+	void ending() {
+		this.ending = true;
+	}
+
 	/**
 	 * Note that all locks allow the commit.
 	 * @param versions those that it replaces
@@ -87,6 +322,24 @@ final class RunningTransaction implements TransactionSynchronization {
 	@Override
 	public void beforeCommit(boolean readOnly) {
 		this.doomed = this.transaction instanceof DefaultTransactionStatus status && status.isGlobalRollbackOnly();
+		lookAtCallbacks();
+	}
+
+	@Override
+	public void beforeCompletion() {
+		lookAtCallbacks();
+	}
+
+	/**
+	 * More of them may have been registered since the last look. Not all are called if
+	 * one of them fails.
+	 */
+	private void lookAtCallbacks() {
+		this.callbacksOfOthers = PendingWork.mayComeFrom(TransactionSynchronizationManager.getSynchronizations());
+		if (!this.lastCallback) {
+			this.lastCallback = true;
+			TransactionSynchronizationManager.registerSynchronization(new LastCallback());
+		}
 	}
 
 	@Override
@@ -107,18 +360,108 @@ final class RunningTransaction implements TransactionSynchronization {
 		if (!rolledBack) {
 			this.versions.forEach(ReplacedVersion::committed);
 		}
-		LockListener.HeldLock innermost = LockListener.HeldLock.current();
-		if (innermost == null || status == STATUS_COMMITTED) {
-			return;
-		}
-		if (!this.committing) {
-			this.manager.rollBackBoundConnection();
-		}
-		else if (!rolledBack) {
-			for (LockListener.HeldLock lock = innermost; lock != null; lock = lock.outer()) {
-				lock.outcomeUnknown(this.transaction, true);
+		if (!this.locks.isEmpty() && status != STATUS_COMMITTED) {
+			if (!this.committing) {
+				this.manager.rollBackBoundConnection();
+			}
+			else if (!rolledBack) {
+				outcomeUnknown(true);
 			}
 		}
+		rememberResources();
+	}
+
+	/**
+	 * Note that it is not known whether the commit took place, or is known after all.
+	 */
+	void outcomeUnknown(boolean unknown) {
+		locks().forEach((lock) -> lock.outcomeUnknown(this.transaction, unknown));
+	}
+
+	/**
+	 * See to it that the clean-up of the connection has nothing left to commit: what
+	 * callbacks have written since the end of the transaction is committed here, if all
+	 * locks of the transaction are still held, and otherwise rolled back.
+	 * @param known whether the transaction has ended as it should
+	 * @throws LockOverlapException if it was rolled back as a lock is not held
+	 */
+	void settle(boolean known) {
+		resumeLeftBehind();
+		if (this.locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
+			return;
+		}
+		if (!known || !this.manager.cleansUpByCommit(this.transaction)) {
+			this.manager.rollBackPendingWork();
+			return;
+		}
+		try {
+			new CommitCheck(this.manager, this.transaction, locks()).run();
+			this.manager.commitPendingWork(locks().get(0).keys().get(0));
+		}
+		catch (LockLostException ex) {
+			this.manager.rollBackPendingWork();
+			throw new LockOverlapException(ex.key(), "after the commit: what was written after it, in callbacks of the "
+					+ "transaction, has been rolled back", ex);
+		}
+		catch (RuntimeException | Error ex) {
+			this.manager.rollBackPendingWork();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Forget this transaction, and those inside of it that were left behind.
+	 */
+	void over() {
+		if (this.over) {
+			return;
+		}
+		this.over = true;
+		for (RunningTransaction running = INNERMOST.get(); running != null; running = running.outer) {
+			if (running == this) {
+				setInnermost(this.outer);
+			}
+		}
+		resumeLeftBehind();
+		this.whenOver.forEach(Runnable::run);
+	}
+
+	/**
+	 * What another thread should have resumed, which has closed a scope of this one.
+	 */
+	private void resumeLeftBehind() {
+		this.resumptions.values().forEach(Runnable::run);
+		this.resumptions.clear();
+	}
+
+	private static void setInnermost(@Nullable RunningTransaction innermost) {
+		if (innermost != null) {
+			INNERMOST.set(innermost);
+		}
+		else {
+			INNERMOST.remove();
+		}
+	}
+
+	/**
+	 * The end of a transaction whose listeners are not told: of one that fails before
+	 * they were told of the attempt.
+	 */
+	private final class LastCallback implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (status == STATUS_UNKNOWN && !RunningTransaction.this.ending) {
+				settle(false);
+				over();
+			}
+		}
+
 	}
 
 }

@@ -65,6 +65,26 @@ public final class StaleContextListener implements LockListener {
 		}
 	}
 
+	/**
+	 * Entities that were changed without a transaction would be written by one that comes
+	 * later, when the lock is somebody else's.
+	 */
+	@Override
+	public void beforeRelease(HeldLock lock) {
+		if (this.policy == StaleContext.ALLOW) {
+			return;
+		}
+		for (PersistenceContext context : PersistenceContext.usedBy(lock.propagation())) {
+			if (context.hasChangesForLater()) {
+				context.clear();
+				throw new IllegalStateException("Lock " + LockException.quote(lock.keys().get(0)) + " (" + lock.name()
+						+ ") ends while a persistence context holds changes that were made under it without a "
+						+ "transaction: a later one would write them without the lock. They were dropped. "
+						+ "Declare the locked method @Transactional");
+			}
+		}
+	}
+
 	private static IllegalStateException refused(Attempt attempt, String reason) {
 		return new IllegalStateException(
 				"Lock " + LockException.quote(attempt.keys().get(0)) + " (" + attempt.name() + ") " + reason + ".");

@@ -14,6 +14,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.redis.RedisLockBackend;
+import io.github.holdfast.testsupport.GuardedTransaction;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -53,17 +54,17 @@ class SingleAttemptTests {
 		HandoverLockBackend backend = new HandoverLockBackend(store);
 		AtomicInteger calls = new AtomicInteger();
 		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
-			LockTemplate single = locks.withWaitTime(Duration.ZERO);
+			LockTemplate single = GuardedTransaction.bodies(locks.withWaitTime(Duration.ZERO));
 			// The connection is made at the first use
 			locks.run(this.key, () -> {
 			});
 			for (int i = 0; i < CALLS; i++) {
 				single.run(this.key, () -> {
-					LockListener.HeldLock.current().guarded();
+					GuardedTransaction.commit();
 					calls.incrementAndGet();
 				});
 				single.execute(List.of(this.key, this.key + "-second"), () -> {
-					LockListener.HeldLock.current().guarded();
+					GuardedTransaction.commit();
 					return calls.incrementAndGet();
 				});
 			}

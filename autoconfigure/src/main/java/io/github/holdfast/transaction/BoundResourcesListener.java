@@ -1,0 +1,128 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+
+import org.jspecify.annotations.Nullable;
+import org.mybatis.spring.SqlSessionHolder;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+import io.github.holdfast.LockListener;
+
+/**
+ * Sees to it that <b>nothing is pending outside of a lock</b> on what Spring has bound to
+ * the thread. When a lock is acquired, no connection or session there carries a snapshot
+ * or data from before; when it is given back, nothing that was written under it is left
+ * to be sent or committed.
+ *
+ * <p>
+ * Connections of running transactions are the business of
+ * {@link ActiveTransactionListener} and of the guard at their commits. What is left are
+ * those that are bound without a transaction, by a method of propagation {@code SUPPORTS}
+ * or for open-in-view: in a pool without auto-commit, whatever is done there opens a
+ * transaction that nobody commits, and that is rolled back. A JPA session also gives its
+ * connection back, so that a call never waits for a second connection while it keeps the
+ * one of the view. MyBatis sessions forget what they have read, and send the statements
+ * of a batch.
+ *
+ * @since 0.1.0
+ */
+public final class BoundResourcesListener implements LockListener {
+
+	private static final boolean JDBC = isPresent("org.springframework.jdbc.datasource.ConnectionHolder");
+
+	private static final boolean JPA = isPresent("org.springframework.orm.jpa.EntityManagerHolder")
+			&& isPresent("jakarta.persistence.EntityManager");
+
+	private static final boolean MYBATIS = isPresent("org.mybatis.spring.SqlSessionHolder");
+
+	private static boolean isPresent(String type) {
+		return ClassUtils.isPresent(type, BoundResourcesListener.class.getClassLoader());
+	}
+
+	@Override
+	public void beforeAcquire(Attempt attempt) {
+		Collection<Object> resources = TransactionSynchronizationManager.getResourceMap().values();
+		if (!resources.isEmpty()) {
+			if (MYBATIS) {
+				resources.forEach(MyBatis::forget);
+			}
+			settle(resources);
+		}
+	}
+
+	@Override
+	public void beforeRelease(HeldLock lock) {
+		Collection<Object> resources = TransactionSynchronizationManager.getResourceMap().values();
+		if (!resources.isEmpty()) {
+			if (MYBATIS && isWithoutTransaction()) {
+				resources.forEach(MyBatis::send);
+			}
+			settle(resources);
+		}
+	}
+
+	private static void settle(Collection<Object> resources) {
+		if (JDBC && isWithoutTransaction()) {
+			resources.forEach(Jdbc::rollBack);
+		}
+		if (JPA) {
+			PersistenceContext.boundWithoutTransaction().forEach(PersistenceContext::giveUpConnection);
+		}
+	}
+
+	/**
+	 * Whether the thread is in a scope of synchronizations without a transaction.
+	 */
+	private static boolean isWithoutTransaction() {
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				&& !TransactionSynchronizationManager.isActualTransactionActive()
+				&& RunningTransaction.hidden() == null;
+	}
+
+	/**
+	 * Apart, as these classes need not be there.
+	 */
+	private static final class Jdbc {
+
+		static void rollBack(@Nullable Object resource) {
+			if (!(resource instanceof ConnectionHolder holder) || !holder.isSynchronizedWithTransaction()
+					|| holder.getConnectionHandle() == null) {
+				return;
+			}
+			try {
+				Connection connection = holder.getConnection();
+				if (!connection.getAutoCommit()) {
+					connection.rollback();
+				}
+			}
+			catch (SQLException ex) {
+				throw new DataAccessResourceFailureException("A connection that is bound to the thread without a "
+						+ "transaction could not be rolled back at the border of a lock", ex);
+			}
+		}
+
+	}
+
+	private static final class MyBatis {
+
+		static void forget(@Nullable Object resource) {
+			if (resource instanceof SqlSessionHolder holder) {
+				holder.getSqlSession().clearCache();
+			}
+		}
+
+		static void send(@Nullable Object resource) {
+			if (resource instanceof SqlSessionHolder holder) {
+				holder.getSqlSession().flushStatements();
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+import org.mariadb.jdbc.util.constants.ServerStatus;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What has been done on a connection that is not in auto-commit mode since its last
+ * commit. JDBC does not tell, but some drivers know from each answer of the database
+ * whether a transaction is open. Does no I/O.
+ */
+final class PendingWork {
+
+	private static final List<String> HARMLESS = List.of(RunningTransaction.class.getName(),
+			"org.springframework.jdbc.", "org.springframework.orm.", "org.mybatis.spring.");
+
+	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
+
+	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
+
+	private PendingWork() {
+	}
+
+	private static boolean isPresent(String driver) {
+		return ClassUtils.isPresent(driver, PendingWork.class.getClassLoader());
+	}
+
+	/**
+	 * Whether callbacks at the end of a transaction may work in the database. Those by
+	 * which Spring and MyBatis clean up do not.
+	 */
+	static boolean mayComeFrom(List<TransactionSynchronization> callbacks) {
+		return callbacks.stream()
+			.map((callback) -> callback.getClass().getName())
+			.anyMatch((name) -> HARMLESS.stream().noneMatch(name::startsWith));
+	}
+
+	/**
+	 * Whether a transaction may be open on a connection.
+	 * @return {@code true} also if the driver does not tell
+	 */
+	static boolean mayBeOn(Connection connection) throws SQLException {
+		if (POSTGRESQL && connection.isWrapperFor(BaseConnection.class)) {
+			return connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.IDLE;
+		}
+		if (MARIADB && connection.isWrapperFor(org.mariadb.jdbc.Connection.class)) {
+			int status = connection.unwrap(org.mariadb.jdbc.Connection.class).getContext().getServerStatus();
+			return (status & ServerStatus.IN_TRANSACTION) != 0;
+		}
+		return true;
+	}
+
+}

@@ -1,0 +1,46 @@
+package io.github.holdfast.testsupport;
+
+import io.github.holdfast.LockListener.HeldLock;
+import io.github.holdfast.LockTemplate;
+
+import org.springframework.transaction.TransactionExecution;
+
+/**
+ * Plays the transaction that a body consists of.
+ */
+public final class GuardedTransaction implements TransactionExecution {
+
+	private static final String NAME = "body";
+
+	private GuardedTransaction() {
+	}
+
+	/**
+	 * Returns a template whose bodies consist of such a transaction.
+	 * @param locks a template
+	 * @return a copy
+	 */
+	public static LockTemplate bodies(LockTemplate locks) {
+		return locks.withTransactionName(NAME);
+	}
+
+	/**
+	 * Commits the transaction of the current body, after a check of its locks.
+	 */
+	public static void commit() {
+		HeldLock lock = HeldLock.current();
+		if (lock == null) {
+			throw new IllegalStateException("No lock");
+		}
+		GuardedTransaction transaction = new GuardedTransaction();
+		lock.begun(transaction);
+		lock.guarded(transaction);
+		lock.committed(transaction, true);
+	}
+
+	@Override
+	public String getTransactionName() {
+		return NAME;
+	}
+
+}
