@@ -43,6 +43,9 @@ final class LockAcquisition {
 
 	private final long start;
 
+	/** Whether a key was asked for once only, as the application was to stop. */
+	private boolean draining;
+
 	LockAcquisition(LockEngine engine, LockBackend backend, List<LockListener> listeners, LockSettings settings,
 			Collection<String> keys, long start) {
 		this.engine = engine;
@@ -195,7 +198,7 @@ final class LockAcquisition {
 		if (interrupt != null && !shutdown) {
 			Thread.currentThread().interrupt();
 		}
-		if (this.engine.isClosed() || (lease == null && (shutdown || this.engine.isDraining()))) {
+		if (this.engine.isClosed() || (lease == null && (shutdown || this.draining || this.engine.isDraining()))) {
 			throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, interrupt);
 		}
 		if (interrupt != null) {
@@ -253,6 +256,7 @@ final class LockAcquisition {
 	 */
 	private Duration remainingWait() {
 		if (this.engine.isDraining()) {
+			this.draining = true;
 			return Duration.ZERO;
 		}
 		Duration remaining = this.settings.waitTime().minusNanos(System.nanoTime() - this.start);

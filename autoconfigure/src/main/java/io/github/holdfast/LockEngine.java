@@ -30,7 +30,7 @@ final class LockEngine implements AutoCloseable {
 
 	private final AtomicInteger held = new AtomicInteger();
 
-	private final CompletableFuture<Void> drained = new CompletableFuture<>();
+	private CompletableFuture<Void> drained = new CompletableFuture<>();
 
 	private volatile boolean draining;
 
@@ -70,10 +70,31 @@ final class LockEngine implements AutoCloseable {
 	 * Stop waiting, and tell when the last lock has been released.
 	 */
 	CompletionStage<Void> drain() {
-		this.draining = true;
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			this.draining = true;
+			drained = this.drained;
+		}
 		this.waits.cancel();
 		completeIfDrained();
-		return this.drained;
+		return drained;
+	}
+
+	/**
+	 * Let calls wait again, unless this engine has been closed. Who awaits the end of a
+	 * drain that is taken back by this need not wait any longer.
+	 */
+	void resume() {
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			if (!this.draining || this.closed) {
+				return;
+			}
+			this.draining = false;
+			drained = this.drained;
+			this.drained = new CompletableFuture<>();
+		}
+		drained.complete(null);
 	}
 
 	LockWaits.Wait beginWait() {
@@ -106,16 +127,25 @@ final class LockEngine implements AutoCloseable {
 	}
 
 	private void completeIfDrained() {
-		if (this.draining && this.held.get() == 0) {
-			this.drained.complete(null);
+		if (!this.draining) {
+			return;
 		}
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			if (!this.draining || this.held.get() > 0) {
+				return;
+			}
+			drained = this.drained;
+		}
+		drained.complete(null);
 	}
 
 	@Override
 	public void close() {
-		this.closed = true;
-		drain();
-		this.drained.complete(null);
+		synchronized (this) {
+			this.closed = true;
+		}
+		drain().toCompletableFuture().complete(null);
 		this.renewal.close();
 	}
 

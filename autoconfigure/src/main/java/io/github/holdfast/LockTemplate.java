@@ -322,10 +322,21 @@ public final class LockTemplate implements AutoCloseable {
 	 * Prepares the shutdown of this template and all of its copies: who waits for a lock,
 	 * now or later, gets a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}
 	 * at once. Locks that are free are still given, and held ones are renewed.
-	 * @return completes when the last lock has been released
+	 * @return completes when the last lock has been released, or the shutdown is taken
+	 * back by {@link #resume()}
 	 */
 	public CompletionStage<Void> drain() {
 		return (this.engine != null) ? this.engine.drain() : CompletableFuture.completedStage(null);
+	}
+
+	/**
+	 * Takes a {@link #drain()} back: calls of this template and all of its copies wait
+	 * for their locks again. Does nothing after {@link #close()}.
+	 */
+	public void resume() {
+		if (this.engine != null) {
+			this.engine.resume();
+		}
 	}
 
 	/**

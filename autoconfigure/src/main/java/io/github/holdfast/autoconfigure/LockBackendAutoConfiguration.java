@@ -69,8 +69,8 @@ public final class LockBackendAutoConfiguration {
 		}
 
 		@Bean
-		LockShutdown lockShutdown(ObjectProvider<LockTemplate> template, ApplicationContext context) {
-			return new LockShutdown(template::getObject, context);
+		LockShutdown lockShutdown(ApplicationContext context) {
+			return new LockShutdown(context);
 		}
 
 		@Configuration(proxyBeanMethods = false)

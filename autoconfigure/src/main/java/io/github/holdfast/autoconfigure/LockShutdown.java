@@ -1,6 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
-import java.util.function.Supplier;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
@@ -10,48 +11,83 @@ import org.springframework.context.event.ContextClosedEvent;
 import io.github.holdfast.LockTemplate;
 
 /**
- * Ends the use of locks in order: waiters fail as soon as the context begins to close;
- * running methods keep their locks until they end, at most for
+ * Ends the use of locks in order: waiters fail as soon as the context begins to close or
+ * is stopped; running methods keep their locks until they end, at most for
  * {@code spring.lifecycle.timeout-per-shutdown-phase}. Stops after the web server and
- * before connection pools and clients, which are closed as beans.
+ * before connection pools and clients, which are closed as beans. A context that is
+ * started again waits for locks as before.
+ *
+ * <p>
+ * Only the templates of the own context are meant: those of a parent go on to be used
+ * when a child is closed.
  */
 class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
 	/** After the web server, which stops at {@code DEFAULT_PHASE - 2048}. */
 	private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072;
 
-	private final Supplier<LockTemplate> template;
-
 	private final ApplicationContext context;
 
 	private volatile boolean running;
 
-	LockShutdown(Supplier<LockTemplate> template, ApplicationContext context) {
-		this.template = template;
+	private boolean stopped;
+
+	private boolean closed;
+
+	LockShutdown(ApplicationContext context) {
 		this.context = context;
 	}
 
 	@Override
-	public void onApplicationEvent(ContextClosedEvent event) {
+	public synchronized void onApplicationEvent(ContextClosedEvent event) {
 		if (event.getApplicationContext() == this.context) {
-			this.template.get().drain();
+			this.closed = true;
+			drain();
 		}
 	}
 
 	@Override
-	public void start() {
+	public synchronized void start() {
+		if (this.stopped && !this.closed) {
+			templates().forEach(LockTemplate::resume);
+		}
+		this.stopped = false;
 		this.running = true;
 	}
 
 	@Override
 	public void stop() {
-		this.running = false;
+		stop(() -> {
+		});
 	}
 
 	@Override
 	public void stop(Runnable callback) {
-		stop();
-		this.template.get().drain().whenComplete((result, failure) -> callback.run());
+		CompletableFuture<?> drained;
+		synchronized (this) {
+			this.running = false;
+			this.stopped = true;
+			drained = drain();
+		}
+		drained.whenComplete((result, failure) -> callback.run());
+	}
+
+	private CompletableFuture<?> drain() {
+		return CompletableFuture.allOf(templates().stream()
+			.map((template) -> template.drain().toCompletableFuture())
+			.toArray(CompletableFuture[]::new));
+	}
+
+	private Collection<LockTemplate> templates() {
+		return this.context.getBeansOfType(LockTemplate.class, false, false).values();
+	}
+
+	/**
+	 * A pause takes nothing away that locks need in general, and holders go on in it.
+	 */
+	@Override
+	public boolean isPauseable() {
+		return false;
 	}
 
 	@Override

@@ -9,10 +9,10 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * Reports a test class as skipped where etcd is not installed.
+ * Reports a test, or a class of tests, as skipped where etcd is not installed.
  */
 @EnabledIf(value = "io.github.holdfast.testsupport.EtcdServer#isInstalled", disabledReason = "etcd is not on the PATH")
-@Target(ElementType.TYPE)
+@Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 public @interface RequiresEtcd {
