@@ -134,18 +134,23 @@ final class LockAcquisition {
 		return holder != null;
 	}
 
+	/**
+	 * The missing keys are in the order of all keys.
+	 */
 	private void acquireAll(List<String> missing) {
 		List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
 		int next = 0;
 		for (String key : this.keys) {
-			LockScope holder = missing.contains(key) ? null : HeldLocks.holder(this.backend, storedKey(key));
+			boolean isMissing = next < missing.size() && missing.get(next).equals(key);
+			LockScope holder = isMissing ? null : HeldLocks.holder(this.backend, storedKey(key));
 			LockLease held = (holder != null) ? holder.lease(this.backend, storedKey(key)) : null;
 			if (held != null) {
 				this.leases.add(held);
 				this.lenders.add(holder);
 			}
 			else {
-				this.leases.add((atOnce != null) ? atOnce.get(next++) : acquire(key));
+				this.leases.add((atOnce != null) ? atOnce.get(next) : acquire(key));
+				next++;
 			}
 		}
 	}
@@ -173,7 +178,7 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.settings.request(storedKey(key), remainingWait(), LockOwner.next(), LockOwner.holder());
+		return this.settings.request(storedKey(key), remainingWait(), this.engine.nextOwner(), LockOwner.holder());
 	}
 
 	private LockLease acquire(String key) {

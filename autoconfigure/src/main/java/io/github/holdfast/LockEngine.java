@@ -22,6 +22,8 @@ final class LockEngine implements AutoCloseable {
 
 	private final Supplier<List<LockListener>> listeners;
 
+	private final Supplier<Boolean> inThisJvm;
+
 	private final LockRenewal renewal = new LockRenewal();
 
 	private final LockWaits waits = new LockWaits();
@@ -39,6 +41,8 @@ final class LockEngine implements AutoCloseable {
 	LockEngine(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
 		this.backend = SingletonSupplier.of(backend);
 		this.listeners = SingletonSupplier.of(listeners);
+		this.inThisJvm = SingletonSupplier
+			.of(() -> this.backend.get().capabilities().contains(LockBackend.Capability.IN_PROCESS));
 	}
 
 	LockScope acquire(Collection<String> keys, LockSettings settings) {
@@ -103,6 +107,10 @@ final class LockEngine implements AutoCloseable {
 
 	AcquiredLease acquired(String key, LockLease lease, LockSettings settings) {
 		return new AcquiredLease(key, lease, settings, this.renewal);
+	}
+
+	String nextOwner() {
+		return this.inThisJvm.get() ? LockOwner.nextLocal() : LockOwner.next();
 	}
 
 	CleanUps cleanUps() {

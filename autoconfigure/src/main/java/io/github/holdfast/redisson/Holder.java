@@ -1,6 +1,7 @@
 package io.github.holdfast.redisson;
 
-import java.security.SecureRandom;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.holdfast.LockRequest;
@@ -15,11 +16,16 @@ import io.github.holdfast.LockRequest;
  */
 record Holder(LockRequest request, LockNames names, long id, String field) {
 
-	/** Begins where the ids of threads, which other users of the client have, are not. */
-	private static final AtomicLong IDS = new AtomicLong(new SecureRandom().nextLong());
+	private static final AtomicLong IDS = new AtomicLong();
 
+	/**
+	 * Two clients that were restored from one image have the same id, and count alike:
+	 * only the owner is another one. The ids of threads, which other users of the client
+	 * have, are small numbers.
+	 */
 	static Holder of(LockRequest request, String clientId) {
-		long id = IDS.incrementAndGet();
+		UUID owner = UUID.nameUUIDFromBytes(request.owner().getBytes(StandardCharsets.UTF_8));
+		long id = owner.getLeastSignificantBits() + IDS.incrementAndGet();
 		return new Holder(request, LockNames.of(request.key()), id, clientId + ":" + id);
 	}
 
