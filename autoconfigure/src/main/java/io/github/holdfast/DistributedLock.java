@@ -54,7 +54,7 @@ public @interface DistributedLock {
 	 * <p>
 	 * A collection or an array gives several locks, all or none, taken in sorted order
 	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
-	 * needs no lock.
+	 * needs no lock; more than 1000 different keys are refused.
 	 * <p>
 	 * A null or blank key, a null element, a null part of a concatenation, and an object
 	 * that has no text form of its own are refused with an

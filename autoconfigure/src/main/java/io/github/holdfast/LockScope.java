@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -32,6 +34,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	private final List<LockLease> leases;
 
 	private final List<AcquiredLease> acquired;
+
+	private final Map<String, LockLease> acquiredByKey;
 
 	private final List<LockListener> listeners;
 
@@ -80,6 +84,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		this.keys = keys;
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
+		this.acquiredByKey = byKey(acquired);
 		this.listeners = listeners;
 		this.engine = engine;
 		this.outer = HeldLocks.current();
@@ -96,6 +101,16 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 			holders.add(this);
 		}
 		return holders;
+	}
+
+	private static Map<String, LockLease> byKey(List<AcquiredLease> acquired) {
+		if (acquired.size() == 1) {
+			LockLease lease = acquired.get(0).lease();
+			return Map.of(lease.key(), lease);
+		}
+		Map<String, LockLease> leases = new HashMap<>();
+		acquired.forEach((one) -> leases.put(one.lease().key(), one.lease()));
+		return leases;
 	}
 
 	/**
@@ -150,14 +165,7 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 	}
 
 	@Nullable LockLease lease(LockBackend backend, String key) {
-		if (this.backend == backend) {
-			for (AcquiredLease acquired : this.acquired) {
-				if (acquired.lease().key().equals(key)) {
-					return acquired.lease();
-				}
-			}
-		}
-		return null;
+		return (this.backend == backend) ? this.acquiredByKey.get(key) : null;
 	}
 
 	@Override

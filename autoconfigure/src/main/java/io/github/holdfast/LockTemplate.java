@@ -2,6 +2,7 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -35,6 +36,8 @@ import org.springframework.util.Assert;
  * @since 0.1.0
  */
 public final class LockTemplate implements AutoCloseable {
+
+	private static final int MAX_KEYS = 1000;
 
 	private final @Nullable LockEngine engine;
 
@@ -224,13 +227,15 @@ public final class LockTemplate implements AutoCloseable {
 	 * Calls a body under the locks of several keys.
 	 * @param <T> the type of the result
 	 * @param <E> what the body throws
-	 * @param keys the keys, in any order; none means that no lock is needed
+	 * @param keys the keys, in any order, at most 1000 different ones; none means that no
+	 * lock is needed
 	 * @param body the code to call
 	 * @return what the body returned
 	 * @throws E what the body threw
 	 * @throws LockNotAcquiredException if a lock was not acquired; the body has not run,
 	 * or has been rolled back in each attempt of an optimistic lock
 	 * @throws LockBackendException if the store failed; the body has not run
+	 * @throws IllegalArgumentException if a key is blank, or there are too many
 	 */
 	@SuppressWarnings("try")
 	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, Body<T, E> body)
@@ -276,10 +281,12 @@ public final class LockTemplate implements AutoCloseable {
 
 	/**
 	 * Acquires the locks of several keys, for a try-with-resources statement.
-	 * @param keys the keys, in any order; none means that no lock is needed
+	 * @param keys the keys, in any order, at most 1000 different ones; none means that no
+	 * lock is needed
 	 * @return closes by releasing the locks
 	 * @throws LockNotAcquiredException if a lock was not acquired; none is held then
 	 * @throws LockBackendException if the store failed
+	 * @throws IllegalArgumentException if a key is blank, or there are too many
 	 */
 	public Scope acquire(Collection<String> keys) {
 		checkKeys(keys);
@@ -296,6 +303,11 @@ public final class LockTemplate implements AutoCloseable {
 
 	private static void checkKeys(Collection<String> keys) {
 		keys.forEach((key) -> Assert.hasText(key, "Lock key must not be blank"));
+		if (keys.size() > MAX_KEYS) {
+			int distinct = new HashSet<>(keys).size();
+			Assert.isTrue(distinct <= MAX_KEYS, () -> distinct + " locks at once are more than the " + MAX_KEYS
+					+ " allowed: lock fewer in one call, or take one lock for all of them");
+		}
 	}
 
 	/**

@@ -21,8 +21,11 @@ final class KeyText {
 
 	private static final int MAX_LENGTH = 4096;
 
-	/** As in {@code java.lang.Object@1b6d3586}, also inside of a record's text. */
-	private static final Pattern IDENTITY_HASH = Pattern.compile("([\\w$]+\\.)+[\\w$]+@[0-9a-f]{1,8}(?![\\w.-])");
+	/**
+	 * As in {@code java.lang.Object@1b6d3586}, also inside of a record's text. Only the
+	 * last dot counts, so that each character is looked at once.
+	 */
+	private static final Pattern IDENTITY_HASH = Pattern.compile("[\\w$]\\.[\\w$]++@[0-9a-f]{1,8}+(?![\\w.-])");
 
 	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
 
@@ -69,10 +72,10 @@ final class KeyText {
 		}
 		String text = value.toString();
 		if (text == null || text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))
-				|| IDENTITY_HASH.matcher(text).find()) {
+				|| IDENTITY_HASH.matcher(checked(text, expression)).find()) {
 			throw refusedObject(value, expression);
 		}
-		return checked(text, expression);
+		return text;
 	}
 
 	private static IllegalArgumentException refusedObject(Object value, Supplier<String> expression) {

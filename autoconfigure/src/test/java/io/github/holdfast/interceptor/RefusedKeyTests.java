@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,42 @@ class RefusedKeyTests {
 	@Test
 	void hugeKeyIsRefused() {
 		assertRefused((service) -> service.plain("x".repeat(5000)), "5000 characters");
+	}
+
+	@Test
+	@Tag("F72")
+	void hugeTextOfAnObjectIsRefusedBeforeItIsLookedAt() {
+		assertRefused((service) -> service.plain(new Text("a.".repeat(4000))), "8000 characters");
+		assertRefused((service) -> service.plain(new Text("a".repeat(100_000))), "100000 characters");
+	}
+
+	@Test
+	@Tag("F72")
+	void longTextOfAnObjectNeedsNoStack() throws InterruptedException {
+		String dots = "a.".repeat(2000);
+		AtomicReference<Object> text = new AtomicReference<>();
+		Thread thread = new Thread(null, () -> {
+			try {
+				text.set(KeyText.of(new Text(dots), () -> "#value"));
+			}
+			catch (Throwable ex) {
+				text.set(ex);
+			}
+		}, "small-stack", 256 * 1024);
+		thread.start();
+		thread.join();
+		assertThat(text.get()).isEqualTo(dots);
+		assertThatIllegalArgumentException().isThrownBy(() -> KeyText.of(new Text(dots + "b@1a2b"), () -> "#value"))
+			.withMessageContaining("no text form of its own");
+	}
+
+	record Text(String text) {
+
+		@Override
+		public String toString() {
+			return this.text;
+		}
+
 	}
 
 	@Test
