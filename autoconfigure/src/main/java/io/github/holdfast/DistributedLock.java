@@ -26,7 +26,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p>
  * A nested call for a key that the same call chain already holds proceeds at once. The
  * annotation works on methods that are called through their Spring proxy: public,
- * protected or package-private, not final, not static, and not on {@code this}. It may be
+ * protected or package-private, not final, not static, and not on {@code this} or on
+ * objects that are no beans, such as Quartz jobs that are only autowired. It may be
  * declared on an interface method, and composed into annotations of your own with
  * {@link org.springframework.core.annotation.AliasFor @AliasFor}. Methods that return
  * before their work is done ({@code Future}, {@code CompletionStage}, reactive types) are

@@ -1,5 +1,6 @@
 package io.github.holdfast.interceptor;
 
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -38,16 +39,29 @@ public final class LockNames {
 	 * @return the names, sorted
 	 */
 	public Set<String> find() {
-		Set<String> beans = new LinkedHashSet<>(List.of(this.beanFactory.getBeanDefinitionNames()));
-		beans.addAll(List.of(this.beanFactory.getSingletonNames()));
 		Set<String> names = new TreeSet<>();
-		for (String bean : beans) {
-			Class<?> type = type(bean);
-			if (type != null && !type.getName().startsWith("org.springframework.")) {
-				names.addAll(this.source.names(type));
-			}
+		for (String bean : beans(this.beanFactory)) {
+			names.addAll(find(bean));
 		}
 		return names;
+	}
+
+	/**
+	 * The names of the locks of one bean.
+	 */
+	Collection<String> find(String bean) {
+		Class<?> type = type(bean);
+		return (type != null && !type.getName().startsWith("org.springframework.")) ? this.source.names(type)
+				: Set.of();
+	}
+
+	/**
+	 * The names of all beans of a factory, without those of its parents.
+	 */
+	static Set<String> beans(ConfigurableListableBeanFactory beanFactory) {
+		Set<String> beans = new LinkedHashSet<>(List.of(beanFactory.getBeanDefinitionNames()));
+		beans.addAll(List.of(beanFactory.getSingletonNames()));
+		return beans;
 	}
 
 	private @Nullable Class<?> type(String name) {

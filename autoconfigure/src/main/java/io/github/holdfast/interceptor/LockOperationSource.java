@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,6 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.annotation.Propagation;
@@ -80,7 +80,7 @@ public final class LockOperationSource {
 	 * Whether a method is annotated, itself or on an interface or superclass.
 	 */
 	boolean isLocked(Method method, @Nullable Class<?> targetClass) {
-		return find(AopUtils.getMostSpecificMethod(method, targetClass)).isPresent();
+		return LockAnnotations.isPresent(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
 	}
 
 	/**
@@ -105,7 +105,7 @@ public final class LockOperationSource {
 
 	private Optional<LockOperation> read(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		MergedAnnotation<DistributedLock> annotation = find(specific);
+		MergedAnnotation<DistributedLock> annotation = LockAnnotations.find(specific, targetClass);
 		return annotation.isPresent() ? Optional.of(parse(annotation, specific, targetClass)) : Optional.empty();
 	}
 
@@ -142,7 +142,7 @@ public final class LockOperationSource {
 	Collection<String> names(Class<?> targetClass) {
 		return MethodIntrospector.selectMethods(targetClass, (MethodIntrospector.MetadataLookup<String>) (method) -> {
 			Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-			MergedAnnotation<DistributedLock> annotation = find(specific);
+			MergedAnnotation<DistributedLock> annotation = LockAnnotations.find(specific, targetClass);
 			return annotation.isPresent() ? name(annotation, specific, targetClass) : null;
 		}).values();
 	}
@@ -151,16 +151,13 @@ public final class LockOperationSource {
 		return this.parser.context(operation.parameterNames(), arguments);
 	}
 
-	private static MergedAnnotation<DistributedLock> find(Method method) {
-		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
-	}
-
 	private LockOperation parse(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 		String location = ClassUtils.getShortName(targetClass) + "." + method.getName() + "("
 				+ StringUtils.collectionToDelimitedString(
 						Arrays.stream(method.getParameterTypes()).map(Class::getSimpleName).toList(), ", ")
 				+ ")";
 		refuseSecondAnnotation(method, location);
+		refuseDifferentAnnotations(method, targetClass, location);
 		String condition = annotation.getString("condition");
 		DistributedLock.OnBusy onBusy = annotation.getEnum("onBusy", DistributedLock.OnBusy.class);
 		LockOperation operation = new LockOperation(method, location,
@@ -182,6 +179,26 @@ public final class LockOperationSource {
 					"@DistributedLock is present " + direct.size() + " times on " + location
 							+ ", directly or by composed annotations.",
 					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
+		}
+	}
+
+	/**
+	 * Callers by one interface would not be kept from each other by those by the other.
+	 */
+	private static void refuseDifferentAnnotations(Method method, Class<?> targetClass, String location) {
+		List<MergedAnnotation<DistributedLock>> all = LockAnnotations.findAll(method, targetClass);
+		if (all.stream().map(MergedAnnotation::asMap).distinct().count() > 1) {
+			throw new LockConfigurationException(
+					"@DistributedLock on " + location + " has different attributes in "
+							+ all.stream()
+								.map((annotation) -> ClassUtils
+									.getShortName(LockAnnotations.declaringClass(annotation, method)))
+								.distinct()
+								.sorted()
+								.collect(Collectors.joining(" and "))
+							+ ".",
+					"Annotate the method of " + ClassUtils.getShortName(method.getDeclaringClass())
+							+ ", which then counts alone.");
 		}
 	}
 

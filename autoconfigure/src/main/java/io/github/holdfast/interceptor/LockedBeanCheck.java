@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +22,13 @@ import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -41,7 +46,8 @@ import io.github.holdfast.support.LockConfigurationException;
  *
  * @since 0.1.0
  */
-public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
+public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton,
+		ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
 
@@ -91,6 +97,19 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 				&& !this.beanFactory.isFactoryBean(beanName) && this.beanFactory.isSingleton(beanName);
 	}
 
+	/**
+	 * What a bean is made of, or {@code null} if it is not made by a definition, as the
+	 * product of a factory.
+	 */
+	private @Nullable BeanDefinition definition(Object bean, String beanName) {
+		ConfigurableListableBeanFactory beanFactory = this.beanFactory;
+		if (beanFactory == null || !beanFactory.containsBeanDefinition(beanName)
+				|| (!(bean instanceof FactoryBean) && beanFactory.isFactoryBean(beanName))) {
+			return null;
+		}
+		return beanFactory.getMergedBeanDefinition(beanName);
+	}
+
 	private void check(Object bean, String beanName) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
 		if (targetClass.getName().startsWith("org.springframework.") || bean instanceof ScopedObject) {
@@ -99,7 +118,9 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		Collection<LockOperation> operations = this.source.getAll(targetClass);
 		if (!operations.isEmpty()) {
 			List<Advisor> advisors = advisors(bean);
+			BeanDefinition definition = definition(bean, beanName);
 			for (LockOperation operation : operations) {
+				checkCaller(operation, beanName, targetClass, definition);
 				check(operation, bean, beanName, targetClass, advisors);
 				this.source.bodyIsTransaction(operation.method(), targetClass,
 						bodyTransaction(advisors, operation.method(), targetClass));
@@ -111,9 +132,24 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		}
 	}
 
+	private static void checkCaller(LockOperation operation, String beanName, Class<?> targetClass,
+			@Nullable BeanDefinition definition) {
+		String reason = ContainerCalls.reason(operation.method(), targetClass, definition);
+		if (reason != null) {
+			throw new LockConfigurationException(
+					where(operation.location(), beanName) + "has no effect when Spring calls the method by itself ("
+							+ reason + "): it does so on the bean and not on its proxy.",
+					"Call a locked method of another bean from there, or use LockTemplate.");
+		}
+	}
+
+	private static String where(String location, String beanName) {
+		return "@DistributedLock on " + location + " of bean '" + beanName + "' ";
+	}
+
 	private static void check(LockOperation operation, Object bean, String beanName, Class<?> targetClass,
 			List<Advisor> advisors) {
-		String where = "@DistributedLock on " + operation.location() + " of bean '" + beanName + "' ";
+		String where = where(operation.location(), beanName);
 		int lock = indexOfLock(advisors);
 		if (lock < 0 && isMock(bean)) {
 			return;
@@ -123,13 +159,15 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 					"Let Spring create the bean as usual; a bean that a BeanPostProcessor depends on is created too "
 							+ "early for proxies.");
 		}
-		checkReachable(operation.method(), bean, where);
+		if (!isOnInterface(operation.method(), bean, targetClass)) {
+			checkReachable(operation.method(), bean, where);
+		}
 		Method fallback = operation.fallback();
 		if (fallback != null) {
 			checkReachable(fallback, bean, where);
 		}
 		for (int i = 0; i < lock; i++) {
-			if (transactionAttribute(advisors.get(i), operation.method(), targetClass) != null) {
+			if (isTransactional(advisors.get(i), operation.method(), targetClass)) {
 				throw new LockConfigurationException(
 						where + "would be taken inside of the method's transaction and released before the commit: "
 								+ "the transaction advisor comes first.",
@@ -158,6 +196,15 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 				: ClassUtils.getQualifiedMethodName(method, targetClass));
 	}
 
+	/**
+	 * Whether a JDK proxy has the method under other types than the class that it is
+	 * inherited from.
+	 */
+	private static boolean isOnInterface(Method method, Object bean, Class<?> targetClass) {
+		return AopUtils.isJdkDynamicProxy(bean) && LockAnnotations.implemented(method, targetClass)
+			.anyMatch((declared) -> declared.getDeclaringClass().isInstance(bean));
+	}
+
 	private static void checkReachable(Method method, Object bean, String where) {
 		if (AopUtils.isJdkDynamicProxy(bean)) {
 			try {
@@ -176,6 +223,33 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 							+ "' is final, so that the bean's proxy cannot intercept it.",
 					"Remove 'final' from the method.");
 		}
+		else if (isHidden(method, bean.getClass())) {
+			throw new LockConfigurationException(
+					where + "has no effect: method '" + method.getName() + "' is package-private in "
+							+ method.getDeclaringClass().getPackageName()
+							+ ", so that the bean's proxy cannot intercept it.",
+					"Make the method public or protected.");
+		}
+	}
+
+	/**
+	 * Whether the method is one that only classes of another package can override.
+	 */
+	private static boolean isHidden(Method method, Class<?> proxyClass) {
+		boolean packagePrivate = (method.getModifiers()
+				& (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0;
+		Class<?> declaringClass = method.getDeclaringClass();
+		return packagePrivate && !(declaringClass.getPackageName().equals(proxyClass.getPackageName())
+				&& declaringClass.getClassLoader() == proxyClass.getClassLoader());
+	}
+
+	/**
+	 * A JDK proxy also finds the transactions of an interface that only the bean's class
+	 * knows of, and not that of the method.
+	 */
+	private static boolean isTransactional(Advisor advisor, Method method, Class<?> targetClass) {
+		return Stream.concat(Stream.of(method), LockAnnotations.implemented(method, targetClass))
+			.anyMatch((declared) -> transactionAttribute(advisor, declared, targetClass) != null);
 	}
 
 	private static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method,
@@ -212,6 +286,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	@Override
 	public void afterSingletonsInstantiated() {
 		checkOtherSingletons();
+		checkParents();
 		this.complete = true;
 		checkSupported();
 	}
@@ -229,12 +304,66 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 			if (bean != null) {
 				check(bean, name);
 			}
+			if (bean instanceof FactoryBean<?> factory && factory.isSingleton()) {
+				// As early as the factory, its product may have been made
+				checkProduct(this.beanFactory.getBean(name), name);
+			}
 		}
 		this.seen.clear();
 	}
 
 	/**
-	 * A mock in a test has no body that needs a lock.
+	 * A factory may make nothing.
+	 */
+	private void checkProduct(Object product, String name) {
+		if (!this.seen.contains(name)) {
+			check(product, name);
+		}
+	}
+
+	private void checkParents() {
+		BeanFactory parent = (this.beanFactory != null) ? this.beanFactory.getParentBeanFactory() : null;
+		while (parent instanceof ConfigurableListableBeanFactory beans) {
+			checkUnlocked(beans, "parent");
+			parent = beans.getParentBeanFactory();
+		}
+	}
+
+	/**
+	 * Contexts tell their parents, too, when they are complete.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext()
+			.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory beans
+				&& beans != this.beanFactory) {
+			checkUnlocked(beans, "child");
+		}
+	}
+
+	/**
+	 * Proxies for locks are made by the context of the bean only.
+	 */
+	private void checkUnlocked(ConfigurableListableBeanFactory beans, String relation) {
+		if (beans.getBeanNamesForType(LockedBeanCheck.class, true, false).length > 0) {
+			return;
+		}
+		LockNames names = new LockNames(this.source, beans);
+		for (String beanName : LockNames.beans(beans)) {
+			Object bean = beans.containsSingleton(beanName) ? beans.getSingleton(beanName) : null;
+			boolean harmless = bean != null && (isMock(bean) || indexOfLock(advisors(bean)) >= 0);
+			if (!harmless && !names.find(beanName).isEmpty()) {
+				throw new LockConfigurationException(
+						"@DistributedLock on methods of bean '" + beanName + "' has no effect, as the bean is in a "
+								+ relation + " context without locks.",
+						"Define the bean in the context that has Holdfast's auto-configuration, or let the " + relation
+								+ " context have it, too.");
+			}
+		}
+	}
+
+	/**
+	 * A mock in a test has no body that needs a lock, but a spy has.
 	 */
 	private static boolean isMock(Object bean) {
 		if (!ClassUtils.isPresent(MOCKITO, null)) {
@@ -243,8 +372,12 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		Method details = ClassUtils.getMethod(ClassUtils.resolveClassName(MOCKITO, null), "mockingDetails",
 				Object.class);
 		Object mocking = ReflectionUtils.invokeMethod(details, null, bean);
-		return mocking != null && Boolean.TRUE
-			.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(details.getReturnType(), "isMock"), mocking));
+		return mocking != null && is("isMock", mocking, details) && !is("isSpy", mocking, details);
+	}
+
+	private static boolean is(String question, Object mocking, Method details) {
+		Method method = ClassUtils.getMethod(details.getReturnType(), question);
+		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, mocking));
 	}
 
 	private void checkSupported() {
