@@ -10,6 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -25,15 +27,20 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockListener;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Gives every transaction manager its own guard, whoever defined it, and checks when all
- * beans are there that the wanted level is possible. Reactive managers are left alone.
+ * beans are there that the wanted level is possible. Before a lock is acquired it looks
+ * whether all guards are still there. Reactive managers are left alone.
  *
  * @since 0.1.0
  */
-public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
+public final class CommitGuardPostProcessor
+		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuardPostProcessor.class);
 
 	private final Supplier<CommitGuardLevel> level;
 
@@ -97,17 +104,16 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	private void guard(Object bean, String beanName) {
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		PlatformTransactionManager manager = (PlatformTransactionManager) ((target != null) ? target : bean);
-		if (this.managers.stream().anyMatch((known) -> known.manager() == manager)) {
-			return;
+		for (GuardedManager known : this.managers) {
+			if (known.manager() == manager) {
+				addGuard(known);
+				return;
+			}
 		}
 		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
 				(name) -> this.leftOut.get().contains(name));
 		if (takesGuard(manager)) {
-			ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) manager;
-			List<TransactionExecutionListener> listeners = new ArrayList<>(
-					configurable.getTransactionExecutionListeners());
-			listeners.add(new CommitGuard(managed, () -> this.seesAll));
-			configurable.setTransactionExecutionListeners(listeners);
+			addGuard(managed);
 		}
 		else {
 			this.seesAll = false;
@@ -115,6 +121,37 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		this.managers.add(managed);
 		if (this.complete) {
 			check(managed);
+		}
+	}
+
+	/**
+	 * Add the guard of a manager, unless it is there.
+	 * @return whether it was missing
+	 */
+	private synchronized boolean addGuard(GuardedManager managed) {
+		if (!takesGuard(managed.manager()) || isGuarded(managed.manager())) {
+			return false;
+		}
+		ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) managed.manager();
+		List<TransactionExecutionListener> listeners = new ArrayList<>(configurable.getTransactionExecutionListeners());
+		listeners.add(new CommitGuard(managed, () -> this.seesAll));
+		configurable.setTransactionExecutionListeners(listeners);
+		return true;
+	}
+
+	/**
+	 * The listeners of a manager can be replaced at any time, also when the application
+	 * has been started.
+	 */
+	@Override
+	public void beforeAcquire(Attempt attempt) {
+		for (GuardedManager managed : this.managers) {
+			if (!isGuarded(managed.manager()) && addGuard(managed)) {
+				logger.warn(
+						"The listeners of the transaction manager {} were replaced: its commits are checked again "
+								+ "from now on. Use addListener instead of setTransactionExecutionListeners",
+						managed.manager());
+			}
 		}
 	}
 
@@ -134,10 +171,14 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	}
 
 	private static boolean isGuarded(Object bean) {
-		return bean instanceof ConfigurableTransactionManager configurable
-				&& configurable.getTransactionExecutionListeners()
-					.stream()
-					.anyMatch((listener) -> listener instanceof CommitGuard);
+		if (bean instanceof ConfigurableTransactionManager configurable) {
+			for (TransactionExecutionListener listener : configurable.getTransactionExecutionListeners()) {
+				if (listener instanceof CommitGuard) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	/**
