@@ -2,8 +2,8 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
 final class AcquiredLease {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
+
+	/** For leases without an end, which stay behind for some time. */
+	private static final ScheduledThreadPoolExecutor keepers = LockThreads.scheduler("holdfast-keeper", 2);
 
 	private final String key;
 
@@ -171,7 +174,7 @@ final class AcquiredLease {
 	 * in this JVM does not.
 	 */
 	private void giveBackAfter(Duration time) {
-		CompletableFuture.delayedExecutor(time.toNanos(), TimeUnit.NANOSECONDS).execute(this::giveBack);
+		keepers.schedule(this::giveBack, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
 	}
 
 	private void giveBack() {

@@ -5,7 +5,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -24,18 +23,10 @@ final class LockRenewal implements AutoCloseable {
 
 	private static final int THREADS = 4;
 
-	private static final AtomicInteger threadNumber = new AtomicInteger();
-
 	private final ScheduledThreadPoolExecutor executor;
 
 	LockRenewal() {
-		this.executor = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
-			Thread thread = new Thread(task, "holdfast-renewal-" + threadNumber.incrementAndGet());
-			thread.setDaemon(true);
-			return thread;
-		});
-		this.executor.setKeepAliveTime(10, TimeUnit.SECONDS);
-		this.executor.allowCoreThreadTimeOut(true);
+		this.executor = LockThreads.scheduler("holdfast-renewal", THREADS);
 		this.executor.setRemoveOnCancelPolicy(true);
 		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}

@@ -1,8 +1,14 @@
 package io.github.holdfast;
 
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -88,6 +94,24 @@ class ArchitectureTests {
 		.bePublic()
 		.andShould()
 		.haveModifier(JavaModifier.FINAL);
+
+	@ArchTest
+	static final ArchRule nothingNeedsTheCommonPoolWhichTheApplicationMayBlock = noClasses().should()
+		.callMethodWhere(usesTheCommonPool())
+		.orShould()
+		.dependOnClassesThat()
+		.areAssignableTo(ForkJoinPool.class);
+
+	private static DescribedPredicate<JavaMethodCall> usesTheCommonPool() {
+		Set<String> timed = Set.of("orTimeout", "completeOnTimeout", "delayedExecutor", "parallel", "parallelStream");
+		return DescribedPredicate.describe("use the common pool", (call) -> {
+			AccessTarget.CodeUnitCallTarget target = call.getTarget();
+			boolean asynchronous = target.getOwner().isAssignableTo(CompletionStage.class)
+					&& target.getName().endsWith("Async")
+					&& target.getRawParameterTypes().stream().noneMatch((type) -> type.isEquivalentTo(Executor.class));
+			return asynchronous || timed.contains(target.getName());
+		});
+	}
 
 	@ArchTest
 	static final ArchRule everyPackageIsNullMarked = classes().that()

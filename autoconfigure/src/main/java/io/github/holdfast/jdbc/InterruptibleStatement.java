@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.support.DaemonThreads;
 import io.github.holdfast.support.LockConnections.SqlCall;
 
 /**
@@ -23,7 +24,7 @@ final class InterruptibleStatement {
 
 	private static final int INTERVAL_MILLIS = 20;
 
-	private static final ScheduledThreadPoolExecutor watcher = watcher();
+	private static final ScheduledThreadPoolExecutor watcher = DaemonThreads.scheduler("holdfast-interrupt", THREADS);
 
 	private final Statement statement;
 
@@ -35,17 +36,6 @@ final class InterruptibleStatement {
 
 	private InterruptibleStatement(Statement statement) {
 		this.statement = statement;
-	}
-
-	private static ScheduledThreadPoolExecutor watcher() {
-		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(THREADS, (task) -> {
-			Thread thread = new Thread(task, "holdfast-interrupt");
-			thread.setDaemon(true);
-			return thread;
-		});
-		executor.setKeepAliveTime(10, TimeUnit.SECONDS);
-		executor.allowCoreThreadTimeOut(true);
-		return executor;
 	}
 
 	/**

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -25,6 +24,7 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -163,8 +163,10 @@ public final class RedisQuorumNodes implements AutoCloseable {
 	 * @throws RuntimeException if none answers
 	 */
 	public List<String> info(String section) {
-		List<CompletableFuture<String>> answers = this.nodes.stream().map((node) -> node.info(section)).toList();
-		answers.forEach((answer) -> answer.completeOnTimeout("", INFO_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS));
+		AnswerTimeout timeout = new AnswerTimeout(INFO_TIMEOUT);
+		List<CompletableFuture<String>> answers = this.nodes.stream()
+			.map((node) -> timeout.limit(node.info(section)))
+			.toList();
 		List<String> answered = answers.stream()
 			.map((answer) -> answer.exceptionally((ex) -> "").join())
 			.filter((answer) -> !answer.isEmpty())

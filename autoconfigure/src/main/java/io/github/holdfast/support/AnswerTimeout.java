@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -53,7 +52,7 @@ public final class AnswerTimeout {
 				this.dropping.unlock();
 			}
 		}
-		schedule(this.timeout.toNanos());
+		schedule(this.timeout);
 		return answer;
 	}
 
@@ -66,14 +65,10 @@ public final class AnswerTimeout {
 		return this.pending.size();
 	}
 
-	private void schedule(long nanos) {
+	private void schedule(Duration time) {
 		if (this.scheduled.compareAndSet(false, true)) {
-			expireAfter(nanos);
+			DaemonThreads.later(time, this::expire);
 		}
-	}
-
-	private void expireAfter(long nanos) {
-		CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(this::expire);
 	}
 
 	private void expire() {
@@ -87,11 +82,11 @@ public final class AnswerTimeout {
 			// One may have come in between, which has seen that a timer was set
 			oldest = oldest();
 			if (oldest != null) {
-				schedule(oldest.deadline.remainingNanos());
+				schedule(oldest.deadline.remaining());
 			}
 		}
 		else {
-			expireAfter(oldest.deadline.remainingNanos());
+			DaemonThreads.later(oldest.deadline.remaining(), this::expire);
 		}
 	}
 

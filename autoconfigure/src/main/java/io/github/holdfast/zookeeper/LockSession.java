@@ -3,7 +3,6 @@ package io.github.holdfast.zookeeper;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.support.DaemonThreads;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -121,7 +121,7 @@ final class LockSession {
 	}
 
 	private void beatLater() {
-		later(Duration.ofMillis(this.client.getSessionTimeout() / 6), this::beat);
+		DaemonThreads.later(Duration.ofMillis(this.client.getSessionTimeout() / 6), this::beat);
 	}
 
 	private void beat() {
@@ -135,14 +135,6 @@ final class LockSession {
 		if (this.users.get() > 0 && !hasEnded() && this.beating.compareAndSet(false, true)) {
 			beatLater();
 		}
-	}
-
-	/**
-	 * On the timer's own thread, so that it does not wait for a pool; requests are only
-	 * put into a queue.
-	 */
-	private static void later(Duration time, Runnable task) {
-		CompletableFuture.delayedExecutor(time.toNanos(), TimeUnit.NANOSECONDS, Runnable::run).execute(task);
 	}
 
 	private <T> CompletableFuture<T> proves(CompletableFuture<T> answer, Deadline provenUntil) {
@@ -237,7 +229,7 @@ final class LockSession {
 			return;
 		}
 		if (Answers.isUnknown(failure)) {
-			later(PAUSE, () -> remove(lock, prefix, null));
+			DaemonThreads.later(PAUSE, () -> remove(lock, prefix, null));
 		}
 		else {
 			logger.warn("A node of '{}' is left until the session of ZooKeeper ends, as it could not be deleted", lock,

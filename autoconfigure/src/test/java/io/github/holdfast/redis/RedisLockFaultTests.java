@@ -124,7 +124,8 @@ class RedisLockFaultTests {
 	void renewalNeverBringsAReleasedLockBack() {
 		for (int i = 0; i < 3000; i++) {
 			LockLease lease = acquired("race:" + i);
-			CompletableFuture<Boolean> renewal = CompletableFuture.supplyAsync(() -> lease.renew(LONG));
+			CompletableFuture<Boolean> renewal = CompletableFuture.supplyAsync(() -> lease.renew(LONG),
+					(task) -> new Thread(task).start());
 			assertThat(join(lease.release())).isTrue();
 			renewal.join();
 		}
@@ -360,8 +361,9 @@ class RedisLockFaultTests {
 	void severalKeysAreWaitedForOneByOne() {
 		LockTemplate template = template(this.backend).withWaitTime(LONG);
 		LockLease lease = acquired("b" + this.key);
-		CompletableFuture<String> call = CompletableFuture
-			.supplyAsync(() -> template.execute(List.of("b" + this.key, "a" + this.key), () -> "done"));
+		CompletableFuture<String> call = CompletableFuture.supplyAsync(
+				() -> template.execute(List.of("b" + this.key, "a" + this.key), () -> "done"),
+				(task) -> new Thread(task).start());
 		await().until(() -> this.server.command("EXISTS", LockKey.of("a" + this.key).lock()).equals(1L));
 		join(lease.release());
 		assertThat(call.join()).isEqualTo("done");
@@ -454,7 +456,7 @@ class RedisLockFaultTests {
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
 			}
-		}).orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS);
+		}, (task) -> new Thread(task).start()).orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS);
 	}
 
 	private static <T> T join(CompletionStage<T> stage) {

@@ -107,7 +107,7 @@ class RedisUserTests {
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
 			}
-		});
+		}, (task) -> new Thread(task).start());
 		try {
 			awaitSubscribers(key, 1);
 		}

@@ -122,7 +122,7 @@ class ReleaseMessagesTests {
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
 			}
-		});
+		}, (task) -> new Thread(task).start());
 	}
 
 	private static void assertEnds(CompletableFuture<Void> pause) {

@@ -148,7 +148,8 @@ class RedissonLockFaultTests {
 	void renewalNeverBringsAReleasedLockBack() {
 		for (int i = 0; i < 3000; i++) {
 			LockLease lease = acquired(this.backend, "race:" + i);
-			CompletableFuture<Boolean> renewal = CompletableFuture.supplyAsync(() -> lease.renew(LONG));
+			CompletableFuture<Boolean> renewal = CompletableFuture.supplyAsync(() -> lease.renew(LONG),
+					(task) -> new Thread(task).start());
 			assertThat(join(lease.release())).isTrue();
 			renewal.join();
 		}
@@ -491,7 +492,7 @@ class RedissonLockFaultTests {
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
 			}
-		}).orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS);
+		}, (task) -> new Thread(task).start()).orTimeout(LONG.toSeconds() / 2, TimeUnit.SECONDS);
 	}
 
 	private static <T> T join(CompletionStage<T> stage) {

@@ -128,7 +128,7 @@ class RedissonUserTests {
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
 			}
-		});
+		}, (task) -> new Thread(task).start());
 	}
 
 	private void awaitSubscribers(String key, long count) {

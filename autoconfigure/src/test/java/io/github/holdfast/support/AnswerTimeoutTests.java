@@ -2,9 +2,13 @@ package io.github.holdfast.support;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +39,36 @@ class AnswerTimeoutTests {
 		CompletableFuture<String> late = timeout.limit(new CompletableFuture<>());
 		await().until(early::isCompletedExceptionally);
 		await().until(late::isCompletedExceptionally);
+	}
+
+	/**
+	 * Of a pool with one thread the JDK makes no use, so the thread counts as well.
+	 */
+	@Test
+	@Tag("F81")
+	void answersThatDoNotComeFailInTimeAlthoughTheCommonPoolIsBlocked() throws Exception {
+		CountDownLatch end = new CountDownLatch(1);
+		for (int i = 0; i < 2 * ForkJoinPool.getCommonPoolParallelism(); i++) {
+			ForkJoinPool.commonPool().execute(() -> awaitUninterruptibly(end));
+		}
+		try {
+			CompletableFuture<String> thread = new CompletableFuture<>();
+			new AnswerTimeout(Duration.ofMillis(50)).limit(new CompletableFuture<>())
+				.whenComplete((answer, failure) -> thread.complete(Thread.currentThread().getName()));
+			assertThat(thread.get(30, TimeUnit.SECONDS)).startsWith("holdfast-timer");
+		}
+		finally {
+			end.countDown();
+		}
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Test

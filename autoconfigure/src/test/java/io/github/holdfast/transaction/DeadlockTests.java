@@ -43,10 +43,10 @@ class DeadlockTests {
 		backend.application().withBean(StockService.class).run((context) -> {
 			CyclicBarrier bothHaveOneRow = new CyclicBarrier(2);
 			AtomicInteger victims = new AtomicInteger();
-			CompletableFuture<Void> first = CompletableFuture
-				.runAsync(() -> takeBoth(context, "A", "B", bothHaveOneRow, victims));
-			CompletableFuture<Void> second = CompletableFuture
-				.runAsync(() -> takeBoth(context, "B", "A", bothHaveOneRow, victims));
+			CompletableFuture<Void> first = CompletableFuture.runAsync(
+					() -> takeBoth(context, "A", "B", bothHaveOneRow, victims), (task) -> new Thread(task).start());
+			CompletableFuture<Void> second = CompletableFuture.runAsync(
+					() -> takeBoth(context, "B", "A", bothHaveOneRow, victims), (task) -> new Thread(task).start());
 			CompletableFuture.allOf(first, second).get(120, TimeUnit.SECONDS);
 			assertThat(victims).hasPositiveValue();
 			StockService stock = context.getBean(StockService.class);
@@ -150,7 +150,7 @@ class DeadlockTests {
 		}
 
 		private void lockTheLockRow() {
-			CompletableFuture.runAsync(this::run).whenComplete((result, ex) -> {
+			CompletableFuture.runAsync(this::run, (task) -> new Thread(task).start()).whenComplete((result, ex) -> {
 				this.lockRowIsMine.countDown();
 				if (ex != null) {
 					this.ended.completeExceptionally(ex);
