@@ -182,7 +182,8 @@ final class AcquiredLease {
 			this.lease.release().toCompletableFuture().join();
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock {} could not be released, it runs out by itself", LockException.quote(this.key), ex);
+			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
+					LockException.quote(this.key), ex);
 		}
 	}
 

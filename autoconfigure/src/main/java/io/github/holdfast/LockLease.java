@@ -114,9 +114,12 @@ public interface LockLease {
 	}
 
 	/**
-	 * Gives the lock back to the store. Never touches the lock of a successor.
+	 * Gives the lock back to the store. Never touches the lock of a successor. A backend
+	 * that can goes on trying by itself when the store did not answer, until the lock has
+	 * run out.
 	 * @return completes with {@code false} if the lock was already lost or released, or
-	 * exceptionally with {@link LockBackendException} if the store did not answer
+	 * exceptionally with {@link LockBackendException} if the store did not answer to the
+	 * first attempt
 	 */
 	CompletionStage<Boolean> release();
 

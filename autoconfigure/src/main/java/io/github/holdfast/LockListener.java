@@ -208,7 +208,10 @@ public interface LockListener {
 		/** It was left to run out, as the outcome of a commit is unknown. */
 		KEPT,
 
-		/** The store did not answer; the lock runs out by itself. */
+		/**
+		 * The store did not answer; the lock runs out by itself unless another attempt to
+		 * give it back succeeds.
+		 */
 		FAILED
 
 	}

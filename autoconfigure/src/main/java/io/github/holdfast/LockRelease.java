@@ -158,8 +158,8 @@ final class LockRelease {
 
 	private LockListener.Outcome ended(AcquiredLease lease, boolean released, @Nullable Throwable failure) {
 		if (failure != null) {
-			logger.warn("Lock {} could not be released, it runs out by itself", LockException.quote(lease.key()),
-					failure);
+			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
+					LockException.quote(lease.key()), failure);
 			return LockListener.Outcome.FAILED;
 		}
 		if (released) {

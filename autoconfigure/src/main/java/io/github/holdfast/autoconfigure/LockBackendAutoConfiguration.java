@@ -89,7 +89,7 @@ public final class LockBackendAutoConfiguration {
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
 					throw noFence();
 				}
-				LockBackend fenced = fenced(chosen.backend().get(), fenceTable.getIfAvailable());
+				LockBackend fenced = fenced(chosen.open(), fenceTable.getIfAvailable());
 				LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
 						: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
 								handover.queueLimits());

@@ -13,9 +13,51 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
- * A store that could keep the locks of this application.
+ * A store that could keep the locks of this application. When the application closes, the
+ * one that does keep them stops what it still does by itself.
  */
-record LockBackendCandidate(LockBackendType type, Supplier<LockBackend> backend) {
+final class LockBackendCandidate implements AutoCloseable {
+
+	private final LockBackendType type;
+
+	private final Supplier<LockBackend> backend;
+
+	private volatile @Nullable LockBackend opened;
+
+	/**
+	 * Create a candidate.
+	 * @param type what it is
+	 * @param backend creates the backend, if it is the one to use
+	 */
+	LockBackendCandidate(LockBackendType type, Supplier<LockBackend> backend) {
+		this.type = type;
+		this.backend = backend;
+	}
+
+	LockBackendType type() {
+		return this.type;
+	}
+
+	/**
+	 * Create the backend.
+	 */
+	LockBackend open() {
+		LockBackend opened = this.backend.get();
+		this.opened = opened;
+		return opened;
+	}
+
+	@Override
+	public void close() {
+		if (this.opened instanceof AutoCloseable closeable) {
+			try {
+				closeable.close();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException("The lock backend could not be closed", ex);
+			}
+		}
+	}
 
 	/**
 	 * The store that is used.

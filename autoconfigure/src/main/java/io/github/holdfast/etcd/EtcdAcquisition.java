@@ -139,7 +139,8 @@ final class EtcdAcquisition implements AutoCloseable {
 		if (this.lease == 0) {
 			return;
 		}
-		CompletableFuture<?> revoked = this.locks.revoke(this.lease);
+		CompletableFuture<?> revoked = this.locks.abandon(this.request.key(), this.lease,
+				Deadline.after(this.request.leaseTime()));
 		try {
 			EtcdAnswers.awaitUninterruptibly(revoked, (this.patience != null) ? Duration.ZERO : EtcdAnswers.TIMEOUT);
 		}

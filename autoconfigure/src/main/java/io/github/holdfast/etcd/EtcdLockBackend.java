@@ -39,7 +39,7 @@ import io.github.holdfast.support.Polling;
  *
  * @since 0.1.0
  */
-public final class EtcdLockBackend implements LockBackend {
+public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.SHARED,
 			Capability.NATIVE_QUEUE, Capability.RELEASE_NOT_AWAITED);
@@ -102,6 +102,14 @@ public final class EtcdLockBackend implements LockBackend {
 	@Override
 	public Set<Capability> capabilities() {
 		return CAPABILITIES;
+	}
+
+	/**
+	 * Stops what is still tried again because etcd has failed. The client stays open.
+	 */
+	@Override
+	public void close() {
+		this.locks.close();
 	}
 
 	@Override

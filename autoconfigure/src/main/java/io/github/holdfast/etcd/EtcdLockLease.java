@@ -119,7 +119,7 @@ final class EtcdLockLease extends ExpiringLease {
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		return this.locks.release(this.entry, this.createRevision, this.lease).handle((released, ex) -> {
+		return this.locks.release(key(), this.entry, this.createRevision, this.lease, end()).handle((released, ex) -> {
 			if (ex != null) {
 				throw EtcdAnswers.failure(key(), "released", ex);
 			}

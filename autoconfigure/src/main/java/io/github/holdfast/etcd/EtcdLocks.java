@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 import io.etcd.jetcd.ByteSequence;
@@ -24,11 +25,13 @@ import io.etcd.jetcd.options.WatchOption;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.Releases;
 
 /**
  * What etcd is asked about locks.
  */
-final class EtcdLocks {
+final class EtcdLocks implements AutoCloseable {
 
 	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
 
@@ -47,7 +50,9 @@ final class EtcdLocks {
 
 	private final ByteSequence epochOffset;
 
-	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
+	private final AnswerTimeout timeout = new AnswerTimeout(RELEASE_TIMEOUT);
+
+	private final Releases releases = new Releases();
 
 	EtcdLocks(Supplier<Client> client, String namespace) {
 		this.client = client;
@@ -82,6 +87,21 @@ final class EtcdLocks {
 
 	CompletableFuture<?> revoke(long lease) {
 		return this.client.get().getLeaseClient().revoke(lease);
+	}
+
+	/**
+	 * Revoke a lease whose entry nobody wants, which may be put later than that, again
+	 * and again if etcd fails.
+	 * @param key the stored id of the lock
+	 * @param end when the lease has run out at the latest
+	 */
+	CompletableFuture<?> abandon(String key, long lease, Deadline end) {
+		return this.releases.run(key, end, () -> this.timeout.limit(revoke(lease).handle((revoked, ex) -> {
+			if (ex != null && !EtcdAnswers.isLeaseGone(ex)) {
+				throw new CompletionException(ex);
+			}
+			return true;
+		})));
 	}
 
 	/**
@@ -145,14 +165,20 @@ final class EtcdLocks {
 	}
 
 	/**
-	 * Free a lock that is held. The lease is revoked afterwards, also if there was no
-	 * answer.
+	 * Free a lock that is held, again and again if etcd fails. The lease is revoked
+	 * afterwards, also if there was no answer.
+	 * @param key the stored id of the lock
+	 * @param end when the lock has run out at the latest
 	 */
-	CompletableFuture<Boolean> release(Entry entry, long createRevision, long lease) {
+	CompletableFuture<Boolean> release(String key, Entry entry, long createRevision, long lease, Deadline end) {
+		return this.releases.run(key, end, () -> release(entry, createRevision, lease));
+	}
+
+	private CompletableFuture<Boolean> release(Entry entry, long createRevision, long lease) {
 		CompletableFuture<TxnResponse> deleted = txn().If(created(entry.key(), createRevision))
 			.Then(Op.delete(entry.key(), DeleteOption.DEFAULT))
 			.commit();
-		return this.releases.limit(deleted)
+		return this.timeout.limit(deleted)
 			.whenComplete((answer, ex) -> revoke(lease))
 			.thenApply(TxnResponse::isSucceeded);
 	}
@@ -170,6 +196,14 @@ final class EtcdLocks {
 			.getWatchClient()
 			.watch(key, WatchOption.builder().withRevision(revision).withNoPut(true).withRequireLeader(true).build(),
 					listener);
+	}
+
+	/**
+	 * Stop what is still tried again because etcd has failed.
+	 */
+	@Override
+	public void close() {
+		this.releases.close();
 	}
 
 	private Txn txn() {

@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -19,6 +19,7 @@ import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.LockConnections;
 import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.Polling;
+import io.github.holdfast.support.Releases;
 import io.github.holdfast.support.SqlDialect;
 
 /**
@@ -44,7 +45,7 @@ import io.github.holdfast.support.SqlDialect;
  *
  * @since 0.1.0
  */
-public final class JdbcLockBackend implements LockBackend {
+public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
@@ -53,6 +54,8 @@ public final class JdbcLockBackend implements LockBackend {
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
 	private final LockConnections<LockTable> connections;
+
+	private final Releases releases = new Releases();
 
 	/**
 	 * Create a backend.
@@ -105,19 +108,19 @@ public final class JdbcLockBackend implements LockBackend {
 		}
 	}
 
-	CompletionStage<Boolean> release(LockRequest request, String id) {
-		try {
-			return CompletableFuture.completedStage(doRelease(request, id));
-		}
-		catch (SQLException ex) {
-			return CompletableFuture.failedStage(
-					new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
-		}
+	CompletableFuture<Boolean> release(LockRequest request, String id, Deadline end) {
+		return this.releases.run(request.key(), end, () -> release(request, id));
 	}
 
-	private boolean doRelease(LockRequest request, String id) throws SQLException {
-		return this.connections.retry(() -> this.connections
-			.call((connection, table) -> table.release(connection, id, request.owner(), SHORT)));
+	private CompletableFuture<Boolean> release(LockRequest request, String id) {
+		try {
+			return CompletableFuture.completedFuture(this.connections.retry(() -> this.connections
+				.call((connection, table) -> table.release(connection, id, request.owner(), SHORT))));
+		}
+		catch (SQLException ex) {
+			return CompletableFuture.failedFuture(
+					new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
+		}
 	}
 
 	@Override
@@ -142,6 +145,14 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public Duration noticeTime() {
 		return POLLING.longest();
+	}
+
+	/**
+	 * Stops what is still tried again because the database has failed.
+	 */
+	@Override
+	public void close() {
+		this.releases.close();
 	}
 
 	@Override
@@ -172,8 +183,9 @@ public final class JdbcLockBackend implements LockBackend {
 			catch (SQLException ex) {
 				boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
 						|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
-				if (this.written) {
-					abandon(ex);
+				if (this.written && !abandon(ex)) {
+					// What is tried again must not meet a later attempt of the same owner
+					contended = false;
 				}
 				if (Thread.interrupted()) {
 					throw (InterruptedException) new InterruptedException().initCause(ex);
@@ -237,14 +249,17 @@ public final class JdbcLockBackend implements LockBackend {
 
 		/**
 		 * Take back what a statement may have written although its answer was lost.
+		 * @return {@code false} if that has failed as well
 		 */
-		private void abandon(SQLException cause) {
+		private boolean abandon(SQLException cause) {
 			boolean interrupted = Thread.interrupted();
 			try {
-				doRelease(this.request, this.id);
+				JdbcLockBackend.this.release(this.request, this.id, Deadline.after(this.request.leaseTime())).join();
+				return true;
 			}
-			catch (SQLException ex) {
-				cause.addSuppressed(ex);
+			catch (CompletionException ex) {
+				cause.addSuppressed((ex.getCause() != null) ? ex.getCause() : ex);
+				return false;
 			}
 			finally {
 				if (interrupted) {

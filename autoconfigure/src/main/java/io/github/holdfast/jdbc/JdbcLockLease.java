@@ -29,7 +29,7 @@ final class JdbcLockLease extends ExpiringLease {
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		return this.backend.release(request(), this.id);
+		return this.backend.release(request(), this.id, end());
 	}
 
 }

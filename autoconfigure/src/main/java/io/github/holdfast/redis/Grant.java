@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.holdfast.support.Deadline;
+
 /**
  * What a holder can do with a lock that it was granted.
  */
@@ -24,9 +26,10 @@ interface Grant {
 	}
 
 	/**
-	 * Give the lock back.
+	 * Give the lock back, again and again if Redis fails.
+	 * @param end when it has run out at the latest
 	 * @return {@code false} if it was no longer the holder's
 	 */
-	CompletableFuture<Boolean> release();
+	CompletableFuture<Boolean> release(Deadline end);
 
 }

@@ -77,7 +77,7 @@ final class QuorumGrant implements Grant {
 			boolean renewed = RedisLocks.awaitUninterruptibly(votes.decision(),
 					RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
 			if (!renewed) {
-				release();
+				release(Deadline.after(leaseTime));
 			}
 			return renewed;
 		}
@@ -89,8 +89,8 @@ final class QuorumGrant implements Grant {
 	}
 
 	@Override
-	public CompletableFuture<Boolean> release() {
-		Votes votes = Votes.count(this.nodes.stream().map(NodeGrant::release).toList(), Boolean::booleanValue);
+	public CompletableFuture<Boolean> release(Deadline end) {
+		Votes votes = Votes.count(this.nodes.stream().map((node) -> node.release(end)).toList(), Boolean::booleanValue);
 		return votes.decision().exceptionally((ex) -> {
 			throw new CompletionException(votes.failed(this.request, "released", ex));
 		});
@@ -122,12 +122,12 @@ final class QuorumGrant implements Grant {
 		 * Also when it is not known whether the node has granted the lock. Clients keep
 		 * the order of what they send.
 		 */
-		private CompletableFuture<Boolean> release() {
+		private CompletableFuture<Boolean> release(Deadline end) {
 			if (this.asked.stream().allMatch(Ballot::isRefused)) {
 				return CompletableFuture.completedFuture(false);
 			}
 			this.asked.forEach((answer) -> answer.cancel(true));
-			return this.locks.release(this.request).thenApply(RedisLocks::isYes);
+			return this.locks.release(this.request, end).thenApply(RedisLocks::isYes);
 		}
 
 	}

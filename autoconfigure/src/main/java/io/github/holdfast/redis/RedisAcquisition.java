@@ -75,8 +75,9 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	private void abandon(CompletableFuture<List<Object>> answer, Duration timeout) {
 		answer.cancel(true);
+		Deadline end = Deadline.after(this.requests.get(0).leaseTime());
 		CompletableFuture<?>[] releases = this.requests.stream()
-			.map(this.locks::release)
+			.map((request) -> this.locks.release(request, end))
 			.toArray(CompletableFuture<?>[]::new);
 		try {
 			RedisLocks.awaitUninterruptibly(CompletableFuture.allOf(releases), timeout);

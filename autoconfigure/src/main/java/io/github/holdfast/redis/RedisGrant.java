@@ -10,6 +10,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
 
 /**
  * A lock that one Redis has granted.
@@ -47,8 +48,8 @@ final class RedisGrant implements Grant {
 	}
 
 	@Override
-	public CompletableFuture<Boolean> release() {
-		CompletableFuture<List<Object>> released = this.locks.release(this.request);
+	public CompletableFuture<Boolean> release(Deadline end) {
+		CompletableFuture<List<Object>> released = this.locks.release(this.request, end);
 		this.released = released;
 		return released.thenApply(RedisLocks::isYes);
 	}

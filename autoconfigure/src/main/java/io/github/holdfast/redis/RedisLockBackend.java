@@ -36,7 +36,7 @@ import io.github.holdfast.support.Deadline;
  *
  * @since 0.1.0
  */
-public final class RedisLockBackend implements LockBackend {
+public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	static final Duration COUNTER_RETENTION = Duration.ofDays(1);
 
@@ -110,6 +110,14 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Set<Capability> capabilities() {
 		return Set.of(Capability.RELEASE_NOT_AWAITED);
+	}
+
+	/**
+	 * Stops what is still tried again because Redis has failed.
+	 */
+	@Override
+	public void close() {
+		this.locks.close();
 	}
 
 	@Override

@@ -31,7 +31,7 @@ final class RedisLockLease extends ExpiringLease {
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		return this.grant.release();
+		return this.grant.release(end());
 	}
 
 }

@@ -20,11 +20,12 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.RedisLeaseTime;
+import io.github.holdfast.support.Releases;
 
 /**
  * What Redis is asked about locks, and what its answers mean.
  */
-final class RedisLocks {
+final class RedisLocks implements AutoCloseable {
 
 	/** How long an answer is waited for at least, whatever the wait time of a call is. */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
@@ -38,7 +39,9 @@ final class RedisLocks {
 
 	private final Duration counterRetention;
 
-	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
+	private final AnswerTimeout timeout = new AnswerTimeout(RELEASE_TIMEOUT);
+
+	private final Releases releases = new Releases();
 
 	RedisLocks(Supplier<RedisDriver> driver, Duration counterRetention) {
 		this.driver = driver;
@@ -78,15 +81,20 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Give a lock back. The answer may be one that {@link #isYes} and {@link #isHeard}
-	 * understand.
+	 * Give a lock back, again and again if Redis fails. The answer may be one that
+	 * {@link #isYes} and {@link #isHeard} understand.
+	 * @param end when the lock has run out at the latest
 	 */
-	CompletableFuture<List<Object>> release(LockRequest request) {
+	CompletableFuture<List<Object>> release(LockRequest request, Deadline end) {
+		return this.releases.run(request.key(), end, () -> release(request));
+	}
+
+	private CompletableFuture<List<Object>> release(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
 		CompletableFuture<List<Object>> released = new CompletableFuture<>();
 		CompletableFuture<List<Object>> sent = driver().run(LockScript.RELEASE, key.keys(),
 				new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) });
-		this.releases.limit(sent).whenComplete((answer, ex) -> {
+		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
 				released.completeExceptionally(failed(request, "released", ex));
 			}
@@ -162,6 +170,14 @@ final class RedisLocks {
 				: failure;
 		String reason = (cause instanceof TimeoutException) ? "Redis did not answer in time" : "Redis failed";
 		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
+	}
+
+	/**
+	 * Stop what is still tried again because Redis has failed.
+	 */
+	@Override
+	public void close() {
+		this.releases.close();
 	}
 
 	private static byte[] millis(Duration duration) {

@@ -33,7 +33,7 @@ import io.github.holdfast.support.Polling;
  *
  * @since 0.1.0
  */
-public final class RedisQuorumLockBackend implements LockBackend {
+public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
 
@@ -62,17 +62,17 @@ public final class RedisQuorumLockBackend implements LockBackend {
 			epoch = grant.acquire(deadline);
 		}
 		catch (InterruptedException ex) {
-			giveBack(grant, RedisLocks.MIN_TIMEOUT);
+			giveBack(grant, request, RedisLocks.MIN_TIMEOUT);
 			throw ex;
 		}
 		catch (RuntimeException ex) {
-			giveBack(grant, Duration.ZERO);
+			giveBack(grant, request, Duration.ZERO);
 			throw ex;
 		}
 		if (epoch.isPresent() && !lease.hasPassed()) {
 			return new RedisLockLease(request, grant, epoch.getAsLong(), lease);
 		}
-		giveBack(grant, Duration.ZERO);
+		giveBack(grant, request, Duration.ZERO);
 		if (epoch.isPresent()) {
 			throw new LockBackendException(request.key(),
 					"could not be acquired, the Redis nodes answered only when its lease was over", null);
@@ -86,9 +86,9 @@ public final class RedisQuorumLockBackend implements LockBackend {
 				request.minEpoch());
 	}
 
-	private static void giveBack(QuorumGrant grant, Duration timeout) {
+	private static void giveBack(QuorumGrant grant, LockRequest request, Duration timeout) {
 		try {
-			RedisLocks.awaitUninterruptibly(grant.release(), timeout);
+			RedisLocks.awaitUninterruptibly(grant.release(Deadline.after(request.leaseTime())), timeout);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as the nodes can be reached, or runs out by itself
@@ -108,6 +108,14 @@ public final class RedisQuorumLockBackend implements LockBackend {
 	@Override
 	public Duration noticeTime() {
 		return POLLING.longest();
+	}
+
+	/**
+	 * Stops what is still tried again because nodes have failed.
+	 */
+	@Override
+	public void close() {
+		this.nodes.forEach(RedisLocks::close);
 	}
 
 	@Override

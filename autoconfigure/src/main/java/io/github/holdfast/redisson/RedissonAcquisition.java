@@ -37,7 +37,7 @@ final class RedissonAcquisition implements AutoCloseable {
 			return null;
 		}
 		Deadline lease = Deadline.ofLease(this.holder.request().leaseTime());
-		long epoch = answer(this.locks.start(this.holder), deadline, () -> this.locks.release(this.holder));
+		long epoch = answer(this.locks.start(this.holder), deadline, () -> this.locks.abandon(this.holder));
 		if (epoch == 0) {
 			return null;
 		}
@@ -57,7 +57,7 @@ final class RedissonAcquisition implements AutoCloseable {
 	private void releaseOnceLocked(CompletableFuture<Boolean> locked) {
 		locked.whenComplete((taken, ex) -> {
 			if (ex != null || taken) {
-				this.locks.release(this.holder);
+				this.locks.abandon(this.holder);
 			}
 		});
 	}

@@ -39,7 +39,7 @@ import io.github.holdfast.support.Polling;
  *
  * @since 0.1.0
  */
-public final class RedissonLockBackend implements LockBackend {
+public final class RedissonLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Duration COUNTER_RETENTION = Duration.ofDays(1);
 
@@ -97,6 +97,14 @@ public final class RedissonLockBackend implements LockBackend {
 	@Override
 	public Set<Capability> capabilities() {
 		return CAPABILITIES;
+	}
+
+	/**
+	 * Stops what is still tried again because Redis has failed. The client stays open.
+	 */
+	@Override
+	public void close() {
+		this.locks.close();
 	}
 
 	@Override

@@ -53,7 +53,7 @@ final class RedissonLockLease extends ExpiringLease {
 
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
-		CompletableFuture<Long> released = this.locks.release(this.holder);
+		CompletableFuture<Long> released = this.locks.release(this.holder, end());
 		this.released = released;
 		return released.thenApply((answer) -> answer > 0);
 	}

@@ -16,12 +16,14 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.RedisLeaseTime;
+import io.github.holdfast.support.Releases;
 
 /**
  * What can be asked of Redis about locks. Nothing here waits for the answer.
  */
-final class RedissonLocks {
+final class RedissonLocks implements AutoCloseable {
 
 	/** For how long a fair waiter that is no longer heard of keeps its place. */
 	static final Duration TICKET_TIME = Duration.ofSeconds(5);
@@ -35,7 +37,9 @@ final class RedissonLocks {
 
 	private final Duration counterRetention;
 
-	private final AnswerTimeout releases = new AnswerTimeout(RELEASE_TIMEOUT);
+	private final AnswerTimeout timeout = new AnswerTimeout(RELEASE_TIMEOUT);
+
+	private final Releases releases = new Releases();
 
 	RedissonLocks(Supplier<RedissonClient> client, Duration counterRetention) {
 		this.client = client;
@@ -69,12 +73,24 @@ final class RedissonLocks {
 	}
 
 	/**
-	 * Give a lock back.
+	 * Give a lock back, again and again if Redis fails.
+	 * @param end when the lock has run out at the latest
 	 * @return 0 if it was lost, else one more than the number of those who were told
 	 */
+	CompletableFuture<Long> release(Holder holder, Deadline end) {
+		return this.releases.run(holder.request().key(), end, () -> release(holder));
+	}
+
+	/**
+	 * Give back what nobody waits for any more.
+	 */
+	void abandon(Holder holder) {
+		release(holder, Deadline.after(holder.request().leaseTime()));
+	}
+
 	CompletableFuture<Long> release(Holder holder) {
 		CompletableFuture<Long> released = new CompletableFuture<>();
-		this.releases.limit(number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names())))
+		this.timeout.limit(number(LockScript.RELEASE, holder.names().keys(), holder.field(), channel(holder.names())))
 			.whenComplete((answer, ex) -> {
 				if (ex != null) {
 					released.completeExceptionally(Answers.failure(holder.request().key(), "released", ex));
@@ -150,6 +166,14 @@ final class RedissonLocks {
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
+	}
+
+	/**
+	 * Stop what is still tried again because Redis has failed.
+	 */
+	@Override
+	public void close() {
+		this.releases.close();
 	}
 
 	private static String text(Duration duration) {

@@ -29,6 +29,8 @@ public abstract class ExpiringLease implements LockLease {
 
 	private volatile Deadline deadline;
 
+	private volatile Deadline end;
+
 	private volatile boolean ended;
 
 	private volatile boolean lost;
@@ -43,6 +45,7 @@ public abstract class ExpiringLease implements LockLease {
 		this.request = request;
 		this.epoch = epoch;
 		this.deadline = deadline;
+		this.end = deadline;
 	}
 
 	/**
@@ -56,8 +59,18 @@ public abstract class ExpiringLease implements LockLease {
 	/**
 	 * Ask the store to free the lock if it is still ours. Called once at most.
 	 * @return completes with {@code false} if it was not ours any more
+	 * @see #end()
 	 */
 	protected abstract CompletionStage<Boolean> giveBack();
+
+	/**
+	 * When the lock has run out by itself at the latest, even if the store has extended
+	 * it without an answer. Until then a release that failed is worth another attempt.
+	 * @return the end
+	 */
+	protected final Deadline end() {
+		return this.end;
+	}
 
 	/**
 	 * What was asked for.
@@ -109,12 +122,16 @@ public abstract class ExpiringLease implements LockLease {
 			// Even if the answer is lost: the store may have shortened the lease
 			this.deadline = renewed;
 		}
+		if (renewed.remainingNanos() > this.end.remainingNanos()) {
+			this.end = renewed;
+		}
 		if (!extend(leaseTime)) {
 			this.ended = true;
 			this.lost = true;
 			return false;
 		}
 		this.deadline = renewed;
+		this.end = renewed;
 		return !this.ended;
 	}
 

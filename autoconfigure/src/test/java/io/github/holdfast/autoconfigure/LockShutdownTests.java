@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -73,6 +74,20 @@ class LockShutdownTests {
 		if (backend.hasLockTable()) {
 			assertReleased(access);
 		}
+		Awaitility.await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
+	}
+
+	@Test
+	@Tag("F79")
+	void nothingIsReleasedAgainWhenTheContextHasClosed() {
+		Set<Thread> before = ourThreads();
+		TestBackend.H2.application().withPropertyValues("holdfast.lease-time=1h").run((context) -> {
+			LockTemplate.Scope scope = context.getBean(LockTemplate.class).acquire("key");
+			context.getBean(JdbcTemplate.class).execute("DROP TABLE holdfast_lock");
+			scope.close();
+			assertThat(ourThreads())
+				.anyMatch((thread) -> thread.getName().startsWith("holdfast-release") && !before.contains(thread));
+		});
 		Awaitility.await().untilAsserted(() -> assertThat(ourThreads()).isSubsetOf(before));
 	}
 

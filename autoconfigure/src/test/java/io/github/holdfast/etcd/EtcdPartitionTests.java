@@ -146,6 +146,18 @@ class EtcdPartitionTests {
 		awaitFreeForGood();
 	}
 
+	@Test
+	@Tag("F79")
+	void releaseThatFailedIsSentAgain() throws Exception {
+		LockLease lease = this.near.acquired(EtcdRequests.request(this.key, NO_WAIT, Duration.ofMinutes(10)));
+		this.proxy.inject(Fault.REFUSE);
+		this.proxy.reset();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(lease.release().toCompletableFuture()::get)
+			.withCauseInstanceOf(LockBackendException.class);
+		this.proxy.inject(Fault.NONE);
+		await().atMost(PATIENCE).until(() -> !isHeld());
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
 	@Tag("F20")

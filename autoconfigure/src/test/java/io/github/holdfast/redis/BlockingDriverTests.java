@@ -3,9 +3,11 @@ package io.github.holdfast.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +94,28 @@ class BlockingDriverTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	@Tag("F80")
+	void lockIsReleasedAlthoughItsThreadIsInterruptedWhileAllConnectionsAreInUse(boolean unified) throws Exception {
+		RedisServer server = RedisServer.shared();
+		AtomicReference<@Nullable LockLease> held = new AtomicReference<>();
+		withAllConnectionsInUse(unified, (connections) -> {
+			RedisLockBackend backend = new RedisLockBackend(() -> connections);
+			held.set(backend.acquire(RedisRequests.request(this.key, LONG, Duration.ofMinutes(10))));
+		}, (connections) -> {
+			LockLease lease = Objects.requireNonNull(held.get());
+			FutureTask<Boolean> release = new FutureTask<>(() -> {
+				assertThat(lease.release().toCompletableFuture()).isCompletedExceptionally();
+				return Thread.currentThread().isInterrupted();
+			});
+			interruptedInPool(release);
+			assertThat(release.get()).isTrue();
+			server.command("LPUSH", "list:" + this.key, "end");
+			await().until(() -> server.command("EXISTS", LockKey.of(this.key).lock()).equals(0L));
+		});
+	}
+
 	private static void interruptedInPool(Runnable task) {
 		Thread thread = new Thread(task);
 		thread.start();
@@ -102,8 +126,14 @@ class BlockingDriverTests {
 	}
 
 	private void withAllConnectionsInUse(boolean unified, Use use) throws Exception {
+		withAllConnectionsInUse(unified, (connections) -> {
+		}, use);
+	}
+
+	private void withAllConnectionsInUse(boolean unified, Use before, Use use) throws Exception {
 		RedisServer server = RedisServer.shared();
 		JedisConnectionFactory connections = withOneConnection(server.port(), unified);
+		before.run(connections);
 		String list = "list:" + this.key;
 		Thread user = new Thread(() -> {
 			try (RedisConnection connection = connections.getConnection()) {
@@ -118,6 +148,7 @@ class BlockingDriverTests {
 		finally {
 			server.command("LPUSH", list, "end");
 			user.join();
+			server.command("DEL", list);
 			RedisConnections.close(connections);
 		}
 	}

@@ -16,7 +16,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -39,6 +44,8 @@ class RedisPartitionTests {
 	private static final Duration NO_WAIT = Duration.ZERO;
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private static final Duration LONG = Duration.ofMinutes(10);
 
 	private static final RedisServer server = RedisServer.start();
 
@@ -122,6 +129,57 @@ class RedisPartitionTests {
 		this.proxy.inject(Fault.NONE);
 		closeConnections();
 		assertThat(release.get()).isTrue();
+	}
+
+	/**
+	 * Of a client that drops what it could not send.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	@Tag("F79")
+	void releaseThatFailedIsSentAgain(Client client) throws Exception {
+		RedisConnectionFactory impatient = client.connect(this.proxy.port());
+		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient)) {
+			LockLease lease = backend.acquire(RedisRequests.request(this.key, PATIENCE, LONG));
+			assertThat(lease).isNotNull();
+			this.proxy.inject(Fault.REFUSE);
+			this.proxy.reset();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(lease.release().toCompletableFuture()::get)
+				.withCauseInstanceOf(LockBackendException.class);
+			this.proxy.inject(Fault.NONE);
+			await().atMost(PATIENCE).until(() -> !isHeld());
+		}
+		finally {
+			RedisConnections.close(impatient);
+		}
+	}
+
+	@Test
+	@Tag("F79")
+	void grantWithoutAnswerIsGivenBackAlthoughTheClientDropsTheRelease() throws Exception {
+		RedisConnectionFactory impatient = Client.LETTUCE.connect(this.proxy.port());
+		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient);
+				RedisConnection connection = impatient.getConnection()) {
+			assertThat(acquired(backend).release().toCompletableFuture().get()).isTrue();
+			this.proxy.beforeReply(() -> {
+				if (isHeld()) {
+					this.proxy.inject(Fault.REFUSE);
+					this.proxy.reset();
+				}
+			});
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> backend.acquire(RedisRequests.request(this.key, NO_WAIT, LONG)));
+			assertThatExceptionOfType(DataAccessException.class).as("what came after the release has been dropped")
+				.isThrownBy(connection::ping);
+			assertThat(isHeld()).isTrue();
+			this.proxy.beforeReply(() -> {
+			});
+			this.proxy.inject(Fault.NONE);
+			await().atMost(PATIENCE).until(() -> !isHeld());
+		}
+		finally {
+			RedisConnections.close(impatient);
+		}
 	}
 
 	@ParameterizedTest
@@ -308,6 +366,40 @@ class RedisPartitionTests {
 		connect();
 		await().atMost(PATIENCE).until(() -> !isHeld());
 		await().during(Duration.ofMillis(300)).atMost(PATIENCE).until(() -> !isHeld());
+	}
+
+	/**
+	 * Clients that do not keep for long what they cannot send.
+	 */
+	private enum Client {
+
+		LETTUCE {
+
+			@Override
+			RedisConnectionFactory connect(int port) {
+				LettuceConnectionFactory factory = new LettuceConnectionFactory(
+						new RedisStandaloneConfiguration("127.0.0.1", port),
+						LettuceClientConfiguration.builder()
+							.commandTimeout(Duration.ofMillis(500))
+							.shutdownQuietPeriod(Duration.ZERO)
+							.build());
+				factory.afterPropertiesSet();
+				return factory;
+			}
+
+		},
+
+		JEDIS {
+
+			@Override
+			RedisConnectionFactory connect(int port) {
+				return RedisConnections.jedis(port);
+			}
+
+		};
+
+		abstract RedisConnectionFactory connect(int port);
+
 	}
 
 }

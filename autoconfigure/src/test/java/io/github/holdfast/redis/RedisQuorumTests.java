@@ -228,6 +228,20 @@ class RedisQuorumTests {
 	}
 
 	@Test
+	@Tag("F79")
+	void nodeThatCannotBeReachedAtTheReleaseGivesTheLockBackLater() throws Exception {
+		connect();
+		LockLease lease = acquired(this.backend);
+		await().until(() -> holders() == 3);
+		this.quorum.proxy(0).inject(Fault.REFUSE);
+		this.quorum.proxy(0).reset();
+		assertThat(release(lease)).isTrue();
+		await().until(() -> holders() == 1);
+		this.quorum.proxy(0).inject(Fault.NONE);
+		await().atMost(PATIENCE).until(() -> holders() == 0);
+	}
+
+	@Test
 	@Tag("F16")
 	void interruptedRequestIsGivenBack() throws Exception {
 		connect();

@@ -94,6 +94,32 @@ class RedissonPartitionTests {
 		awaitFreeForGood();
 	}
 
+	/**
+	 * With a client that gives up sooner than its defaults do.
+	 */
+	@Test
+	@Tag("F79")
+	void releaseThatFailedIsSentAgain() throws Exception {
+		RedissonClient impatient = RedissonClients.create((config) -> config.useSingleServer()
+			.setAddress("redis://127.0.0.1:" + this.proxy.port())
+			.setConnectionMinimumIdleSize(1)
+			.setRetryAttempts(0)
+			.setTimeout(500));
+		try (RedissonLockBackend backend = new RedissonLockBackend(() -> impatient)) {
+			LockLease lease = backend.acquire(RedissonRequests.request(this.key, PATIENCE, Duration.ofMinutes(10)));
+			assertThat(lease).isNotNull();
+			this.proxy.inject(Fault.REFUSE);
+			this.proxy.reset();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(lease.release().toCompletableFuture()::get)
+				.withCauseInstanceOf(LockBackendException.class);
+			this.proxy.inject(Fault.NONE);
+			await().atMost(PATIENCE).until(() -> !isHeld());
+		}
+		finally {
+			RedissonClients.close(impatient);
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
 	@Tag("F20")

@@ -5,12 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -38,6 +41,19 @@ class ExpiringLeaseTests {
 		assertThat(lease.remaining()).isLessThanOrEqualTo(lease.inStore);
 	}
 
+	@Test
+	void storeMayHaveExtendedALeaseWithoutAnAnswer() {
+		SlowLease lease = new SlowLease();
+		lease.answer.countDown();
+		lease.failure = new LockBackendException("key", "could not be renewed", null);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(LONG.multipliedBy(2)));
+		assertThat(lease.remaining()).isLessThanOrEqualTo(LONG);
+		assertThat(lease.end().remaining()).isGreaterThan(LONG);
+		lease.failure = null;
+		assertThat(lease.renew(SHORT)).isTrue();
+		assertThat(lease.end().remaining()).isLessThanOrEqualTo(SHORT);
+	}
+
 	/**
 	 * The first extension takes effect at once, but its answer is late.
 	 */
@@ -48,6 +64,8 @@ class ExpiringLeaseTests {
 		private final CountDownLatch answer = new CountDownLatch(1);
 
 		private volatile Duration inStore = LONG;
+
+		private volatile @Nullable LockBackendException failure;
 
 		SlowLease() {
 			super(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO, LONG, "owner",
@@ -65,6 +83,10 @@ class ExpiringLeaseTests {
 				catch (InterruptedException ex) {
 					throw new IllegalStateException(ex);
 				}
+			}
+			LockBackendException failure = this.failure;
+			if (failure != null) {
+				throw failure;
 			}
 			return true;
 		}

@@ -1,0 +1,164 @@
+package io.github.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The first attempt to release a lock of the lock table fails: the lock is free long
+ * before its lease has run out.
+ */
+@Timeout(120)
+class FailedReleaseTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
+
+	/**
+	 * A failover or a restart: the pool does not know that its connections are broken.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F79")
+	void lockIsReleasedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
+		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
+		try (Store store = new Store(database, 3); HikariDataSource admin = store.access.dataSource(1)) {
+			store.fillPool();
+			LockTemplate.Scope scope = store.locks.acquire("k");
+			endSessions(database, admin);
+			scope.close();
+			assertThat(store.outcomes).containsExactly(LockListener.Outcome.FAILED);
+			JdbcTemplate jdbc = new JdbcTemplate(admin);
+			await().atMost(PATIENCE)
+				.until(() -> jdbc.queryForList("SELECT owner FROM holdfast_lock", String.class),
+						(owners) -> owners.equals(Collections.singletonList(null)));
+		}
+		finally {
+			System.clearProperty(BYPASS);
+		}
+	}
+
+	private static void endSessions(TestDatabase database, HikariDataSource admin) {
+		JdbcTemplate jdbc = new JdbcTemplate(admin);
+		if (database == TestDatabase.POSTGRESQL) {
+			jdbc.queryForList("SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity "
+					+ "WHERE pid <> pg_backend_pid() AND datname = current_database()");
+			return;
+		}
+		jdbc.queryForList(
+				"SELECT id FROM information_schema.processlist " + "WHERE db = database() AND id <> connection_id()",
+				Long.class)
+			.forEach((id) -> jdbc.execute("KILL " + id));
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F80")
+	void lockIsReleasedAlthoughItsThreadIsInterruptedWhileItWaitsForAConnection(TestDatabase database)
+			throws Exception {
+		try (Store store = new Store(database, 1)) {
+			CountDownLatch held = new CountDownLatch(1);
+			CountDownLatch busy = new CountDownLatch(1);
+			FutureTask<Boolean> holder = new FutureTask<>(() -> {
+				LockTemplate.Scope scope = store.locks.acquire("k");
+				held.countDown();
+				busy.await();
+				scope.close();
+				return Thread.currentThread().isInterrupted();
+			});
+			Thread thread = new Thread(holder);
+			thread.start();
+			held.await();
+			try (Connection connection = store.pool.getConnection()) {
+				assertThat(connection.isClosed()).isFalse();
+				busy.countDown();
+				await().until(() -> store.pool.getHikariPoolMXBean().getThreadsAwaitingConnection() == 1);
+				thread.interrupt();
+				assertThat(holder.get()).as("the thread is still interrupted").isTrue();
+			}
+			store.locks.acquire("k").close();
+			assertThat(store.outcomes).endsWith(LockListener.Outcome.RELEASED);
+		}
+	}
+
+	/**
+	 * A database with a lock table, and locks in it.
+	 */
+	private static final class Store implements AutoCloseable {
+
+		private final DatabaseAccess access;
+
+		private final HikariDataSource pool;
+
+		private final JdbcLockBackend backend;
+
+		private final LockTemplate locks;
+
+		private final List<LockListener.Outcome> outcomes = new CopyOnWriteArrayList<>();
+
+		private Store(TestDatabase database, int connections) {
+			this.access = database.newDatabase();
+			this.pool = this.access.dataSource(connections);
+			DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			this.backend = new JdbcLockBackend(() -> this.pool);
+			LockListener listener = new LockListener() {
+
+				@Override
+				public void released(HeldLock lock, Outcome outcome) {
+					Store.this.outcomes.add(outcome);
+				}
+
+			};
+			this.locks = new LockTemplate(() -> this.backend, () -> List.of(listener)).withLeaseTime(LEASE)
+				.withWaitTime(PATIENCE);
+		}
+
+		private void fillPool() throws SQLException {
+			int size = this.pool.getMaximumPoolSize();
+			Connection[] connections = new Connection[size];
+			for (int i = 0; i < size; i++) {
+				connections[i] = this.pool.getConnection();
+				try (Statement statement = connections[i].createStatement()) {
+					statement.execute("SELECT 1");
+				}
+			}
+			for (Connection connection : connections) {
+				connection.close();
+			}
+		}
+
+		@Override
+		public void close() {
+			this.locks.close();
+			this.backend.close();
+			this.pool.close();
+		}
+
+	}
+
+}
