@@ -142,7 +142,15 @@ public final class FencedLockBackend implements LockBackend {
 			installed = installAll(sorted, leases);
 		}
 		catch (RuntimeException | Error ex) {
+			boolean interrupted = Thread.interrupted();
 			giveBack(leases, ex);
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+			if (interrupted && ex instanceof LockBackendException) {
+				// The caller goes on with the first key, and finds the interrupt
+				return null;
+			}
 			throw ex;
 		}
 		if (!installed) {

@@ -1,10 +1,12 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +26,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -66,7 +70,7 @@ class FencedLockBackendTests {
 				CompletableFuture.runAsync(() -> {
 					await().until(() -> databases.holds(successor.get()));
 					successor.get().release();
-				});
+				}, (task) -> new Thread(task).start());
 			});
 			LockLease lease = slow.acquire(request(LONG));
 			assertThat(successor.get()).isNotNull();
@@ -155,6 +159,32 @@ class FencedLockBackendTests {
 				assertThat(databases.store().holder("key")).as("free in the store").isNull();
 				return null;
 			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F16")
+	void interruptWhileSeveralKeysAreInstalledIsNoFailureOfTheTable(TestDatabase database) throws Exception {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource pool = access.dataSource(1)) {
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			GrantingBackend store = new GrantingBackend(() -> 1);
+			LockBackend fenced = new FencedLockBackend(store, new FenceTable(() -> pool, "store"));
+			try (LockTemplate locks = new LockTemplate(() -> fenced, List::of);
+					Connection busy = pool.getConnection()) {
+				assertThat(busy.isClosed()).isFalse();
+				FutureTask<LockTemplate.Scope> call = new FutureTask<>(() -> locks.acquire(List.of("a", "b")));
+				Thread thread = new Thread(call);
+				thread.start();
+				await().until(() -> pool.getHikariPoolMXBean().getThreadsAwaitingConnection() == 1);
+				thread.interrupt();
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get)
+					.havingCause()
+					.isInstanceOfSatisfying(LockNotAcquiredException.class,
+							(ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.INTERRUPTED));
+				assertThat(store.held()).isEmpty();
+			}
 		}
 	}
 
