@@ -45,6 +45,15 @@ class ZooKeeperLockClient implements DisposableBean {
 				: "the CuratorFramework bean";
 	}
 
+	/**
+	 * The path behind the addresses, below which the client sees all nodes.
+	 * @return the path, or {@code null} if there is none
+	 */
+	@Nullable String path() {
+		String addresses = get().getZookeeperClient().getCurrentConnectionString();
+		return new ConnectStringParser(addresses).getChrootPath();
+	}
+
 	synchronized CuratorFramework get() {
 		if (this.properties.connectString() == null) {
 			return applicationClient();

@@ -237,6 +237,15 @@ class ZooKeeperLockConfigurationTests {
 	}
 
 	@Test
+	void pathThatIsNotThereIsNamedWithWhatToDo() {
+		assertFailure(
+				this.withoutClient.withPropertyValues("holdfast.zookeeper.connection-timeout=3s",
+						"holdfast.zookeeper.connect-string=127.0.0.1:" + this.server.port() + "/apps/shop"),
+				"has no node '/apps/shop', the path behind the addresses of 'holdfast.zookeeper.connect-string'",
+				"Create it", "'holdfast.zookeeper.namespace'");
+	}
+
+	@Test
 	void propertiesHaveTheirDefaults() {
 		this.application.run((context) -> {
 			ZooKeeperLockProperties properties = context.getBean(ZooKeeperLockProperties.class);
