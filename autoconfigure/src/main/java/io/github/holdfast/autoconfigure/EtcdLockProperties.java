@@ -23,6 +23,14 @@ public record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable
 		@Nullable String password, @DefaultValue("/holdfast/") String namespace, @DefaultValue Ssl ssl) {
 
 	/**
+	 * Without endpoints, which may be written with a user, and without the password.
+	 */
+	@Override
+	public String toString() {
+		return "EtcdLockProperties[namespace=" + this.namespace + "]";
+	}
+
+	/**
 	 * Encryption of the connections.
 	 *
 	 * @param bundle Name of the SSL bundle with certificates and keys. If not set,

@@ -82,6 +82,13 @@ class LockPropertiesTests {
 			});
 	}
 
+	@Test
+	void passwordsOfEtcdAreNotShown() {
+		EtcdLockProperties properties = new EtcdLockProperties(List.of("http://shop:secret@etcd:2379"), "shop",
+				"secret", "/holdfast/", new EtcdLockProperties.Ssl(null));
+		assertThat(properties.toString()).contains("/holdfast/").doesNotContain("secret");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "holdfast.lease-time,0s,Lease time", "holdfast.wait-time,-1s,Wait time" })
 	void propertyThatCannotWorkFailsTheStart(String property, String value, String message) {
@@ -121,7 +128,7 @@ class LockPropertiesTests {
 	}
 
 	@SuppressWarnings("unchecked")
-	private static Map<String, Map<String, Object>> metadata() throws IOException {
+	static Map<String, Map<String, Object>> metadata() throws IOException {
 		try (InputStream in = LockProperties.class
 			.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
 			String json = new String(in.readAllBytes(), StandardCharsets.UTF_8);
