@@ -1,0 +1,202 @@
+package io.github.holdfast.autoconfigure;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RedisQuorum;
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.ZooKeeperServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each configuration that the documentation shows is one with which an application
+ * starts. Only the addresses of the stores are replaced.
+ */
+@Timeout(120)
+class DocumentedConfigurationTests {
+
+	private static final Path ROOT = Path.of("..");
+
+	private static final Pattern BLOCK = Pattern.compile("^```ya?ml\\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
+
+	static List<Block> blocks() throws IOException {
+		List<Block> blocks = new ArrayList<>();
+		try (Stream<Path> pages = Files.list(ROOT.resolve("docs"))) {
+			for (Path page : Stream.concat(Stream.of(ROOT.resolve("README.md")), pages.sorted()).toList()) {
+				if (page.toString().endsWith(".md")) {
+					Matcher matcher = BLOCK.matcher(Files.readString(page));
+					while (matcher.find()) {
+						blocks.add(new Block(page.getFileName().toString(), matcher.start(), matcher.group(1)));
+					}
+				}
+			}
+		}
+		return blocks;
+	}
+
+	@Test
+	void blocksAreFound() throws IOException {
+		assertThat(blocks()).hasSizeGreaterThan(10).extracting(Block::page).contains("README.md", "redis.md");
+	}
+
+	@ParameterizedTest
+	@MethodSource("blocks")
+	void propertiesAreKnown(Block block) throws IOException {
+		Set<String> known = LockPropertiesTests.metadata().keySet();
+		assertThat(block.properties()).filteredOn((name) -> name.startsWith("holdfast."))
+			.filteredOn((name) -> !name.startsWith("holdfast.locks"))
+			.isSubsetOf(known);
+	}
+
+	@ParameterizedTest
+	@MethodSource("blocks")
+	void applicationStartsAndLocks(Block block) throws Exception {
+		if (block.has("holdfast.redis.quorum")) {
+			try (RedisQuorum quorum = new RedisQuorum()) {
+				start(block, LockedApplication.redis(quorum.servers().get(0).port())
+					.withPropertyValues("holdfast.redis.quorum.nodes=" + String.join(",", quorum.nodes())));
+			}
+		}
+		else if (block.says("backend: redisson")) {
+			start(block, LockedApplication.redisson(RedisServer.shared().port()));
+		}
+		else if (block.says("backend: redis")) {
+			start(block, LockedApplication.redis(RedisServer.shared().port()));
+		}
+		else if (block.has("holdfast.etcd")) {
+			Assumptions.assumeTrue(EtcdServer.isInstalled(), "etcd is not installed");
+			start(block,
+					withoutStore().withPropertyValues("holdfast.etcd.endpoints=" + EtcdServer.shared().endpoint()));
+		}
+		else if (block.has("holdfast.zookeeper")) {
+			try (ZooKeeperServer server = ZooKeeperServer.start()) {
+				start(block, withoutStore()
+					.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:" + server.port()));
+			}
+		}
+		else if (block.says("mode: session")) {
+			start(block,
+					withDatabase(TestDatabase.POSTGRESQL).withPropertyValues("holdfast.jdbc.initialize-schema=always"));
+		}
+		else {
+			start(block, withDatabase(TestDatabase.H2));
+		}
+	}
+
+	private static void start(Block block, ApplicationContextRunner application) throws IOException {
+		ApplicationContextRunner documented = application.withBean(Shop.class);
+		if (block.text().contains("reportsTransactionManager")) {
+			DatabaseAccess reports = TestDatabase.H2.newDatabase();
+			documented = documented.withBean("reportsTransactionManager", JdbcTransactionManager.class,
+					() -> new JdbcTransactionManager(reports.dataSource(1)));
+		}
+		PropertySource<?> properties = block.load();
+		documented.withInitializer((context) -> context.getEnvironment().getPropertySources().addLast(properties))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				assertThat(locks.<String, RuntimeException>execute("documented", () -> "done")).isEqualTo("done");
+			});
+	}
+
+	private static ApplicationContextRunner withoutStore() {
+		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class,
+				LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class));
+	}
+
+	private static ApplicationContextRunner withDatabase(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		return withoutStore()
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+					JdbcTemplateAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+					TransactionManagerCustomizationAutoConfiguration.class, TransactionAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + access.url(), "spring.datasource.username=" + access.user(),
+					"spring.datasource.password=" + access.password());
+	}
+
+	/**
+	 * One configuration.
+	 *
+	 * @param page the file
+	 * @param place where it begins there
+	 * @param text the lines
+	 */
+	record Block(String page, int place, String text) {
+
+		PropertySource<?> load() throws IOException {
+			return new YamlPropertySourceLoader()
+				.load(toString(), new ByteArrayResource(this.text.getBytes(StandardCharsets.UTF_8)))
+				.get(0);
+		}
+
+		Set<String> properties() throws IOException {
+			return new TreeSet<>(List.of(((EnumerablePropertySource<?>) load()).getPropertyNames()));
+		}
+
+		boolean has(String prefix) throws IOException {
+			return properties().stream().anyMatch((name) -> name.startsWith(prefix + '.'));
+		}
+
+		boolean says(String line) {
+			return this.text.lines().map(String::strip).anyMatch((it) -> it.matches(Pattern.quote(line) + "( +#.*)?"));
+		}
+
+		@Override
+		public String toString() {
+			return this.page + ", character " + this.place;
+		}
+
+	}
+
+	/**
+	 * The locks that the pages name.
+	 */
+	static class Shop {
+
+		@DistributedLock(key = "'report'", name = "nightly-report")
+		public void report() {
+		}
+
+		@DistributedLock(key = "'stock'", name = "StockService.deduct")
+		public void deduct() {
+		}
+
+	}
+
+}
