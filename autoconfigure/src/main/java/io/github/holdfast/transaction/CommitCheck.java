@@ -1,7 +1,10 @@
 package io.github.holdfast.transaction;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 import org.springframework.transaction.TransactionExecution;
 
@@ -44,18 +47,15 @@ final class CommitCheck {
 	 * @throws LockLostException if one of them does not allow the commit
 	 */
 	List<ReplacedVersion> run() {
-		List<LockLease> checked = new ArrayList<>();
+		Set<LockLease> checked = Collections.newSetFromMap(new IdentityHashMap<>());
 		for (HeldLock lock : this.locks) {
 			if (!lock.isHeld()) {
 				throw lost(lock.keys().get(0), GIVEN_BACK);
 			}
 			for (int i = 0; i < lock.leases().size(); i++) {
 				LockLease lease = lock.leases().get(i);
-				if (!checked.contains(lease)) {
-					checked.add(lease);
-					if (!isHeld(lock, i)) {
-						throw lost(lock.keys().get(i), this.manager.lossDetail());
-					}
+				if (checked.add(lease) && !isHeld(lock, i)) {
+					throw lost(lock.keys().get(i), this.manager.lossDetail());
 				}
 			}
 		}

@@ -3,8 +3,10 @@ package io.github.holdfast.testsupport;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockTemplate;
@@ -24,10 +26,20 @@ public final class WaitingCall {
 	 * @return whether the body ran under a lock
 	 */
 	public static CompletableFuture<Boolean> start(LockTemplate locks, String key) {
-		CompletableFuture<Boolean> call = new CompletableFuture<>();
+		return start(() -> locks.execute(key, () -> LockContext.current().isPresent()));
+	}
+
+	/**
+	 * Starts a call, and returns when it waits in the queue of this JVM, or has ended.
+	 * @param <T> the type of the result
+	 * @param body takes a lock that another thread of this JVM holds
+	 * @return the result
+	 */
+	public static <T extends @Nullable Object> CompletableFuture<T> start(Supplier<T> body) {
+		CompletableFuture<T> call = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
 			try {
-				call.complete(locks.execute(key, () -> LockContext.current().isPresent()));
+				call.complete(body.get());
 			}
 			catch (RuntimeException | Error ex) {
 				call.completeExceptionally(ex);

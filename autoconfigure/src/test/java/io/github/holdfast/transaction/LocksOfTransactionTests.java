@@ -20,9 +20,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.testsupport.KeyedPermitsWaiters;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WaitingCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -95,12 +95,13 @@ class LocksOfTransactionTests {
 			CountDownLatch goOn = new CountDownLatch(1);
 			LockTemplate.Scope outer = node.locks.acquire("A");
 			LockTemplate.Scope inner = node.locks.acquire("A");
-			CompletableFuture<Void> next = KeyedPermitsWaiters
-				.start(() -> node.locks.run("A", () -> node.transaction.executeWithoutResult((status) -> {
+			CompletableFuture<Integer> next = WaitingCall
+				.start(() -> node.locks.execute("A", () -> node.transaction.execute((status) -> {
 					int quantity = node.quantity();
 					read.countDown();
 					await(goOn);
 					node.write(quantity - 1);
+					return quantity;
 				})));
 			try {
 				Throwable failure = catchThrowable(() -> node.transaction.executeWithoutResult((status) -> {
