@@ -1,0 +1,301 @@
+package io.github.holdfast.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import com.zaxxer.hikari.HikariDataSource;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import org.hibernate.FlushMode;
+import org.hibernate.Session;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.context.request.ServletWebRequest;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * The session of open-in-view keeps its connection between transactions, and in a pool
+ * without auto-commit the snapshot of its first query.
+ */
+class ViewConnectionTests {
+
+	@Tag("F55")
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, reject, true, false", "MARIADB, reject, false, false", "MARIADB, clear, false, false",
+			"MARIADB, allow, false, false", "MARIADB, reject, false, true", "POSTGRESQL, reject, false, false",
+			"H2, reject, false, false" })
+	void snapshotOfTheViewIsNotThatOfTheLockedTransaction(TestDatabase database, String staleContext,
+			boolean autoCommit, boolean optimistic) {
+		application(database)
+			.withPropertyValues("spring.datasource.hikari.auto-commit=" + autoCommit,
+					"holdfast.jpa.stale-context=" + staleContext)
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				stock.add("A", 100);
+				inView(context, () -> {
+					if (staleContext.equals("clear")) {
+						stock.find("A");
+					}
+					else {
+						stock.count();
+					}
+					CompletableFuture.supplyAsync(() -> stock.take("A")).join();
+					if (optimistic) {
+						stock.takeOptimistically("A");
+					}
+					else {
+						stock.take("A");
+					}
+				});
+				assertThat(stock.quantity("A")).isEqualTo(98);
+				assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
+					.isZero();
+			});
+	}
+
+	/**
+	 * Neither while the lock is acquired nor while it is released.
+	 */
+	@Tag("F55")
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void viewAndLockNeedOneConnection(TestDatabase database) {
+		application(database).withPropertyValues("spring.datasource.hikari.maximum-pool-size=1").run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			stock.add("A", 100);
+			inView(context, () -> {
+				stock.count();
+				stock.take("A");
+				stock.count();
+			});
+			assertThat(stock.quantity("A")).isEqualTo(99);
+		});
+	}
+
+	@Tag("F55")
+	@ParameterizedTest
+	@CsvSource({ "H2,true", "MARIADB,true", "MARIADB,false", "POSTGRESQL,true" })
+	void requestsDoNotWaitForEachOther(TestDatabase database, boolean autoCommit) {
+		application(database)
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=4",
+					"spring.datasource.hikari.connection-timeout=60000", "holdfast.wait-time=60s",
+					"spring.datasource.hikari.auto-commit=" + autoCommit)
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				stock.add("A", 100);
+				CyclicBarrier barrier = new CyclicBarrier(4);
+				ExecutorService requests = Executors.newFixedThreadPool(4);
+				try {
+					List<CompletableFuture<Void>> calls = new ArrayList<>();
+					for (int i = 0; i < 4; i++) {
+						calls.add(CompletableFuture.runAsync(() -> inView(context, () -> {
+							stock.count();
+							await(barrier);
+							stock.take("A");
+						}), requests));
+					}
+					calls.forEach(CompletableFuture::join);
+				}
+				finally {
+					requests.shutdownNow();
+				}
+				assertThat(stock.quantity("A")).isEqualTo(96);
+			});
+	}
+
+	/**
+	 * They would be written by a transaction that comes when the lock is another one's.
+	 */
+	@Tag("F55")
+	@Test
+	void changesWithoutATransactionAreRefusedAtTheEndOfTheLock() {
+		application(TestDatabase.H2).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			stock.add("A", 100);
+			inView(context, () -> {
+				assertThatIllegalStateException().isThrownBy(() -> stock.change("A"))
+					.withMessageContaining("Lock 'stock:A'")
+					.withMessageContaining("@Transactional");
+				stock.add("B", 1);
+			});
+			assertThat(stock.quantity("A")).isEqualTo(100);
+		});
+	}
+
+	@Test
+	void sessionThatIsFlushedByTheApplicationIsNotFlushed() {
+		application(TestDatabase.H2).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			stock.add("A", 100);
+			assertThat(stock.preview("A")).isEqualTo(-1);
+			assertThat(stock.quantity("A")).isEqualTo(100);
+		});
+	}
+
+	@Test
+	void jdbcTransactionMayReadEntities() {
+		application(TestDatabase.H2).withUserConfiguration(TwoManagers.class).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			stock.add("A", 100);
+			stock.takeByJdbc("A", context.getBean(JdbcTemplate.class));
+			assertThat(stock.quantity("A")).isEqualTo(99);
+		});
+	}
+
+	private static ApplicationContextRunner application(TestDatabase database) {
+		return LockedApplication.jdbc(database.newDatabase())
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
+			.withBean(PersistenceManagedTypes.class, () -> PersistenceManagedTypes.of(Stock.class.getName()))
+			.withBean(StockService.class);
+	}
+
+	private static void inView(ApplicationContext context, Runnable request) {
+		OpenEntityManagerInViewInterceptor view = new OpenEntityManagerInViewInterceptor();
+		view.setEntityManagerFactory(context.getBean(EntityManagerFactory.class));
+		ServletWebRequest webRequest = new ServletWebRequest(new MockHttpServletRequest());
+		view.preHandle(webRequest);
+		try {
+			request.run();
+		}
+		finally {
+			view.afterCompletion(webRequest, null);
+		}
+	}
+
+	private static void await(CyclicBarrier barrier) {
+		try {
+			barrier.await();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoManagers {
+
+		@Bean
+		@Primary
+		JpaTransactionManager transactionManager(EntityManagerFactory factory) {
+			return new JpaTransactionManager(factory);
+		}
+
+		@Bean
+		JdbcTransactionManager jdbcTransactionManager(HikariDataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	static class StockService {
+
+		private final EntityManager entities;
+
+		StockService(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		long count() {
+			return this.entities.createQuery("select count(s) from viewed s", Long.class).getSingleResult();
+		}
+
+		Stock find(String sku) {
+			return this.entities.find(Stock.class, sku);
+		}
+
+		@Transactional
+		public void add(String sku, int quantity) {
+			this.entities.persist(new Stock(sku, quantity));
+		}
+
+		@DistributedLock(key = "'stock:' + #sku", waitTime = "60s")
+		@Transactional
+		public int take(String sku) {
+			return --find(sku).quantity;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku", mode = LockRequest.Mode.OPTIMISTIC)
+		@Transactional
+		public int takeOptimistically(String sku) {
+			return --find(sku).quantity;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		public void change(String sku) {
+			find(sku).quantity = 1;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional
+		public int preview(String sku) {
+			this.entities.unwrap(Session.class).setHibernateFlushMode(FlushMode.MANUAL);
+			Stock stock = find(sku);
+			stock.quantity = -1;
+			return stock.quantity;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional("jdbcTransactionManager")
+		public void takeByJdbc(String sku, JdbcTemplate jdbc) {
+			int quantity = find(sku).quantity;
+			jdbc.update("UPDATE viewed SET quantity = ?", quantity - 1);
+		}
+
+		@Transactional(readOnly = true)
+		public int quantity(String sku) {
+			return find(sku).quantity;
+		}
+
+	}
+
+	@Entity(name = "viewed")
+	static class Stock {
+
+		@Id
+		private String sku = "";
+
+		private int quantity;
+
+		Stock() {
+		}
+
+		Stock(String sku, int quantity) {
+			this.sku = sku;
+			this.quantity = quantity;
+		}
+
+	}
+
+}
