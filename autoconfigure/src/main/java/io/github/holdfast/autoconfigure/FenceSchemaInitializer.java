@@ -22,7 +22,7 @@ public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatab
 
 	@Override
 	public boolean initializeDatabase() {
-		return FenceTableCheck.TABLE.initialize(super::initializeDatabase, getDataSource());
+		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), FenceTableCheck.TABLE);
 	}
 
 }

@@ -38,6 +38,12 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
+	@DependsOnDatabaseInitialization
+	JdbcRenewalTableCheck jdbcRenewalTableCheck(LockDataSource dataSource) {
+		return new JdbcRenewalTableCheck(new JdbcLockBackend(dataSource));
+	}
+
+	@Bean
 	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, JdbcLockPurgeProperties purge,
 			LockProperties properties) {
 		purge.validate(properties.getLeaseTime());

@@ -92,8 +92,8 @@ class JdbcLockPurgeSchedule implements SmartLifecycle {
 		catch (SQLException | RuntimeException ex) {
 			this.denied = ex instanceof SQLException sqlException && this.purge.isDenied(sqlException);
 			if (this.denied) {
-				logger.warn("Idle lock rows are not purged until the next start: {}. Grant DELETE on 'holdfast_lock', "
-						+ "or set 'holdfast.jdbc.purge-after' to 0", ex.getMessage());
+				logger.warn("Idle lock rows are not purged until the next start: {}. Grant DELETE on 'holdfast_lock' "
+						+ "and 'holdfast_renewal', or set 'holdfast.jdbc.purge-after' to 0", ex.getMessage());
 			}
 			else if (!executor.isShutdown()) {
 				logger.warn("Idle lock rows could not be purged, the next try is in {}", this.interval, ex);

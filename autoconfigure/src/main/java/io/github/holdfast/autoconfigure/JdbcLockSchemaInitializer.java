@@ -22,7 +22,8 @@ public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDa
 
 	@Override
 	public boolean initializeDatabase() {
-		return JdbcLockTableCheck.TABLE.initialize(super::initializeDatabase, getDataSource());
+		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), JdbcLockTableCheck.TABLE,
+				JdbcRenewalTableCheck.TABLE);
 	}
 
 }

@@ -108,23 +108,30 @@ abstract class TableCheck implements SmartInitializingSingleton {
 		}
 
 		/**
-		 * Run the script. Its failure does not matter if the table is there, which
-		 * another node may have created at the same time.
+		 * Run the script that creates some tables, in this order. Its failure does not
+		 * matter if a table is there, which another node may have created at the same
+		 * time; then the script has the next one still to create.
 		 */
-		boolean initialize(BooleanSupplier script, DataSource dataSource) {
-			try {
-				return script.getAsBoolean();
-			}
-			catch (ScriptException ex) {
-				if (exists(dataSource)) {
-					return false;
+		static boolean initialize(BooleanSupplier script, DataSource dataSource, Table... tables) {
+			for (Table table : tables) {
+				try {
+					return script.getAsBoolean();
 				}
-				throw new LockConfigurationException(
-						"The script that creates the table '" + this.name + "' failed: " + reason(ex) + ".",
-						"Let a user who may create tables run it, for example in your migrations (Flyway, Liquibase), "
-								+ "and set '" + this.properties + ".initialize-schema' to 'never'.",
-						ex);
+				catch (ScriptException ex) {
+					if (!table.exists(dataSource)) {
+						throw table.notCreated(ex);
+					}
+				}
 			}
+			return false;
+		}
+
+		private LockConfigurationException notCreated(ScriptException ex) {
+			return new LockConfigurationException(
+					"The script that creates the table '" + this.name + "' failed: " + reason(ex) + ".",
+					"Let a user who may create tables run it, for example in your migrations (Flyway, Liquibase), "
+							+ "and set '" + this.properties + ".initialize-schema' to 'never'.",
+					ex);
 		}
 
 		private boolean exists(DataSource dataSource) {

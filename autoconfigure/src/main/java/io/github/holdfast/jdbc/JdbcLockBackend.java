@@ -25,7 +25,8 @@ import io.github.holdfast.support.SqlDialect;
 /**
  * Locks as rows of the table {@code holdfast_lock}, for PostgreSQL, MySQL, MariaDB and
  * H2. One row per key; the epoch in it is also the fence that a commit is checked
- * against.
+ * against. Renewals are rows of the table {@code holdfast_renewal}, so that the row of a
+ * holder does not change while its transaction reads from a snapshot.
  *
  * <ol>
  * <li>Read the row without locking it. Another holder's lease that has not run out by the
@@ -35,8 +36,21 @@ import io.github.holdfast.support.SqlDialect;
  * <li>Free: write owner and the next epoch, on condition that the epoch is still the one
  * that was read.
  * <li>Lease run out: the same in a short transaction that first locks the row, unless it
- * is locked: then the holder's transaction is about to commit and the lock is not free.
+ * is locked: then the holder's transaction is about to commit, or its lease is being
+ * renewed, and the lock is not free.
  * </ol>
+ *
+ * <p>
+ * A renewal and a take-over never both succeed. A renewal is one statement that locks the
+ * lock row until it is committed, in share mode where there is one, and writes its own
+ * row only if epoch and owner are still those of the lease. A take-over looks for a
+ * renewal when it has the lock row locked, and in another statement than the one that
+ * locked it. So a renewal that had the row locked before is committed by then and is
+ * seen; one that comes later waits, and finds another epoch. A single conditional UPDATE
+ * would not do: it may have waited for the row with a snapshot from before the renewal.
+ * Everybody locks the lock row first, and share locks do not exclude each other, so a
+ * renewal neither waits for the check of a commit (except on H2) nor is it part of a
+ * deadlock with it.
  *
  * <p>
  * Only the database's clock is used. The epoch is never behind that clock in
@@ -79,6 +93,23 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void checkWritable() throws SQLException {
 		this.connections.execute(LockTable.CHECK_INSERT, LockTable.CHECK_UPDATE);
+	}
+
+	/**
+	 * Check that the table of the renewals is there, with all its columns.
+	 * @throws SQLException if it is not
+	 */
+	public void checkRenewalTable() throws SQLException {
+		this.connections.execute(LockTable.CHECK_RENEWAL);
+	}
+
+	/**
+	 * Check that rows of the table of the renewals may be inserted and updated, without
+	 * doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkRenewalWritable() throws SQLException {
+		this.connections.execute(LockTable.CHECK_RENEWAL_INSERT, LockTable.CHECK_RENEWAL_UPDATE);
 	}
 
 	/**

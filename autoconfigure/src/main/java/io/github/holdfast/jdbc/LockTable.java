@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -18,8 +19,14 @@ import io.github.holdfast.support.LockConnections;
 import io.github.holdfast.support.SqlDialect;
 
 /**
- * The statements on the table {@code holdfast_lock}. All times are microseconds of the
- * database's clock; a row without an owner is free.
+ * The statements on the tables {@code holdfast_lock} and {@code holdfast_renewal}. All
+ * times are microseconds of the database's clock; a lock row without an owner is free.
+ *
+ * <p>
+ * The lock row is the one that commits are checked against, so only grants and releases
+ * write it. A renewal writes a row of its own, which counts as long as the lock row has
+ * the same epoch and owner: then its time of expiry replaces that of the lock row.
+ * Otherwise it is what was left by an earlier holder.
  */
 final class LockTable {
 
@@ -36,27 +43,46 @@ final class LockTable {
 			UPDATE holdfast_lock SET epoch = epoch, owner = owner, holder = holder,
 				acquired_at = acquired_at, expires_at = expires_at, version = version WHERE 1 = 0""";
 
+	static final String CHECK_RENEWAL = """
+			SELECT lock_key, epoch, owner, expires_at
+			FROM holdfast_renewal WHERE 1 = 0""";
+
+	static final String CHECK_RENEWAL_INSERT = """
+			INSERT INTO holdfast_renewal (lock_key, epoch, owner, expires_at)
+			SELECT lock_key, epoch, owner, expires_at
+			FROM holdfast_renewal WHERE 1 = 0""";
+
+	static final String CHECK_RENEWAL_UPDATE = """
+			UPDATE holdfast_renewal SET epoch = epoch, owner = owner, expires_at = expires_at WHERE 1 = 0""";
+
+	/** Whether a renewal, r, is about the holder in the lock row, l. */
+	private static final String RENEWED = "r.lock_key = l.lock_key AND r.epoch = l.epoch AND r.owner = l.owner";
+
 	private static final String FIND = """
-			SELECT {now}, l.epoch, l.owner, l.holder, l.expires_at
-			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?""";
+			SELECT {now}, l.epoch, l.owner, l.holder, COALESCE(r.expires_at, l.expires_at)
+			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?
+			LEFT JOIN holdfast_renewal r ON {renewed}""";
 
 	private static final String INSERT = """
 			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
 			SELECT ?, ?, ?, {now}, {now} + ?, 0, ? FROM (SELECT 1) one WHERE {now} < ?{ignore}""";
 
 	private static final String TAKE = """
-			UPDATE holdfast_lock SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
+			UPDATE holdfast_lock l SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
 			WHERE lock_key = ? AND epoch = ?""";
 
 	private static final String TAKE_FREE = TAKE + " AND owner IS NULL";
 
-	private static final String LOCK_EXPIRED = """
+	private static final String LOCK_HELD = """
 			SELECT epoch FROM holdfast_lock
-			WHERE lock_key = ? AND epoch = ? AND owner IS NOT NULL AND expires_at <= {now}
+			WHERE lock_key = ? AND epoch = ? AND owner IS NOT NULL
 			FOR UPDATE SKIP LOCKED""";
 
-	private static final String RENEW = """
-			UPDATE holdfast_lock SET expires_at = {now} + ?
+	private static final String TAKE_EXPIRED = TAKE
+			+ " AND COALESCE((SELECT r.expires_at FROM holdfast_renewal r WHERE {renewed}), l.expires_at) <= {now}";
+
+	private static final String RENEWAL = """
+			SELECT lock_key, epoch, owner, {now} + ? FROM holdfast_lock
 			WHERE lock_key = ? AND epoch = ? AND owner = ?""";
 
 	private static final String RELEASE = """
@@ -77,11 +103,17 @@ final class LockTable {
 
 	private final Map<String, String> resolved;
 
+	private final String renew;
+
 	LockTable(SqlDialect dialect) {
 		this.dialect = dialect;
-		this.resolved = Stream.of(FIND, INSERT, TAKE, TAKE_FREE, LOCK_EXPIRED, RENEW, RELEASE)
+		this.resolved = Stream.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE)
 			.collect(Collectors.toUnmodifiableMap(Function.identity(),
-					(sql) -> sql.replace("{now}", dialect.now()).replace("{ignore}", dialect.ignoreDuplicate())));
+					(sql) -> sql.replace("{now}", dialect.now())
+						.replace("{renewed}", RENEWED)
+						.replace("{ignore}", dialect.ignoreDuplicate())));
+		this.renew = dialect.upsert("holdfast_renewal", "lock_key", List.of("epoch", "owner", "expires_at"),
+				RENEWAL.replace("{now}", dialect.now()) + dialect.shareLock());
 	}
 
 	/**
@@ -128,20 +160,23 @@ final class LockTable {
 
 	/**
 	 * Take a row whose lease has run out, unless its holder's transaction is just
-	 * committing and has the row locked. Needs a transaction.
+	 * committing, or its lease being renewed, and has the row locked. Needs a transaction
+	 * at READ COMMITTED: the second statement looks at the renewals anew.
 	 */
 	boolean takeExpired(Connection connection, String id, long seenEpoch, Grant grant, Duration timeout)
 			throws SQLException {
-		try (PreparedStatement statement = prepare(connection, LOCK_EXPIRED, timeout)) {
+		return lockHeld(connection, id, seenEpoch, timeout)
+				&& take(connection, TAKE_EXPIRED, id, seenEpoch, grant, timeout);
+	}
+
+	private boolean lockHeld(Connection connection, String id, long seenEpoch, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LOCK_HELD, timeout)) {
 			this.dialect.setKey(statement, 1, id);
 			statement.setLong(2, seenEpoch);
 			try (ResultSet rs = statement.executeQuery()) {
-				if (!rs.next()) {
-					return false;
-				}
+				return rs.next();
 			}
 		}
-		return take(connection, TAKE, id, seenEpoch, grant, timeout);
 	}
 
 	private boolean take(Connection connection, String sql, String id, long seenEpoch, Grant grant, Duration timeout)
@@ -154,14 +189,19 @@ final class LockTable {
 		}
 	}
 
+	/**
+	 * Write the renewal of a lease, if the lock row is still its. That row is locked
+	 * meanwhile, but not changed.
+	 */
 	boolean renew(Connection connection, String id, long epoch, String owner, Duration leaseTime, Duration timeout)
 			throws SQLException {
-		try (PreparedStatement statement = prepare(connection, RENEW, timeout)) {
+		try (PreparedStatement statement = LockConnections.prepare(connection, this.renew, timeout)) {
 			statement.setLong(1, micros(leaseTime));
 			this.dialect.setKey(statement, 2, id);
 			statement.setLong(3, epoch);
 			statement.setString(4, owner);
-			return statement.executeUpdate() == 1;
+			// MySQL and MariaDB count an updated row twice
+			return statement.executeUpdate() > 0;
 		}
 	}
 

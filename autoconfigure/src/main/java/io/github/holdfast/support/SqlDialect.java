@@ -5,7 +5,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,12 @@ public enum SqlDialect {
 		}
 
 		@Override
+		public String upsert(String table, String key, List<String> columns, String query) {
+			return insert(table, key, columns) + " " + query + " ON CONFLICT (" + key + ") DO UPDATE SET "
+					+ assignments(columns, "%1$s = excluded.%1$s");
+		}
+
+		@Override
 		String code(SQLException ex) {
 			return String.valueOf(ex.getSQLState());
 		}
@@ -55,7 +63,15 @@ public enum SqlDialect {
 
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
-			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096"));
+			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096")) {
+
+		@Override
+		public String upsert(String table, String key, List<String> columns, String query) {
+			return "MERGE INTO " + table + " (" + key + ", " + String.join(", ", columns) + ") KEY (" + key + ") "
+					+ query;
+		}
+
+	};
 
 	/** The longest id of a lock, in bytes of UTF-8. */
 	public static final int MAX_KEY_BYTES = 255;
@@ -138,6 +154,28 @@ public enum SqlDialect {
 	 */
 	public String ignoreDuplicate() {
 		return "";
+	}
+
+	/**
+	 * A statement that inserts what a query finds, or updates the rows that have the same
+	 * key.
+	 * @param table the table
+	 * @param key the column of its primary key, the first one of the query
+	 * @param columns the other columns, in the order of the query
+	 * @param query the query, possibly with a lock clause
+	 * @return the statement, with the parameters of the query
+	 */
+	public String upsert(String table, String key, List<String> columns, String query) {
+		return insert(table, key, columns) + " " + query + " ON DUPLICATE KEY UPDATE "
+				+ assignments(columns, "%1$s = VALUES(%1$s)");
+	}
+
+	private static String insert(String table, String key, List<String> columns) {
+		return "INSERT INTO " + table + " (" + key + ", " + String.join(", ", columns) + ")";
+	}
+
+	private static String assignments(List<String> columns, String format) {
+		return columns.stream().map(format::formatted).collect(Collectors.joining(", "));
 	}
 
 	/**

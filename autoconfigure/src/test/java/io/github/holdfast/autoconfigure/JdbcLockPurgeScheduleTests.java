@@ -88,7 +88,8 @@ class JdbcLockPurgeScheduleTests {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			insertIdleRow(jdbc);
 			DatabaseAccess user = database.newUser(owner,
-					List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app"));
+					List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app",
+							"GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_renewal TO shop_app"));
 			try (HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockPurgeSchedule schedule = schedule(dataSource);
 				schedule.start();

@@ -65,6 +65,7 @@ class JdbcLockSchemaTests {
 						node.get();
 					}
 					assertThat(new JdbcTemplate(dataSource).queryForList("SELECT * FROM holdfast_lock")).isEmpty();
+					assertThat(new JdbcTemplate(dataSource).queryForList("SELECT * FROM holdfast_renewal")).isEmpty();
 				}
 			}
 		}
@@ -89,6 +90,76 @@ class JdbcLockSchemaTests {
 		return Stream.of(TestDatabase.values())
 			.flatMap((database) -> Stream.of("owner", "holder", "epoch", "acquired_at", "expires_at", "version")
 				.map((column) -> Arguments.of(database, column)));
+	}
+
+	@ParameterizedTest(name = "{0} without {1}")
+	@MethodSource("columnsOfRenewals")
+	void renewalsWithoutAColumnFailTheStartWithTheScript(TestDatabase database, String column) {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource dataSource = lockTable(database, access)) {
+			new JdbcTemplate(dataSource).execute("ALTER TABLE holdfast_renewal DROP COLUMN " + column);
+		}
+		LockBackendAutoConfigurationTests.assertFailure(LockedApplication.jdbc(access),
+				"The table 'holdfast_renewal' cannot be read: ", "must have the columns of the script",
+				"CREATE TABLE IF NOT EXISTS holdfast_renewal (");
+	}
+
+	static Stream<Arguments> columnsOfRenewals() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream.of("epoch", "owner", "expires_at")
+				.map((column) -> Arguments.of(database, column)));
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockTableWithoutTheOneOfRenewalsFailsTheStartWithTheScript(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		dropRenewals(database, access);
+		LockBackendAutoConfigurationTests.assertFailure(
+				LockedApplication.jdbc(access).withPropertyValues("holdfast.jdbc.initialize-schema=never"),
+				"The table 'holdfast_renewal' cannot be read: ", "Add the script ",
+				"CREATE TABLE IF NOT EXISTS holdfast_renewal (");
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void scriptAddsTheTableOfRenewalsToALockTable(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		dropRenewals(database, access);
+		LockedApplication.jdbc(access).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void userWhoMayNotAddTheTableOfRenewalsFailsTheStart(TestDatabase database) {
+		DatabaseAccess owner = database.newDatabase();
+		dropRenewals(database, owner);
+		List<String> grants = new ArrayList<>(List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app"));
+		if (database == TestDatabase.POSTGRESQL) {
+			grants.add("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+		}
+		LockBackendAutoConfigurationTests.assertFailure(LockedApplication.jdbc(database.newUser(owner, grants)),
+				"The script that creates the table 'holdfast_renewal' failed: ", "a user who may create tables",
+				"'holdfast.jdbc.initialize-schema' to 'never'");
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void userWhoMayOnlyReadRenewalsFailsTheStart(TestDatabase database) {
+		DatabaseAccess owner = database.newDatabase();
+		lockTable(database, owner).close();
+		DatabaseAccess user = database.newUser(owner,
+				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app",
+						"GRANT SELECT ON holdfast_renewal TO shop_app"));
+		LockBackendAutoConfigurationTests.assertFailure(
+				LockedApplication.jdbc(user).withPropertyValues("holdfast.jdbc.initialize-schema=never"),
+				"The table 'holdfast_renewal' cannot be written: ", "Grant SELECT, INSERT and UPDATE on it");
+	}
+
+	private static void dropRenewals(TestDatabase database, DatabaseAccess access) {
+		try (HikariDataSource dataSource = lockTable(database, access)) {
+			new JdbcTemplate(dataSource).execute("DROP TABLE holdfast_renewal");
+		}
 	}
 
 	@ParameterizedTest

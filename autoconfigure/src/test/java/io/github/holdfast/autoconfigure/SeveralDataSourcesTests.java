@@ -204,7 +204,8 @@ class SeveralDataSourcesTests {
 		DatabaseAccess main = database.newDatabase();
 		createLockTable(main);
 		DatabaseAccess user = database.newUser(main,
-				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app"));
+				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app",
+						"GRANT SELECT, INSERT, UPDATE ON holdfast_renewal TO shop_app"));
 		application(user, () -> connections(user)).withPropertyValues("holdfast.jdbc.initialize-schema=never")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();

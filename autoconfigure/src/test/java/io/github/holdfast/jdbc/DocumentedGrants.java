@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -15,8 +16,8 @@ final class DocumentedGrants {
 
 	private static final Path PAGE = Path.of("../docs/jdbc.md");
 
-	private static final Pattern STATEMENT = Pattern.compile("^GRANT (.+) ON holdfast_lock TO shop_app;$",
-			Pattern.MULTILINE);
+	private static final Pattern STATEMENT = Pattern
+		.compile("^GRANT (.+) ON (holdfast_lock|holdfast_renewal) TO shop_app;$", Pattern.MULTILINE);
 
 	private static final Pattern PRIVILEGE = Pattern.compile("(\\w+)(?: \\(([^)]+)\\))?");
 
@@ -31,15 +32,21 @@ final class DocumentedGrants {
 	}
 
 	/**
-	 * Each privilege, and each of its columns, by itself.
+	 * Each privilege on a table, and each of its columns, by itself.
 	 */
 	static List<String> privileges() {
 		return STATEMENT.matcher(page())
 			.results()
-			.flatMap((match) -> PRIVILEGE.matcher(match.group(1)).results())
-			.flatMap((match) -> (match.group(2) == null) ? Stream.of(match.group(1))
-					: Stream.of(match.group(2).split(", ")).map((column) -> match.group(1) + " (" + column + ")"))
+			.flatMap((match) -> PRIVILEGE.matcher(match.group(1))
+				.results()
+				.flatMap(DocumentedGrants::single)
+				.map((privilege) -> privilege + " ON " + match.group(2)))
 			.toList();
+	}
+
+	private static Stream<String> single(MatchResult privilege) {
+		return (privilege.group(2) == null) ? Stream.of(privilege.group(1))
+				: Stream.of(privilege.group(2).split(", ")).map((column) -> privilege.group(1) + " (" + column + ")");
 	}
 
 	private static String page() {

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -61,6 +62,69 @@ class JdbcLockPurgeTests {
 					"run out, just now");
 			assertThat(purge(dataSource, DAY)).isEqualTo(2);
 			assertThat(keys(dataSource)).containsExactly("free, just now", "held", "run out, just now");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockThatWasRenewedLatelyIsInUseHoweverOldItsRowIs(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquired(backend, "long");
+			LockLease lost = acquired(backend, "lost");
+			assertThat(lost.renew(Duration.ofSeconds(30))).isTrue();
+			age(dataSource, 2 * DAY_MICROS);
+			// With the epoch that the row has now
+			renew(dataSource, lease, lease.epoch() - 2 * DAY_MICROS);
+			assertThat(purge(dataSource, DAY)).isOne();
+			assertThat(keys(dataSource)).containsExactly("long");
+			assertThat(renewals(dataSource)).containsExactly("long");
+			assertThat(acquire(backend, "long", Duration.ZERO, Duration.ofSeconds(30))).isNull();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void renewalsOfLeasesThatHaveEndedAreDeletedAndOthersStay(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			for (String key : List.of("held by another", "released", "run out", "purged")) {
+				assertThat(acquired(backend, key).renew(Duration.ofSeconds(30))).isTrue();
+			}
+			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "released");
+			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "held by another");
+			acquired(backend, "held by another");
+			update(dataSource, "DELETE FROM holdfast_lock WHERE lock_key = ?", "purged");
+			new JdbcTemplate(dataSource).update("UPDATE holdfast_renewal SET expires_at = expires_at - ?",
+					2 * DAY_MICROS);
+			LockLease again = acquired(backend, "released");
+			assertThat(again.renew(Duration.ofSeconds(30))).isTrue();
+			assertThat(purge(dataSource, DAY)).isZero();
+			assertThat(renewals(dataSource)).containsExactly("released", "run out");
+		}
+	}
+
+	/**
+	 * The renewal comes after the purge has looked at the page.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F88")
+	void renewalAndPurgeNeverBothSucceed(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			AtomicInteger renewed = new AtomicInteger();
+			int purged = whilePurging(dataSource, 4, 100, (thread) -> {
+				LockLease lease = acquired(backend, "key-" + thread);
+				updated(dataSource, "UPDATE holdfast_lock SET expires_at = 0 WHERE lock_key = ?", "key-" + thread);
+				if (!lease.renew(Duration.ofSeconds(30))) {
+					return true;
+				}
+				renewed.incrementAndGet();
+				return lease.release().toCompletableFuture().join();
+			});
+			assertThat(purged).as("rows purged meanwhile").isPositive();
+			assertThat(renewed).as("renewals meanwhile").hasPositiveValue();
 		}
 	}
 
@@ -296,6 +360,8 @@ class JdbcLockPurgeTests {
 	private static void age(HikariDataSource dataSource, long micros) {
 		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, acquired_at = acquired_at - ?,"
 				+ " expires_at = expires_at - ?", micros, micros, micros);
+		new JdbcTemplate(dataSource)
+			.update("UPDATE holdfast_renewal SET epoch = epoch - ?, expires_at = expires_at - ?", micros, micros);
 	}
 
 	private static void fill(HikariDataSource dataSource, int rows) throws SQLException {
@@ -312,10 +378,22 @@ class JdbcLockPurgeTests {
 	}
 
 	private static void update(HikariDataSource dataSource, String sql, String key) throws SQLException {
+		assertThat(updated(dataSource, sql, key)).isOne();
+	}
+
+	private static int updated(HikariDataSource dataSource, String sql, String key) throws SQLException {
 		try (Connection connection = dataSource.getConnection();
 				PreparedStatement statement = connection.prepareStatement(sql)) {
 			SqlDialect.of(connection).setKey(statement, 1, key);
-			assertThat(statement.executeUpdate()).isOne();
+			return statement.executeUpdate();
+		}
+	}
+
+	private static void renew(HikariDataSource dataSource, LockLease lease, long epoch) throws SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			assertThat(new LockTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
+					Duration.ofSeconds(30), Duration.ofSeconds(30)))
+				.isTrue();
 		}
 	}
 
@@ -332,7 +410,15 @@ class JdbcLockPurgeTests {
 	}
 
 	private static List<String> keys(HikariDataSource dataSource) {
-		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM holdfast_lock ORDER BY lock_key",
+		return keys(dataSource, "holdfast_lock");
+	}
+
+	private static List<String> renewals(HikariDataSource dataSource) {
+		return keys(dataSource, "holdfast_renewal");
+	}
+
+	private static List<String> keys(HikariDataSource dataSource, String table) {
+		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM " + table + " ORDER BY lock_key",
 				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
 	}
 

@@ -100,21 +100,25 @@ class LeastPrivilegeTests {
 	}
 
 	/**
-	 * Everything that is done with the lock table.
+	 * Everything that is done with the tables.
 	 */
 	private static ThrowingCallable using(TestDatabase database, List<String> privileges) {
 		return () -> {
 			DatabaseAccess owner = newDatabase(database);
 			DatabaseAccess user = database.newUser(owner,
-					privileges.stream().map((it) -> "GRANT " + it + " ON holdfast_lock TO shop_app").toList());
+					privileges.stream().map((it) -> "GRANT " + it + " TO shop_app").toList());
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
 				commitOptimistically(backend, dataSource);
-				assertThat(acquire(backend).renew(Duration.ofSeconds(30))).isTrue();
+				LockLease lease = acquire(backend);
+				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
+				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
 				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+				new JdbcTemplate(admin).update("UPDATE holdfast_renewal SET expires_at = 0");
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
 				assertThat(new JdbcLockPurge(() -> dataSource, Duration.ZERO).run(() -> true)).isOne();
+				assertThat(new JdbcTemplate(admin).queryForList("SELECT lock_key FROM holdfast_renewal")).isEmpty();
 			}
 		};
 	}

@@ -175,9 +175,12 @@ class DatabaseClockTests {
 			this.ahead = this.ahead.plus(jump);
 			JdbcTemplate jdbc = new JdbcTemplate(this.pool);
 			switch (this.database) {
-				case H2 ->
+				case H2 -> {
+					long micros = TimeUnit.SECONDS.toMicros(jump.toSeconds());
 					jdbc.update("UPDATE holdfast_lock SET acquired_at = acquired_at - ?1, expires_at = expires_at - ?1",
-							TimeUnit.SECONDS.toMicros(jump.toSeconds()));
+							micros);
+					jdbc.update("UPDATE holdfast_renewal SET expires_at = expires_at - ?", micros);
+				}
 				case POSTGRESQL ->
 					jdbc.update("UPDATE fake.clock SET ahead = interval '" + this.ahead.toSeconds() + " seconds'");
 				case MARIADB -> {

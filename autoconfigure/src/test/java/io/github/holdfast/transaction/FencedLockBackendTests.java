@@ -398,7 +398,9 @@ class FencedLockBackendTests {
 		}
 
 		void expireLease() {
-			new JdbcTemplate(this.locks).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			JdbcTemplate jdbc = new JdbcTemplate(this.locks);
+			jdbc.update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			jdbc.update("UPDATE holdfast_renewal SET expires_at = 0");
 		}
 
 		void freeLock() {
@@ -408,7 +410,9 @@ class FencedLockBackendTests {
 		long awaitExpiresAtAbove(long last) {
 			return await().atMost(LONG)
 				.until(() -> new JdbcTemplate(this.locks)
-					.queryForList("SELECT expires_at FROM holdfast_lock WHERE owner IS NOT NULL", Long.class)
+					.queryForList("SELECT COALESCE(r.expires_at, l.expires_at) FROM holdfast_lock l "
+							+ "LEFT JOIN holdfast_renewal r USING (lock_key, epoch, owner) WHERE l.owner IS NOT NULL",
+							Long.class)
 					.stream()
 					.findAny()
 					.orElse(0L), (it) -> it > last);

@@ -34,7 +34,8 @@ class HolderFaultTests {
 			holder.send("READ");
 			holder.await("READ", PATIENCE);
 			holder.kill();
-			long expiresAt = warehouse.lockColumn("expires_at");
+			long expiresAt = warehouse
+				.lockColumn("COALESCE((SELECT max(expires_at) FROM holdfast_renewal), expires_at)");
 			long[] acquiredAt = new long[1];
 			String outcome = warehouse.take((point) -> acquiredAt[0] = warehouse.lockColumn("acquired_at"));
 			assertThat(outcome).isEqualTo("COMMITTED");

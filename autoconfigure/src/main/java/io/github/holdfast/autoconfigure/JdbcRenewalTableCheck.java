@@ -1,0 +1,39 @@
+package io.github.holdfast.autoconfigure;
+
+import java.sql.SQLException;
+
+import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.support.SqlDialect;
+
+/**
+ * Fails the start when the table of renewals is not there, or not to be written, after
+ * all migrations have run.
+ */
+class JdbcRenewalTableCheck extends TableCheck {
+
+	static final Table TABLE = new Table("holdfast_renewal", "lock backend 'jdbc'", JdbcLockProperties.SCRIPT,
+			"holdfast.jdbc");
+
+	private final JdbcLockBackend backend;
+
+	JdbcRenewalTableCheck(JdbcLockBackend backend) {
+		super(TABLE);
+		this.backend = backend;
+	}
+
+	@Override
+	SqlDialect dialect() throws SQLException {
+		return this.backend.dialect();
+	}
+
+	@Override
+	void checkTable() throws SQLException {
+		this.backend.checkRenewalTable();
+	}
+
+	@Override
+	void checkWritable() throws SQLException {
+		this.backend.checkRenewalWritable();
+	}
+
+}

@@ -1,0 +1,139 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A lease is renewed while its transaction reads from a snapshot, at levels at which the
+ * database refuses to lock rows that have changed since. MariaDB does so at REPEATABLE
+ * READ with {@code innodb_snapshot_isolation}.
+ */
+@Tag("F87")
+class RenewedLeaseTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	@ParameterizedTest(name = "{0}, {1}, {2}")
+	@MethodSource("levels")
+	void transactionThatOutlastsItsLeaseCommits(TestDatabase database, LockPlace place, Isolation isolation) {
+		assertNoFalseLoss(database, place, isolation, Duration.ofSeconds(1), 10, 1);
+	}
+
+	@ParameterizedTest(name = "{0}, {1}")
+	@MethodSource("levelsInOneDatabase")
+	@Tag("long")
+	void noneOfAThousandTransactionsThatOutlastTheirLeaseIsLost(TestDatabase database, Isolation isolation) {
+		assertNoFalseLoss(database, LockPlace.BUSINESS_DATABASE, isolation, Duration.ofSeconds(2), 100, 10);
+	}
+
+	static Stream<Arguments> levels() {
+		return Stream.of(LockPlace.values())
+			.flatMap((place) -> Stream.of(Arguments.of(TestDatabase.H2, place, Isolation.SERIALIZABLE),
+					Arguments.of(TestDatabase.MARIADB, place, Isolation.REPEATABLE_READ),
+					Arguments.of(TestDatabase.POSTGRESQL, place, Isolation.REPEATABLE_READ),
+					Arguments.of(TestDatabase.POSTGRESQL, place, Isolation.SERIALIZABLE)));
+	}
+
+	static Stream<Arguments> levelsInOneDatabase() {
+		return levels().map(Arguments::get)
+			.filter((level) -> level[1] == LockPlace.BUSINESS_DATABASE)
+			.map((level) -> Arguments.of(level[0], level[2]));
+	}
+
+	private static void assertNoFalseLoss(TestDatabase database, LockPlace place, Isolation isolation,
+			Duration leaseTime, int keys, int rounds) {
+		place.application(database)
+			.withPropertyValues("holdfast.lease-time=" + leaseTime, "spring.datasource.hikari.maximum-pool-size=120",
+					"spring.datasource.hikari.minimum-idle=0")
+			.withPropertyValues((database == TestDatabase.MARIADB)
+					? "spring.datasource.hikari.connection-init-sql=SET innodb_snapshot_isolation = ON" : "none=")
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.execute("CREATE TABLE snapshot (id integer PRIMARY KEY)");
+				jdbc.execute("CREATE TABLE work (id integer PRIMARY KEY)");
+				connect(context.getBean(DataSource.class), keys + 10);
+				ExecutorService executor = Executors.newFixedThreadPool(keys);
+				try {
+					List<Future<?>> workers = new ArrayList<>();
+					for (int i = 0; i < keys; i++) {
+						int first = i * rounds;
+						workers.add(executor.submit(() -> {
+							for (int round = 0; round < rounds; round++) {
+								work(context, isolation, leaseTime, first + round);
+							}
+						}));
+					}
+					for (Future<?> worker : workers) {
+						worker.get(PATIENCE.multipliedBy(rounds).toSeconds(), TimeUnit.SECONDS);
+					}
+				}
+				finally {
+					executor.shutdownNow();
+				}
+				assertThat(jdbc.queryForObject("SELECT count(*) FROM work", Integer.class)).isEqualTo(keys * rounds);
+			});
+	}
+
+	/**
+	 * Fill the pool, so that no lease runs out while a connection is made.
+	 */
+	private static void connect(DataSource dataSource, int connections) throws SQLException {
+		List<Connection> open = new ArrayList<>();
+		for (int i = 0; i < connections; i++) {
+			open.add(dataSource.getConnection());
+		}
+		for (Connection connection : open) {
+			connection.close();
+		}
+	}
+
+	/**
+	 * Commit after the end of the lease has moved on by two lease times since the
+	 * snapshot. No two transactions have read what the other one writes.
+	 */
+	private static void work(ApplicationContext context, Isolation isolation, Duration leaseTime, int id) {
+		JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+		transaction.setIsolationLevel(isolation.value());
+		context.getBean(LockTemplate.class).run("key-" + id, () -> transaction.executeWithoutResult((status) -> {
+			jdbc.queryForList("SELECT id FROM snapshot");
+			LockContext lock = LockContext.current().orElseThrow();
+			long end = end(lock);
+			Awaitility.await().atMost(PATIENCE).until(() -> end(lock) - end > leaseTime.multipliedBy(2).toNanos());
+			jdbc.update("INSERT INTO work VALUES (?)", id);
+		}));
+	}
+
+	private static long end(LockContext lock) {
+		return System.nanoTime() + lock.remaining().toNanos();
+	}
+
+}
