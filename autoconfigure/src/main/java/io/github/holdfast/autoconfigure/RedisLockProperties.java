@@ -21,6 +21,15 @@ public record RedisLockProperties(@DefaultValue Quorum quorum) {
 	 * three. If not set, the Redis of 'spring.data.redis' keeps the locks alone.
 	 */
 	public record Quorum(@DefaultValue List<String> nodes) {
+
+		/**
+		 * Without the nodes, whose addresses may contain passwords.
+		 */
+		@Override
+		public String toString() {
+			return "Quorum[nodes=" + this.nodes.size() + "]";
+		}
+
 	}
 
 }

@@ -1,0 +1,21 @@
+package io.github.holdfast.autoconfigure;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisLockProperties}.
+ */
+class RedisLockPropertiesTests {
+
+	@Test
+	void passwordsOfTheNodesAreNotShown() {
+		RedisLockProperties.Quorum quorum = new RedisLockProperties.Quorum(
+				List.of("rediss://user:secret@redis-1:6379", "redis-2", "redis-3"));
+		assertThat(new RedisLockProperties(quorum).toString()).contains("nodes=3").doesNotContain("secret");
+	}
+
+}
