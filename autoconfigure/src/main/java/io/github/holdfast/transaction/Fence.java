@@ -173,8 +173,8 @@ public sealed class Fence permits SessionFence {
 		}
 		catch (SQLException ex) {
 			if (dialect.isConcurrencyFailure(ex)) {
-				throw new LockLostException(lease.key(), "its row has changed since the transaction's snapshot: "
-						+ this.rows.changes() + ". Or the database ended a deadlock on that row", ex);
+				throw new LockLostException(lease.key(), "another holder has taken it since the "
+						+ "transaction's snapshot. Or the database ended a deadlock on its row", ex);
 			}
 			throw ex;
 		}

@@ -54,13 +54,4 @@ record FenceRows(String table, @Nullable String source) {
 		}
 	}
 
-	/**
-	 * What changes a row, as its reader should know.
-	 */
-	String changes() {
-		return (this.source != null) ? "another holder has taken the lock"
-				: "another holder has taken it or, at REPEATABLE READ and above, its lease was renewed; "
-						+ "use READ COMMITTED for transactions that last longer than a third of the lease time";
-	}
-
 }
