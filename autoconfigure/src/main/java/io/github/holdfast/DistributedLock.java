@@ -53,6 +53,11 @@ public @interface DistributedLock {
 	 * Methods with equal keys exclude each other, whatever class they are in, on all
 	 * nodes that share a store and {@code holdfast.key-prefix}.
 	 * <p>
+	 * Keys are compared character by character. A database may find the same row for
+	 * texts that are different keys: the default collations of MariaDB and MySQL ignore
+	 * letter case and trailing blanks. Lock the number of the row, or bring the text into
+	 * one form first: {@code "'stock:' + #sku.strip().toUpperCase()"}.
+	 * <p>
 	 * A collection or an array gives several locks, all or none, taken in sorted order
 	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
 	 * needs no lock; more than 1000 different keys are refused.

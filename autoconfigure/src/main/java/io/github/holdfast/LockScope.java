@@ -335,14 +335,22 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 		}
 		tellReleased(this.passedOn ? LockListener.Outcome.RELEASED : release.run(this.acquired));
 		String lost = release.lost();
-		if (lost != null && !this.notes.isLossReported() && !this.transaction.isGuarded()) {
+		if (lost != null && !this.notes.isLossReported() && !isAllGuarded()) {
 			throw new LockOverlapException(lost);
 		}
 	}
 
 	private LockRelease release() {
 		boolean passable = !this.notes.isLossReported() && Thread.currentThread() == this.opener;
-		return new LockRelease(this.notes, this.backend, this.transaction.isGuarded(), this.entered, passable);
+		return new LockRelease(this.notes, this.backend, isAllGuarded(), this.entered, passable);
+	}
+
+	/**
+	 * Whether all that was done under the lock was committed after a check: by the
+	 * transaction that the body consists of, or the one to whose end the lock was kept.
+	 */
+	private boolean isAllGuarded() {
+		return this.transaction.isGuarded() || (this.registrar != null && this.notes.isGuarded());
 	}
 
 	private void tellReleased(LockListener.Outcome outcome) {

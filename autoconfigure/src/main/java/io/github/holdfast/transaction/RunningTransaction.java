@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.Ordered;
 import org.springframework.transaction.TransactionExecution;
@@ -36,6 +38,8 @@ import io.github.holdfast.LockOverlapException;
  * that uses the same {@code DataSource} still works in it.
  */
 final class RunningTransaction implements TransactionSynchronization {
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
 	private static final ThreadLocal<RunningTransaction> INNERMOST = new ThreadLocal<>();
 
@@ -423,7 +427,14 @@ final class RunningTransaction implements TransactionSynchronization {
 			}
 		}
 		resumeLeftBehind();
-		this.whenOver.forEach(Runnable::run);
+		for (Runnable action : this.whenOver) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("A lock that was kept to the end of a transaction", ex);
+			}
+		}
 	}
 
 	/**

@@ -72,7 +72,7 @@ class DocumentedConfigurationTests {
 
 	@Test
 	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(10).extracting(Block::page).contains("README.md", "redis.md");
+		assertThat(blocks()).hasSizeGreaterThan(8).extracting(Block::page).contains("README.md", "redis.md");
 	}
 
 	@ParameterizedTest

@@ -6,10 +6,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
@@ -189,6 +191,27 @@ class LocksOfTransactionTests {
 			}));
 			assertThat(failure).isInstanceOf(LockOverlapException.class);
 		});
+	}
+
+	/**
+	 * The database says that nothing was committed.
+	 */
+	@Tag("F52")
+	@Test
+	void lockThatIsKeptToARefusedCommitIsFreeAfterIt() {
+		LockedApplication.jdbc(TestDatabase.POSTGRESQL.newDatabase())
+			.withPropertyValues("holdfast.on-active-transaction=release-after-completion")
+			.run((context) -> {
+				Node node = new Node(context);
+				node.jdbc.execute("ALTER TABLE audit ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED");
+				Throwable failure = catchThrowable(() -> node.transaction.executeWithoutResult((status) -> {
+					node.locks.run("A", () -> node.jdbc.update("INSERT INTO audit VALUES (1)"));
+					node.jdbc.update("INSERT INTO audit VALUES (1)");
+				}));
+				assertThat(failure).isInstanceOf(DataIntegrityViolationException.class);
+				assertThat(node.locks.withWaitTime(Duration.ZERO).<Boolean, RuntimeException>execute("A", () -> true))
+					.isTrue();
+			});
 	}
 
 	private static void run(TestDatabase database, Check check) {

@@ -1,0 +1,149 @@
+package io.github.holdfast.transaction;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadPoolExecutor;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a lock does not protect from, as the documentation says: if one of these changes,
+ * it has to change, too.
+ */
+class DocumentedLimitsTests {
+
+	/**
+	 * The default collations of MariaDB and MySQL ignore case and trailing blanks.
+	 */
+	@Test
+	void keysThatAreOneRowForTheDatabaseAreSeveralLocks() {
+		LockedApplication.jdbc(TestDatabase.MARIADB.newDatabase()).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE TABLE stock (sku varchar(10) PRIMARY KEY, quantity integer)");
+			jdbc.update("INSERT INTO stock VALUES ('SKU-1', 100)");
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			for (String other : List.of("sku-1", "SKU-1 ")) {
+				assertThat(jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = ?", Integer.class, other))
+					.isEqualTo(100);
+				boolean both = locks.execute("SKU-1",
+						() -> CompletableFuture.supplyAsync(() -> locks.execute(other, () -> true)).join());
+				assertThat(both).as("'SKU-1' and '%s' are held at the same time", other).isTrue();
+			}
+		});
+	}
+
+	/**
+	 * A task that a full pool gives back to its submitter runs inside of the submitter's
+	 * lock and transaction.
+	 */
+	@Test
+	void taskOfAnotherThatRunsOnTheThreadOfTheHolderIsInsideOfItsLock() {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase()).withUserConfiguration(FullPool.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE TABLE stock (quantity integer)");
+			jdbc.update("INSERT INTO stock VALUES (100)");
+			CountDownLatch goOn = new CountDownLatch(1);
+			context.getBean(ThreadPoolTaskExecutor.class).execute(() -> awaitUninterruptibly(goOn));
+			try {
+				context.getBean(Orders.class).confirm();
+			}
+			finally {
+				goOn.countDown();
+			}
+			assertThat(jdbc.queryForObject("SELECT quantity FROM stock", Integer.class))
+				.as("two pieces were taken, one of them between the read and the write of the other")
+				.isEqualTo(99);
+		});
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAsync
+	static class FullPool {
+
+		@Bean
+		ThreadPoolTaskExecutor taskExecutor() {
+			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+			executor.setCorePoolSize(1);
+			executor.setMaxPoolSize(1);
+			executor.setQueueCapacity(0);
+			executor.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
+			return executor;
+		}
+
+		@Bean
+		Gifts gifts(JdbcTemplate jdbc) {
+			return new Gifts(jdbc);
+		}
+
+		@Bean
+		Orders orders(JdbcTemplate jdbc, @Lazy Gifts gifts) {
+			return new Orders(jdbc, gifts);
+		}
+
+	}
+
+	static class Orders {
+
+		private final JdbcTemplate jdbc;
+
+		private final Gifts gifts;
+
+		Orders(JdbcTemplate jdbc, Gifts gifts) {
+			this.jdbc = jdbc;
+			this.gifts = gifts;
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void confirm() {
+			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
+			this.gifts.add();
+			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+		}
+
+	}
+
+	static class Gifts {
+
+		private final JdbcTemplate jdbc;
+
+		Gifts(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Async
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void add() {
+			this.jdbc.update("UPDATE stock SET quantity = quantity - 1");
+		}
+
+	}
+
+}
