@@ -213,8 +213,10 @@ class RedisLockConfigurationTests {
 					LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ofMillis(100));
 					TransactionTemplate transactions = new TransactionTemplate(
 							context.getBean(PlatformTransactionManager.class));
-					locks.run("A", () -> transactions
-						.executeWithoutResult((status) -> proxy.inject(FaultProxy.Fault.HOLD_REPLIES)));
+					transactions.setName("body");
+					locks.withTransactionName("body")
+						.run("A", () -> transactions
+							.executeWithoutResult((status) -> proxy.inject(FaultProxy.Fault.HOLD_REPLIES)));
 					await().until(() -> this.server.command("EXISTS", "{lock:A}").equals(0L));
 					assertThatExceptionOfType(LockNotAcquiredException.class)
 						.as("the key stays in the local queue until the answer is there")
