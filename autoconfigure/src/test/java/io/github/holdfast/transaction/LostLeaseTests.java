@@ -114,11 +114,12 @@ class LostLeaseTests {
 	}
 
 	/**
-	 * H2 lets read-only transactions write.
+	 * It could write, as the driver may not tell the database. PostgreSQL refuses to lock
+	 * rows where it knows.
 	 */
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
-	void readOnlyTransactionKeepsLaterHoldersOutOnlyWhereItCouldWrite(TestDatabase database, LockPlace place) {
+	void readOnlyTransactionKeepsLaterHoldersOutWhereTheDatabaseLetsIt(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			List<Throwable> locked = new ArrayList<>();
 			ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
@@ -136,7 +137,7 @@ class LostLeaseTests {
 			context.getBean(StockService.class).read("A", () -> {
 			});
 			assertThat(locked).hasSize(1);
-			assertThat(locked.get(0) != null).isEqualTo(database == TestDatabase.H2);
+			assertThat(locked.get(0) != null).isEqualTo(database != TestDatabase.POSTGRESQL);
 		});
 	}
 
