@@ -48,6 +48,8 @@ class WritesAfterCommitTests {
 
 	private static final int CALLS = Integer.getInteger("holdfast.test.after-commit-calls", 100);
 
+	private static final int ROUNDS = Integer.getInteger("holdfast.test.after-commit-rounds", 1);
+
 	/**
 	 * At a distance, where the lock is passed on before the clean-up.
 	 */
@@ -59,19 +61,25 @@ class WritesAfterCommitTests {
 		try (FaultProxy proxy = new FaultProxy(access.port())) {
 			proxy.delay(Duration.ofMillis(1));
 			run(access.onPort(proxy.port()), maxTurns, (context, stock, jdbc) -> {
-				ExecutorService executor = Executors.newFixedThreadPool(4);
-				try {
-					List<CompletableFuture<Void>> calls = new ArrayList<>();
-					for (int i = 0; i < CALLS; i++) {
-						calls.add(CompletableFuture.runAsync(stock::takeTwice, executor));
-					}
-					calls.forEach(CompletableFuture::join);
+				for (int round = 1; round <= ROUNDS; round++) {
+					takeTwiceInParallel(stock);
+					assertThat(stock.quantity()).as("round %s", round).isEqualTo(100 - round * 2 * CALLS);
 				}
-				finally {
-					executor.shutdownNow();
-				}
-				assertThat(stock.quantity()).isEqualTo(100 - 2 * CALLS);
 			});
+		}
+	}
+
+	private static void takeTwiceInParallel(Stock stock) {
+		ExecutorService executor = Executors.newFixedThreadPool(4);
+		try {
+			List<CompletableFuture<Void>> calls = new ArrayList<>();
+			for (int i = 0; i < CALLS; i++) {
+				calls.add(CompletableFuture.runAsync(stock::takeTwice, executor));
+			}
+			calls.forEach(CompletableFuture::join);
+		}
+		finally {
+			executor.shutdownNow();
 		}
 	}
 
