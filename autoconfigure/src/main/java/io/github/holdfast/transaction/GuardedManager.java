@@ -60,6 +60,8 @@ final class GuardedManager {
 
 	private final Supplier<Optional<DataSource>> dataSource;
 
+	private final SingletonSupplier<Set<Object>> resourceKeys;
+
 	private final DatabaseProof proof;
 
 	private final Predicate<String> leftOut;
@@ -75,6 +77,7 @@ final class GuardedManager {
 		this.wanted = wanted;
 		this.fence = SingletonSupplier.of(fence);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
+		this.resourceKeys = SingletonSupplier.of(() -> resourceKeys(manager));
 		this.proof = proof;
 		this.leftOut = leftOut;
 	}
@@ -310,7 +313,8 @@ final class GuardedManager {
 	 * transaction is suspended.
 	 */
 	Set<Object> resourceKeys() {
-		return resourceKeys(this.manager);
+		Set<Object> keys = this.resourceKeys.get();
+		return (keys != null) ? keys : Set.of();
 	}
 
 	private static Set<Object> resourceKeys(TransactionManager manager) {

@@ -51,11 +51,11 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private final @Nullable RunningTransaction outer;
 
-	private final Set<HeldLock> locks = new LinkedHashSet<>();
+	private final Set<HeldLock> locks = new LinkedHashSet<>(2);
 
-	private final List<Runnable> whenOver = new ArrayList<>();
+	private final List<Runnable> whenOver = new ArrayList<>(0);
 
-	private final Map<HeldLock, Runnable> resumptions = new LinkedHashMap<>();
+	private Map<HeldLock, Runnable> resumptions = Map.of();
 
 	private List<ReplacedVersion> versions = List.of();
 
@@ -111,7 +111,8 @@ final class RunningTransaction implements TransactionSynchronization {
 	 */
 	static @Nullable RunningTransaction current() {
 		RunningTransaction innermost = innermost();
-		return (innermost != null && !innermost.suspended) ? innermost : null;
+		return (innermost != null && !innermost.suspended
+				&& TransactionSynchronizationManager.isActualTransactionActive()) ? innermost : null;
 	}
 
 	/**
@@ -258,10 +259,12 @@ final class RunningTransaction implements TransactionSynchronization {
 		rememberResources();
 		Runnable resumption = this.manager.suspendTransaction();
 		this.suspended = true;
-		this.resumptions.put(lock, () -> {
+		Map<HeldLock, Runnable> resumptions = new LinkedHashMap<>(this.resumptions);
+		resumptions.put(lock, () -> {
 			resumption.run();
 			this.suspended = suspended;
 		});
+		this.resumptions = resumptions;
 	}
 
 	/**
@@ -340,7 +343,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	 */
 	private void lookAtCallbacks() {
 		this.callbacksOfOthers = PendingWork.mayComeFrom(TransactionSynchronizationManager.getSynchronizations());
-		if (!this.lastCallback) {
+		if (!this.lastCallback && (this.callbacksOfOthers || !this.whenOver.isEmpty())) {
 			this.lastCallback = true;
 			TransactionSynchronizationManager.registerSynchronization(new LastCallback());
 		}
@@ -372,7 +375,9 @@ final class RunningTransaction implements TransactionSynchronization {
 				outcomeUnknown(true);
 			}
 		}
-		rememberResources();
+		if (this.callbacksOfOthers) {
+			rememberResources();
+		}
 	}
 
 	/**
@@ -441,8 +446,9 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * What another thread should have resumed, which has closed a scope of this one.
 	 */
 	private void resumeLeftBehind() {
-		this.resumptions.values().forEach(Runnable::run);
-		this.resumptions.clear();
+		Map<HeldLock, Runnable> resumptions = this.resumptions;
+		this.resumptions = Map.of();
+		resumptions.values().forEach(Runnable::run);
 	}
 
 	private static void setInnermost(@Nullable RunningTransaction innermost) {
