@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
+import org.h2.engine.SessionLocal;
+import org.h2.jdbc.JdbcConnection;
 import org.mariadb.jdbc.util.constants.ServerStatus;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
@@ -24,6 +26,8 @@ final class PendingWork {
 	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
 
 	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
+
+	private static final boolean H2 = isPresent("org.h2.jdbc.JdbcConnection");
 
 	private PendingWork() {
 	}
@@ -53,6 +57,10 @@ final class PendingWork {
 		if (MARIADB && connection.isWrapperFor(org.mariadb.jdbc.Connection.class)) {
 			int status = connection.unwrap(org.mariadb.jdbc.Connection.class).getContext().getServerStatus();
 			return (status & ServerStatus.IN_TRANSACTION) != 0;
+		}
+		if (H2 && connection.isWrapperFor(JdbcConnection.class)
+				&& connection.unwrap(JdbcConnection.class).getSession() instanceof SessionLocal session) {
+			return session.hasPendingTransaction();
 		}
 		return true;
 	}

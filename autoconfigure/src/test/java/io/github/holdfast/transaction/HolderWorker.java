@@ -72,10 +72,13 @@ final class HolderWorker {
 			pause.at("ACQUIRED");
 			return lease;
 		};
+		TransactionTemplate transaction = new TransactionTemplate(manager);
+		transaction.setName("take");
 		try (LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of)) {
 			template.withLeaseTime(LEASE_TIME)
 				.withWaitTime(Duration.ofSeconds(60))
-				.run("stock:A", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
+				.withTransactionName("take")
+				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
 					jdbc.update("UPDATE stock SET quantity = ? WHERE sku = 'A'",
