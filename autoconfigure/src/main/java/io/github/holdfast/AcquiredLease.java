@@ -39,15 +39,16 @@ final class AcquiredLease {
 	 * @param key the key as the caller gave it
 	 * @param lease what the store has granted
 	 * @param settings the times of the lock
-	 * @param renewal renews it
+	 * @param renewal renews what needs to be
+	 * @param call renews the leases of the call
 	 */
-	AcquiredLease(String key, LockLease lease, LockSettings settings, LockRenewal renewal) {
+	AcquiredLease(String key, LockLease lease, LockSettings settings, LockRenewal renewal, LockRenewal.Call call) {
 		this.key = key;
 		this.lease = lease;
 		this.leaseTime = settings.leaseTime();
 		this.minHoldTime = settings.minHoldTime();
 		this.renewal = renewal;
-		this.task = renewal.task(key, lease, settings);
+		this.task = call.task(key, lease, settings);
 	}
 
 	/**

@@ -41,6 +41,8 @@ final class LockAcquisition {
 
 	private final Set<LockScope> lenders = new LinkedHashSet<>();
 
+	private final LockRenewal.Call renewal;
+
 	private final long start;
 
 	/** Whether a key was asked for once only, as the application was to stop. */
@@ -56,6 +58,7 @@ final class LockAcquisition {
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
+		this.renewal = engine.renewal(backend);
 	}
 
 	LockScope run() {
@@ -167,7 +170,7 @@ final class LockAcquisition {
 			return null;
 		}
 		for (int i = 0; i < leases.size(); i++) {
-			this.acquired.add(this.engine.acquired(missing.get(i), leases.get(i), this.settings));
+			this.acquired.add(this.engine.acquired(missing.get(i), leases.get(i), this.settings, this.renewal));
 		}
 		this.acquired.forEach(AcquiredLease::keepRenewed);
 		if (this.engine.isClosed()) {
@@ -223,7 +226,7 @@ final class LockAcquisition {
 		LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
 				: this.backend.acquire(request(key), held);
 		if (lease != null) {
-			AcquiredLease acquired = this.engine.acquired(key, lease, this.settings);
+			AcquiredLease acquired = this.engine.acquired(key, lease, this.settings, this.renewal);
 			this.acquired.add(acquired);
 			acquired.keepRenewed();
 		}

@@ -105,8 +105,12 @@ final class LockEngine implements AutoCloseable {
 		return this.waits.begin();
 	}
 
-	AcquiredLease acquired(String key, LockLease lease, LockSettings settings) {
-		return new AcquiredLease(key, lease, settings, this.renewal);
+	LockRenewal.Call renewal(LockBackend backend) {
+		return this.renewal.call(backend);
+	}
+
+	AcquiredLease acquired(String key, LockLease lease, LockSettings settings, LockRenewal.Call call) {
+		return new AcquiredLease(key, lease, settings, this.renewal, call);
 	}
 
 	String nextOwner() {

@@ -1,6 +1,9 @@
 package io.github.holdfast;
 
+import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -9,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * pool is not used: the application may block all of its threads.
  */
 final class LockThreads {
+
+	private static final long IDLE_SECONDS = 10;
 
 	private LockThreads() {
 	}
@@ -20,13 +25,31 @@ final class LockThreads {
 	 * @return runs tasks at their times
 	 */
 	static ScheduledThreadPoolExecutor scheduler(String name, int threads) {
+		return endWhenIdle(new ScheduledThreadPoolExecutor(threads, factory(name)));
+	}
+
+	/**
+	 * Create threads.
+	 * @param name what their names begin with
+	 * @param threads how many there are at most
+	 * @return runs tasks that can be compared, the least one first
+	 */
+	static ThreadPoolExecutor inOrder(String name, int threads) {
+		return endWhenIdle(new ThreadPoolExecutor(threads, threads, IDLE_SECONDS, TimeUnit.SECONDS,
+				new PriorityBlockingQueue<>(), factory(name)));
+	}
+
+	private static ThreadFactory factory(String name) {
 		AtomicInteger number = new AtomicInteger();
-		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(threads, (task) -> {
+		return (task) -> {
 			Thread thread = new Thread(task, name + '-' + number.incrementAndGet());
 			thread.setDaemon(true);
 			return thread;
-		});
-		executor.setKeepAliveTime(10, TimeUnit.SECONDS);
+		};
+	}
+
+	private static <T extends ThreadPoolExecutor> T endWhenIdle(T executor) {
+		executor.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
 		executor.allowCoreThreadTimeOut(true);
 		return executor;
 	}

@@ -35,6 +35,9 @@ final class FakeLockBackend implements LockBackend {
 
 	volatile Answer release = (lease) -> true;
 
+	/** Whether leases are passed on instead of released. */
+	volatile Answer passOn = (lease) -> false;
+
 	/** The answer to each release, if it does not come at once. */
 	volatile @Nullable CompletionStage<Boolean> answer;
 
@@ -151,6 +154,11 @@ final class FakeLockBackend implements LockBackend {
 			boolean renewed = FakeLockBackend.this.renewal.of(this);
 			this.deadline = Deadline.after(renewed ? leaseTime : Duration.ZERO);
 			return renewed;
+		}
+
+		@Override
+		public boolean passOn() {
+			return FakeLockBackend.this.passOn.of(this);
 		}
 
 		@Override

@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -216,6 +217,36 @@ class LockRenewalTests {
 			return null;
 		});
 		assertThat(this.backend.held()).isEmpty();
+	}
+
+	/**
+	 * The renewal finds the turn over before it is told that the lease was passed on.
+	 */
+	@Test
+	void leaseThatIsPassedOnIsNotReportedLost(CapturedOutput output) {
+		AtomicReference<Thread> renewing = new AtomicReference<>();
+		CountDownLatch passedOn = new CountDownLatch(1);
+		this.backend.renewal = (lease) -> {
+			renewing.set(Thread.currentThread());
+			awaitUninterrupted(passedOn);
+			return false;
+		};
+		this.backend.passOn = (lease) -> {
+			passedOn.countDown();
+			await().until(() -> renewing.get().getState() == Thread.State.BLOCKED || output.getAll().contains("lost"));
+			return true;
+		};
+		this.locks.run("A", () -> await().until(() -> renewing.get() != null));
+		assertThat(output).doesNotContain("was lost");
+	}
+
+	private static void awaitUninterrupted(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private void assertNoMoreRenewals() {

@@ -118,7 +118,7 @@ final class Cohort {
 			return true;
 		}
 		try {
-			boolean renewed = renew(leaseTime, () -> false);
+			boolean renewed = renew(leaseTime);
 			if (leaseTime.compareTo(remaining) < 0) {
 				permit.expiresEarlier();
 			}
@@ -265,26 +265,37 @@ final class Cohort {
 		}
 	}
 
-	/**
-	 * Extend the lease, unless the turn is over by then, so that a renewal for one holder
-	 * never runs into the turn of the next one.
-	 */
-	boolean renew(Duration leaseTime, BooleanSupplier over) {
+	private boolean renew(Duration leaseTime) {
 		this.renewing.lock();
+		boolean renewed = false;
 		try {
-			boolean doubtful = this.doubtful;
-			this.doubtful = true;
-			if (over.getAsBoolean()) {
-				this.doubtful = doubtful;
-				return false;
-			}
-			boolean renewed = this.lease.renew(leaseTime);
-			this.doubtful = !renewed;
+			renewed = this.lease.renew(leaseTime);
 			return renewed;
 		}
 		finally {
-			this.renewing.unlock();
+			endRenewal(renewed);
 		}
+	}
+
+	/**
+	 * Keep the lease with its holder, unless the turn is over, until the same thread ends
+	 * the renewal, so that a renewal for one holder never runs into the turn of the next
+	 * one.
+	 * @return {@code false} if the turn is over, so that there is nothing to end
+	 */
+	boolean beginRenewal(BooleanSupplier over) {
+		this.renewing.lock();
+		if (over.getAsBoolean()) {
+			this.renewing.unlock();
+			return false;
+		}
+		this.doubtful = true;
+		return true;
+	}
+
+	void endRenewal(boolean renewed) {
+		this.doubtful = !renewed;
+		this.renewing.unlock();
 	}
 
 	LockLease lease() {

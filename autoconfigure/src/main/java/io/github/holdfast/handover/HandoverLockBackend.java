@@ -1,8 +1,10 @@
 package io.github.holdfast.handover;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -184,6 +186,16 @@ public final class HandoverLockBackend implements LockBackend {
 			queued.add(cohort(leases.get(i), this.limits, null).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return new JointRenewal(leases, leaseTime).run(this.store);
+	}
+
+	@Override
+	public int renewedTogether() {
+		return this.store.renewedTogether();
 	}
 
 	@Override

@@ -72,20 +72,37 @@ final class TurnLease implements LockLease {
 
 	@Override
 	public boolean renew(Duration leaseTime) {
-		if (this.ended) {
+		Renewal renewal = beginRenewal();
+		if (renewal == null) {
 			return false;
 		}
-		Duration before = this.cohort.lease().remaining();
 		boolean renewed = false;
 		try {
-			renewed = this.cohort.renew(leaseTime, () -> this.ended);
+			renewed = ofStore().renew(leaseTime);
 			return renewed && !this.ended;
 		}
 		finally {
-			if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
-				this.permit.expiresEarlier();
-			}
+			renewal.end(renewed, leaseTime);
 		}
+	}
+
+	/**
+	 * Begin a renewal, during which the lease is not passed on.
+	 * @return what the same thread has to end, or {@code null} if the turn is over
+	 */
+	@Nullable Renewal beginRenewal() {
+		return (!this.ended && this.cohort.beginRenewal(() -> this.ended)) ? new Renewal() : null;
+	}
+
+	boolean isOver() {
+		return this.ended;
+	}
+
+	/**
+	 * The lease that the store has granted.
+	 */
+	LockLease ofStore() {
+		return this.cohort.lease();
 	}
 
 	/**
@@ -105,6 +122,25 @@ final class TurnLease implements LockLease {
 			this.ended = true;
 		}
 		return this.cohort.release(this.permit);
+	}
+
+	/**
+	 * A renewal that is under way.
+	 */
+	final class Renewal {
+
+		private final @Nullable Duration before = TurnLease.this.cohort.lease().remaining();
+
+		private Renewal() {
+		}
+
+		void end(boolean renewed, Duration leaseTime) {
+			TurnLease.this.cohort.endRenewal(renewed);
+			if (this.before != null && (!renewed || leaseTime.compareTo(this.before) < 0)) {
+				TurnLease.this.permit.expiresEarlier();
+			}
+		}
+
 	}
 
 }

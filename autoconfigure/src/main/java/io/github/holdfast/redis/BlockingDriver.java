@@ -9,9 +9,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisPipelineException;
 import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -19,7 +21,7 @@ import io.github.holdfast.support.Polling;
  */
 final class BlockingDriver implements RedisDriver {
 
-	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+	static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
 	private final RedisConnectionFactory factory;
 
@@ -34,16 +36,64 @@ final class BlockingDriver implements RedisDriver {
 	}
 
 	@Override
-	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
-		byte[][] all = new byte[keys.length + args.length][];
-		System.arraycopy(keys, 0, all, 0, keys.length);
-		System.arraycopy(args, 0, all, keys.length, args.length);
+	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
 		try (RedisConnection connection = this.factory.getConnection()) {
-			return CompletableFuture.completedFuture(run(connection, script, keys.length, all));
+			return CompletableFuture.completedFuture(run(connection, script, keys.length, all(keys, args)));
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(failure(ex));
 		}
+	}
+
+	/**
+	 * With the text of the script: one that Redis does not know would fail for each lock.
+	 */
+	@Override
+	public List<CompletableFuture<List<Object>>> runEach(LockScript script, List<Parameters> locks, Deadline patience) {
+		if (!runsTogether()) {
+			return RedisDriver.super.runEach(script, locks, patience);
+		}
+		try (RedisConnection connection = this.factory.getConnection()) {
+			connection.openPipeline();
+			locks.forEach((lock) -> connection.scriptingCommands()
+				.eval(script.text(), ReturnType.MULTI, lock.keys().length, all(lock.keys(), lock.args())));
+			return answers(connection).stream().map(BlockingDriver::answer).toList();
+		}
+		catch (RuntimeException ex) {
+			Throwable failure = failure(ex);
+			return locks.stream().map((lock) -> CompletableFuture.<List<Object>>failedFuture(failure)).toList();
+		}
+	}
+
+	private static List<@Nullable Object> answers(RedisConnection connection) {
+		try {
+			return connection.closePipeline();
+		}
+		catch (RedisPipelineException ex) {
+			return ex.getPipelineResult();
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static CompletableFuture<List<Object>> answer(@Nullable Object answer) {
+		return (answer instanceof Throwable failure) ? CompletableFuture.failedFuture(failure)
+				: CompletableFuture.completedFuture((List<Object>) answer);
+	}
+
+	/**
+	 * Jedis has no pipeline on a Cluster, and what other clients make of one is not
+	 * known.
+	 */
+	@Override
+	public boolean runsTogether() {
+		return this.factory instanceof JedisConnectionFactory jedis && !jedis.isRedisClusterAware();
+	}
+
+	private static byte[][] all(byte[][] keys, byte[][] args) {
+		byte[][] all = new byte[keys.length + args.length][];
+		System.arraycopy(keys, 0, all, 0, keys.length);
+		System.arraycopy(args, 0, all, keys.length, args.length);
+		return all;
 	}
 
 	/**
@@ -61,17 +111,17 @@ final class BlockingDriver implements RedisDriver {
 
 	private static List<Object> run(RedisConnection connection, LockScript script, int keys, byte[][] all) {
 		try {
-			return answer(connection.scriptingCommands().evalSha(script.digest(), ReturnType.MULTI, keys, all));
+			return list(connection.scriptingCommands().evalSha(script.digest(), ReturnType.MULTI, keys, all));
 		}
 		catch (RuntimeException ex) {
 			if (!isNoScript(ex)) {
 				throw ex;
 			}
-			return answer(connection.scriptingCommands().eval(script.text(), ReturnType.MULTI, keys, all));
+			return list(connection.scriptingCommands().eval(script.text(), ReturnType.MULTI, keys, all));
 		}
 	}
 
-	private static List<Object> answer(List<Object> answer) {
+	private static List<Object> list(List<Object> answer) {
 		return answer;
 	}
 

@@ -16,7 +16,22 @@ interface Grant {
 	 * @param leaseTime how long from now
 	 * @return {@code false} if the lock is no longer the holder's
 	 */
-	boolean renew(Duration leaseTime);
+	default boolean renew(Duration leaseTime) {
+		return startRenewal(leaseTime).await(timeout(leaseTime));
+	}
+
+	/**
+	 * Ask for more time, and do not wait for the answer.
+	 * @param leaseTime how long from now
+	 */
+	Renewal startRenewal(Duration leaseTime);
+
+	/**
+	 * How long the answer to a renewal is waited for.
+	 */
+	static Duration timeout(Duration leaseTime) {
+		return RedisLocks.atLeastMinimum(leaseTime.dividedBy(3));
+	}
 
 	/**
 	 * Whether anybody else waits for the lock. Default: unknown, which counts as yes.
@@ -31,5 +46,20 @@ interface Grant {
 	 * @return {@code false} if it was no longer the holder's
 	 */
 	CompletableFuture<Boolean> release(Deadline end);
+
+	/**
+	 * A renewal that Redis was asked for.
+	 */
+	@FunctionalInterface
+	interface Renewal {
+
+		/**
+		 * Wait for the answer. The request is given up if there is none.
+		 * @return {@code false} if the lock is no longer the holder's
+		 * @throws io.github.holdfast.LockBackendException if there is no answer in time
+		 */
+		boolean await(Duration timeout);
+
+	}
 
 }

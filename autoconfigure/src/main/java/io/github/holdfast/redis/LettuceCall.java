@@ -1,8 +1,10 @@
 package io.github.holdfast.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
@@ -11,10 +13,19 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.support.DaemonThreads;
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.RedisRefusal;
+
 /**
- * A script on its way: by its digest first, by its text if Redis does not know it.
+ * A script on its way: by its digest first, by its text if Redis does not know it, and
+ * again while Redis is not ready for it.
  */
 final class LettuceCall extends CompletableFuture<List<Object>> {
+
+	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final LockScript script;
 
@@ -22,12 +33,21 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 
 	private final byte[][] args;
 
+	private final Deadline patience;
+
+	private long pause = FIRST_PAUSE;
+
 	private @Nullable RedisFuture<List<Object>> sent;
 
-	LettuceCall(LockScript script, byte[][] keys, byte[][] args) {
+	/**
+	 * Create a call.
+	 * @param patience until when to ask again if Redis is not ready
+	 */
+	LettuceCall(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
 		this.script = script;
 		this.keys = keys;
 		this.args = args;
+		this.patience = patience;
 	}
 
 	/**
@@ -44,7 +64,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 				sendText(commands);
 			}
 			else {
-				end(answer, ex);
+				end(commands, answer, ex);
 			}
 		});
 	}
@@ -59,7 +79,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 		}
 		try {
 			this.sent = commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.args);
-			this.sent.whenComplete(this::end);
+			this.sent.whenComplete((answer, ex) -> end(commands, answer, ex));
 		}
 		catch (RuntimeException ex) {
 			completeExceptionally(ex);
@@ -69,13 +89,30 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 	/**
 	 * Lettuce cancels what is under way when the connection is closed.
 	 */
-	private void end(List<Object> answer, @Nullable Throwable failure) {
-		if (failure != null) {
-			completeExceptionally((failure instanceof CancellationException) ? new RedisException(failure) : failure);
-		}
-		else {
+	private void end(RedisClusterAsyncCommands<byte[], byte[]> commands, List<Object> answer,
+			@Nullable Throwable failure) {
+		if (failure == null) {
 			complete(answer);
 		}
+		else if (!this.patience.hasPassed() && RedisRefusal.isTemporary(failure)) {
+			sendAgainLater(commands);
+		}
+		else {
+			completeExceptionally((failure instanceof CancellationException) ? new RedisException(failure) : failure);
+		}
+	}
+
+	private void sendAgainLater(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		long delay = Math.min(this.pause, this.patience.remainingNanos());
+		this.pause = Math.min(this.pause * 3 / 2, LONGEST_PAUSE);
+		DaemonThreads.later(Duration.ofNanos(delay), () -> {
+			try {
+				send(commands);
+			}
+			catch (RuntimeException ex) {
+				completeExceptionally(ex);
+			}
+		});
 	}
 
 	@Override

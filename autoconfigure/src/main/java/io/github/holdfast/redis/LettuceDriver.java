@@ -13,6 +13,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -41,9 +42,9 @@ final class LettuceDriver implements RedisDriver {
 	}
 
 	@Override
-	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
+	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
 		try {
-			LettuceCall call = new LettuceCall(script, keys, args);
+			LettuceCall call = new LettuceCall(script, keys, args, patience);
 			call.send(commands());
 			return call;
 		}
@@ -79,20 +80,24 @@ final class LettuceDriver implements RedisDriver {
 
 	@Override
 	public Polling polling() {
-		return POLLING;
+		return this.messages.haveFailed() ? BlockingDriver.POLLING : POLLING;
 	}
 
 	/**
-	 * Each server of a Cluster knows only its own listeners.
+	 * Each server of a Cluster knows only its own listeners, and none if they may not
+	 * listen. What this JVM can do counts for the others, too.
 	 */
 	@Override
 	public boolean knowsListeners() {
-		return !isCluster();
+		return !isCluster() && this.messages.arrive();
 	}
 
 	@Override
 	public CompletionStage<Boolean> isListenedTo(String channel) {
 		if (!knowsListeners()) {
+			if (!isCluster()) {
+				this.messages.tryOut(channel);
+			}
 			return RedisDriver.super.isListenedTo(channel);
 		}
 		return commands().pubsubNumsub(LockKey.bytes(channel))
@@ -101,7 +106,7 @@ final class LettuceDriver implements RedisDriver {
 
 	@Override
 	public Duration noticeTime() {
-		return NOTICE_TIME;
+		return this.messages.haveFailed() ? polling().longest() : NOTICE_TIME;
 	}
 
 	@Override

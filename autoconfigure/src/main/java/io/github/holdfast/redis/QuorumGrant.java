@@ -68,14 +68,18 @@ final class QuorumGrant implements Grant {
 	}
 
 	@Override
-	public boolean renew(Duration leaseTime) {
+	public Renewal startRenewal(Duration leaseTime) {
 		List<CompletableFuture<List<Object>>> answers = this.nodes.stream()
 			.map((node) -> node.locks.renew(this.request, leaseTime))
 			.toList();
 		Votes votes = Votes.count(answers, RedisLocks::isYes);
+		return (timeout) -> await(answers, votes, leaseTime, timeout);
+	}
+
+	private boolean await(List<CompletableFuture<List<Object>>> answers, Votes votes, Duration leaseTime,
+			Duration timeout) {
 		try {
-			boolean renewed = RedisLocks.awaitUninterruptibly(votes.decision(),
-					RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
+			boolean renewed = RedisLocks.awaitUninterruptibly(votes.decision(), timeout);
 			if (!renewed) {
 				release(Deadline.after(leaseTime));
 			}

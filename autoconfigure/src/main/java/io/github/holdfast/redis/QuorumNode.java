@@ -37,8 +37,8 @@ final class QuorumNode implements RedisDriver {
 	}
 
 	@Override
-	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
-		LettuceCall call = new LettuceCall(script, keys, args);
+	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
+		LettuceCall call = new LettuceCall(script, keys, args, patience);
 		connection().whenComplete((connection, ex) -> {
 			if (ex != null) {
 				call.completeExceptionally(ex);

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.RedisRefusal;
 
 /**
  * The attempts to get one lock, or several at once.
@@ -26,6 +27,9 @@ final class RedisAcquisition implements AutoCloseable {
 	/** When the lease ends that is in the way, or 0 if that is not known. */
 	private long expiresInNanos;
 
+	/** Whether Redis was not ready for the last attempt. */
+	private boolean refused;
+
 	private @Nullable Signal signal;
 
 	RedisAcquisition(RedisLocks locks, List<LockRequest> requests) {
@@ -33,7 +37,13 @@ final class RedisAcquisition implements AutoCloseable {
 		this.requests = requests;
 	}
 
+	/**
+	 * Ask once. While Redis is not ready and there is time left, the locks count as not
+	 * granted yet.
+	 */
 	@Nullable List<LockLease> attempt(Deadline deadline) throws InterruptedException {
+		boolean last = deadline.hasPassed();
+		this.refused = false;
 		Deadline lease = Deadline.ofLease(this.requests.get(0).leaseTime());
 		CompletableFuture<List<Object>> answer = this.locks.acquire(this.requests);
 		try {
@@ -46,6 +56,10 @@ final class RedisAcquisition implements AutoCloseable {
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			boolean interrupted = Thread.interrupted();
+			if (!last && !interrupted && RedisRefusal.isTemporary(ex)) {
+				this.refused = true;
+				return null;
+			}
 			if (!(ex.getCause() instanceof InterruptedException)) {
 				abandon(answer, Duration.ZERO);
 			}
@@ -75,6 +89,10 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	private void abandon(CompletableFuture<List<Object>> answer, Duration timeout) {
 		answer.cancel(true);
+		takeBack(timeout);
+	}
+
+	private void takeBack(Duration timeout) {
 		Deadline end = Deadline.after(this.requests.get(0).leaseTime());
 		CompletableFuture<?>[] releases = this.requests.stream()
 			.map((request) -> this.locks.release(request, end))
@@ -91,14 +109,26 @@ final class RedisAcquisition implements AutoCloseable {
 	 * Wait until the lock is released, but not beyond the end of its lease.
 	 */
 	void pause(long nanos) throws InterruptedException {
+		if (this.refused) {
+			TimeUnit.NANOSECONDS.sleep(nanos);
+			return;
+		}
 		if (this.signal == null) {
 			this.signal = this.locks.driver().listen(LockKey.of(this.requests.get(0).key()).channel());
 		}
-		this.signal.await((this.expiresInNanos > 0) ? Math.min(nanos, this.expiresInNanos) : nanos);
+		long longest = Math.min(nanos, this.locks.driver().polling().longest().toNanos());
+		this.signal.await((this.expiresInNanos > 0) ? Math.min(longest, this.expiresInNanos) : longest);
 	}
 
+	/**
+	 * What Redis was not ready for may be one that it was sent again, because its first
+	 * answer was lost.
+	 */
 	@Override
 	public void close() {
+		if (this.refused) {
+			takeBack(Duration.ZERO);
+		}
 		if (this.signal != null) {
 			this.signal.close();
 		}

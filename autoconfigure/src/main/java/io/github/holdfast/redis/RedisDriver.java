@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -16,15 +17,44 @@ import io.github.holdfast.support.Polling;
 interface RedisDriver {
 
 	/**
-	 * Run a script.
+	 * Run a script, and again while Redis is not ready for it, unless that would keep a
+	 * thread.
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param args its arguments
+	 * @param patience until when to ask again
 	 * @return the answer, or why there is none: an {@link InterruptedException} if the
 	 * thread, which stays interrupted, was so before the script was sent. Once it is
 	 * cancelled the script is not sent any more, but it may have been
 	 */
-	CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args);
+	CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience);
+
+	/**
+	 * Run a script once.
+	 */
+	default CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args) {
+		return run(script, keys, args, Deadline.PASSED);
+	}
+
+	/**
+	 * Run a script for each of several locks, in one round trip if the client can. Their
+	 * answers do not depend on each other.
+	 * @param script the script
+	 * @param locks the keys and the arguments for each lock
+	 * @param patience until when to ask again
+	 * @return the answers in the same order
+	 */
+	default List<CompletableFuture<List<Object>>> runEach(LockScript script, List<Parameters> locks,
+			Deadline patience) {
+		return locks.stream().map((lock) -> run(script, lock.keys(), lock.args(), patience)).toList();
+	}
+
+	/**
+	 * Whether {@link #runEach} takes one round trip.
+	 */
+	default boolean runsTogether() {
+		return true;
+	}
 
 	/**
 	 * Listen to a channel until the signal is closed.
@@ -63,6 +93,16 @@ interface RedisDriver {
 	 * Whether keys in different slots may live on different servers.
 	 */
 	boolean isCluster();
+
+	/**
+	 * What a script is run with.
+	 *
+	 * @param keys the keys, all in one slot
+	 * @param args the arguments
+	 */
+	record Parameters(byte[][] keys, byte[][] args) {
+
+	}
 
 	static RedisDriver of(RedisConnectionFactory factory) {
 		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,15 +30,27 @@ final class RedisGrant implements Grant {
 	}
 
 	@Override
-	public boolean renew(Duration leaseTime) {
-		CompletableFuture<List<Object>> answer = this.locks.renew(this.request, leaseTime);
+	public Renewal startRenewal(Duration leaseTime) {
+		return startRenewals(this.locks, List.of(this.request), leaseTime).get(0);
+	}
+
+	/**
+	 * Ask for more time for several locks.
+	 */
+	static List<Renewal> startRenewals(RedisLocks locks, List<LockRequest> requests, Duration leaseTime) {
+		List<CompletableFuture<List<Object>>> answers = locks.renew(requests, leaseTime);
+		return IntStream.range(0, answers.size())
+			.<Renewal>mapToObj((i) -> (timeout) -> await(requests.get(i), answers.get(i), timeout))
+			.toList();
+	}
+
+	private static boolean await(LockRequest request, CompletableFuture<List<Object>> answer, Duration timeout) {
 		try {
-			return RedisLocks
-				.isYes(RedisLocks.awaitUninterruptibly(answer, RedisLocks.atLeastMinimum(leaseTime.dividedBy(3))));
+			return RedisLocks.isYes(RedisLocks.awaitUninterruptibly(answer, timeout));
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);
-			throw RedisLocks.failed(this.request, "renewed", ex);
+			throw RedisLocks.failed(request, "renewed", ex);
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.holdfast.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,9 @@ import io.github.holdfast.support.Deadline;
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	static final Duration COUNTER_RETENTION = Duration.ofDays(1);
+
+	/** So that others need not wait for long until their scripts run. */
+	static final int RENEWED_TOGETHER = 100;
 
 	private final RedisLocks locks;
 
@@ -95,6 +99,17 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			.map((request) -> ClusterSlotHashUtil.calculateSlot(LockKey.of(request.key()).lock()))
 			.distinct()
 			.count();
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return RedisLockLease.renewAll(leases, leaseTime, (pending) -> RedisGrant.startRenewals(this.locks,
+				pending.stream().map(RedisLockLease::asked).toList(), leaseTime));
+	}
+
+	@Override
+	public int renewedTogether() {
+		return driver().runsTogether() ? RENEWED_TOGETHER : 1;
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,6 +18,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
+import io.github.holdfast.support.RedisRefusal;
 
 /**
  * Locks in several independent Redis masters, of which a majority must grant each lock
@@ -55,6 +57,7 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 	}
 
 	private @Nullable LockLease attempt(LockRequest request, Deadline deadline) throws InterruptedException {
+		boolean last = deadline.hasPassed();
 		Deadline lease = Deadline.ofLease(request.leaseTime());
 		QuorumGrant grant = new QuorumGrant(this.nodes, withNewOwner(request));
 		OptionalLong epoch;
@@ -67,6 +70,9 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 		}
 		catch (RuntimeException ex) {
 			giveBack(grant, request, Duration.ZERO);
+			if (!last && RedisRefusal.isTemporary(ex)) {
+				return null;
+			}
 			throw ex;
 		}
 		if (epoch.isPresent() && !lease.hasPassed()) {
@@ -93,6 +99,17 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as the nodes can be reached, or runs out by itself
 		}
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return RedisLockLease.renewAll(leases, leaseTime,
+				(pending) -> pending.stream().map((lease) -> lease.grant().startRenewal(leaseTime)).toList());
+	}
+
+	@Override
+	public int renewedTogether() {
+		return RedisLockBackend.RENEWED_TOGETHER;
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.github.holdfast.redis;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -16,25 +17,41 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.support.Deadline;
+
 /**
  * One connection that is subscribed to the channels of those locks which somebody waits
  * for. It is opened for the first waiter, and Lettuce restores it with its subscriptions
  * when it was lost. Each new subscription raises the signals of its waiters, as messages
- * may have been missed before.
+ * may have been missed before; one that nobody wants any more is given up again.
  */
 final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
+	/** How long nothing is tried again after a failure. */
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
+
 	private final Supplier<AbstractRedisClient> client;
 
 	private final Map<String, Set<Signal>> signals = new HashMap<>();
 
-	private @Nullable StatefulRedisPubSubConnection<String, String> connection;
+	private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
 	private @Nullable AbstractRedisClient connectedTo;
 
 	private @Nullable AbstractRedisClient connectingTo;
+
+	private @Nullable AbstractRedisClient failedClient;
+
+	/** What was subscribed to only to see whether that is possible. */
+	private @Nullable String trial;
+
+	private Deadline nextTrial = Deadline.PASSED;
+
+	private volatile boolean subscribed;
+
+	private volatile @Nullable Deadline failure;
 
 	private boolean warned;
 
@@ -60,9 +77,39 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 		Set<Signal> others = this.signals.get(channel);
 		if (others != null && others.remove(signal) && others.isEmpty()) {
 			this.signals.remove(channel);
-			if (this.connection != null) {
-				this.connection.async().unsubscribe(channel);
+			StatefulRedisPubSubConnection<String, String> connection = this.connection;
+			if (connection != null) {
+				connection.async().unsubscribe(channel);
 			}
+		}
+	}
+
+	/**
+	 * Whether those who listen get messages, as far as this JVM knows: it has subscribed
+	 * to something, and nothing has failed since.
+	 */
+	boolean arrive() {
+		StatefulRedisPubSubConnection<String, String> connection = this.connection;
+		return this.subscribed && connection != null && connection.isOpen();
+	}
+
+	/**
+	 * Whether this JVM has found a short time ago that it gets no messages.
+	 */
+	boolean haveFailed() {
+		Deadline failure = this.failure;
+		return failure != null && !failure.hasPassed();
+	}
+
+	/**
+	 * Find out whether messages arrive, with a channel that nobody is told anything on
+	 * and that whoever may use the other one may use as well.
+	 */
+	synchronized void tryOut(String channel) {
+		if (this.nextTrial.hasPassed() && !haveFailed()) {
+			this.nextTrial = Deadline.after(PAUSE_AFTER_FAILURE);
+			this.trial = channel + ":trial";
+			subscribe(this.trial);
 		}
 	}
 
@@ -109,7 +156,7 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 	 * if the client is shut down meanwhile, and a new one must not wait for that.
 	 */
 	private void connect(AbstractRedisClient client) {
-		if (this.connectingTo != client) {
+		if (this.connectingTo != client && (client != this.failedClient || !haveFailed())) {
 			this.connectingTo = client;
 			Thread thread = new Thread(() -> doConnect(client), "holdfast-redis-connect");
 			thread.setDaemon(true);
@@ -125,8 +172,8 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 			connected(client, connection);
 		}
 		catch (RuntimeException ex) {
-			notConnected(client);
 			failed(ex);
+			notConnected(client);
 		}
 	}
 
@@ -140,15 +187,22 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 		this.connectedTo = client;
 		this.connection = connection;
 		this.signals.keySet().forEach(this::subscribe);
+		if (this.trial != null) {
+			subscribe(this.trial);
+		}
 	}
 
 	private synchronized void notConnected(AbstractRedisClient client) {
 		if (this.connectingTo == client) {
 			this.connectingTo = null;
+			this.failedClient = client;
 		}
 	}
 
 	private synchronized void failed(Throwable failure) {
+		this.subscribed = false;
+		this.failure = Deadline.after(PAUSE_AFTER_FAILURE);
+		this.trial = null;
 		if (!this.warned) {
 			this.warned = true;
 			logger.warn("Redis does not tell when locks are released, so those who wait for one only poll", failure);
@@ -157,7 +211,23 @@ final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 
 	@Override
 	public void subscribed(String channel, long count) {
+		this.subscribed = true;
+		this.failure = null;
 		raise(channel);
+		giveUpUnlessWanted(channel);
+	}
+
+	/**
+	 * Lettuce may have restored what was given up while the connection was lost.
+	 */
+	private synchronized void giveUpUnlessWanted(String channel) {
+		if (channel.equals(this.trial)) {
+			this.trial = null;
+		}
+		StatefulRedisPubSubConnection<String, String> connection = this.connection;
+		if (!this.signals.containsKey(channel) && connection != null) {
+			connection.async().unsubscribe(channel);
+		}
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.RedisRefusal;
 
 /**
  * The answers of an odd number of nodes to one question, counted as they come in.
@@ -81,11 +82,15 @@ final class Votes {
 		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}
 
+	/**
+	 * One of the failures is kept, if possible one that will pass.
+	 */
 	private record Count(int yes, int no, int failed, @Nullable Throwable failure) {
 
 		private Count plus(boolean inFavour, @Nullable Throwable ex) {
 			if (ex != null) {
-				return new Count(this.yes, this.no, this.failed + 1, (this.failure != null) ? this.failure : ex);
+				boolean first = this.failure == null || RedisRefusal.isTemporary(ex);
+				return new Count(this.yes, this.no, this.failed + 1, first ? ex : this.failure);
 			}
 			return inFavour ? new Count(this.yes + 1, this.no, this.failed, this.failure)
 					: new Count(this.yes, this.no + 1, this.failed, this.failure);

@@ -34,7 +34,21 @@ final class Answers {
 	 * @throws TimeoutException if there was no answer in time
 	 */
 	static <T> T await(CompletableFuture<T> answer, Duration timeout) throws ExecutionException, TimeoutException {
-		Deadline deadline = Deadline.after((timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT);
+		return await(answer, deadline(timeout));
+	}
+
+	/**
+	 * Until when an answer is waited for.
+	 */
+	static Deadline deadline(Duration timeout) {
+		return Deadline.after((timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT);
+	}
+
+	/**
+	 * Wait for an answer that others may be waited for besides.
+	 */
+	static <T> T await(CompletableFuture<T> answer, Deadline until) throws ExecutionException, TimeoutException {
+		Deadline deadline = until;
 		boolean interrupted = false;
 		try {
 			while (true) {

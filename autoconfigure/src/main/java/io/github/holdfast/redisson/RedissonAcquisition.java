@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.RedisRefusal;
 
 /**
  * One wait for a lock. When it is over, the lock is held or nothing is left of it.
@@ -21,6 +22,12 @@ final class RedissonAcquisition implements AutoCloseable {
 
 	private boolean queued;
 
+	/** Whether the lock was taken, but its lease not started yet. */
+	private boolean taken;
+
+	/** Why Redis did not do what it was asked for last, as it was not ready. */
+	private @Nullable Throwable refusal;
+
 	private @Nullable ReleaseSignal signal;
 
 	RedissonAcquisition(RedissonLocks locks, Holder holder) {
@@ -28,16 +35,25 @@ final class RedissonAcquisition implements AutoCloseable {
 		this.holder = holder;
 	}
 
+	/**
+	 * Ask once. While Redis is not ready and there is time left, the lock counts as not
+	 * granted yet.
+	 */
 	@Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
-		if (this.holder.request().fair() && !isFirst(deadline)) {
+		boolean last = deadline.hasPassed();
+		if (this.holder.request().fair() && !isFirst(deadline, last)) {
 			return null;
 		}
-		CompletableFuture<Boolean> locked = this.locks.tryLock(this.holder);
-		if (!answer(locked, deadline, () -> releaseOnceLocked(locked))) {
+		if (!this.taken && !take(deadline, last)) {
 			return null;
 		}
 		Deadline lease = Deadline.ofLease(this.holder.request().leaseTime());
-		long epoch = answer(this.locks.start(this.holder), deadline, () -> this.locks.abandon(this.holder));
+		Long epoch = answer(this.locks.start(this.holder), deadline, last, () -> {
+		});
+		if (epoch == null) {
+			return null;
+		}
+		this.taken = false;
 		if (epoch == 0) {
 			return null;
 		}
@@ -45,10 +61,17 @@ final class RedissonAcquisition implements AutoCloseable {
 		return new RedissonLockLease(this.locks, this.holder, epoch, lease);
 	}
 
-	private boolean isFirst(Deadline deadline) throws InterruptedException {
+	private boolean isFirst(Deadline deadline, boolean last) throws InterruptedException {
 		this.queued = true;
-		return answer(this.locks.queue(this.holder), deadline, () -> {
-		}) == 1;
+		Long first = answer(this.locks.queue(this.holder), deadline, last, () -> {
+		});
+		return first != null && first == 1;
+	}
+
+	private boolean take(Deadline deadline, boolean last) throws InterruptedException {
+		CompletableFuture<Boolean> locked = this.locks.tryLock(this.holder);
+		this.taken = Boolean.TRUE.equals(answer(locked, deadline, last, () -> releaseOnceLocked(locked)));
+		return this.taken;
 	}
 
 	/**
@@ -62,17 +85,30 @@ final class RedissonAcquisition implements AutoCloseable {
 		});
 	}
 
-	private <T> T answer(CompletableFuture<T> answer, Deadline deadline, Runnable giveBack)
+	/**
+	 * Wait for an answer.
+	 * @param giveBack is run if there is none and nothing is asked again
+	 * @return the answer, or {@code null} if Redis is to be asked again
+	 */
+	private <T> @Nullable T answer(CompletableFuture<T> answer, Deadline deadline, boolean last, Runnable giveBack)
 			throws InterruptedException {
 		try {
-			return Answers.await(answer, deadline.remaining());
+			T answered = Answers.await(answer, deadline.remaining());
+			this.refusal = null;
+			return answered;
 		}
 		catch (ExecutionException | TimeoutException ex) {
+			boolean interrupted = Thread.interrupted();
+			if (!last && !interrupted && RedisRefusal.isTemporary(ex)) {
+				this.refusal = ex;
+				return null;
+			}
 			giveBack.run();
-			if (Thread.interrupted()) {
+			if (interrupted) {
 				throw new InterruptedException();
 			}
-			throw Answers.failure(this.holder.request().key(), "acquired", ex);
+			throw Answers.failure(this.holder.request().key(), "acquired",
+					(ex instanceof TimeoutException && this.refusal != null) ? this.refusal : ex);
 		}
 	}
 
@@ -83,13 +119,20 @@ final class RedissonAcquisition implements AutoCloseable {
 		if (this.signal == null) {
 			this.signal = this.locks.listen(this.holder);
 		}
-		this.signal.await(nanos);
+		this.signal.await(Math.min(nanos, this.locks.polling().longest().toNanos()));
 	}
 
+	/**
+	 * What Redis was not ready for may be one that it was sent again, because its first
+	 * answer was lost.
+	 */
 	@Override
 	public void close() {
 		if (this.signal != null) {
 			this.signal.close();
+		}
+		if (this.taken || this.refusal != null) {
+			this.locks.abandon(this.holder);
 		}
 		if (this.queued) {
 			leave();

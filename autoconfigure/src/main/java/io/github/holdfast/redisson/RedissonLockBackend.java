@@ -3,6 +3,7 @@ package io.github.holdfast.redisson;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -15,7 +16,6 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.Polling;
 
 /**
  * Locks in Redis 6.2 or later through the application's {@link RedissonClient}, whatever
@@ -43,10 +43,8 @@ public final class RedissonLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Duration COUNTER_RETENTION = Duration.ofDays(1);
 
-	/** Of a message, and of the attempt that follows it. */
-	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
-
-	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
+	/** So that others need not wait for long until a connection is free. */
+	private static final int RENEWED_TOGETHER = 100;
 
 	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
 
@@ -72,8 +70,21 @@ public final class RedissonLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
 		try (RedissonAcquisition acquisition = new RedissonAcquisition(this.locks, this.locks.holder(request))) {
-			return POLLING.until(request.waitTime(), acquisition::attempt, acquisition::pause);
+			return this.locks.polling().until(request.waitTime(), acquisition::attempt, acquisition::pause);
 		}
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return RedissonLockLease.renewAll(leases, leaseTime);
+	}
+
+	/**
+	 * The client sends what has no connection yet as soon as there is one.
+	 */
+	@Override
+	public int renewedTogether() {
+		return RENEWED_TOGETHER;
 	}
 
 	@Override
@@ -91,7 +102,7 @@ public final class RedissonLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public Duration noticeTime() {
-		return NOTICE_TIME;
+		return this.locks.noticeTime();
 	}
 
 	@Override

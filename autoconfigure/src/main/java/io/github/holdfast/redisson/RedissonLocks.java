@@ -17,6 +17,7 @@ import org.springframework.util.Assert;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.Polling;
 import io.github.holdfast.support.RedisLeaseTime;
 import io.github.holdfast.support.Releases;
 
@@ -33,6 +34,13 @@ final class RedissonLocks implements AutoCloseable {
 	/** Above, the numbers of Lua are not exact. */
 	private static final long MAX_EPOCH = 1L << 53;
 
+	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
+
+	private static final Polling WITHOUT_MESSAGES = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+
+	/** Of a message, and of the attempt that follows it. */
+	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
+
 	private final Supplier<RedissonClient> client;
 
 	private final Duration counterRetention;
@@ -40,6 +48,8 @@ final class RedissonLocks implements AutoCloseable {
 	private final AnswerTimeout timeout = new AnswerTimeout(RELEASE_TIMEOUT);
 
 	private final Releases releases = new Releases();
+
+	private final Subscriptions subscriptions = new Subscriptions();
 
 	RedissonLocks(Supplier<RedissonClient> client, Duration counterRetention) {
 		this.client = client;
@@ -119,21 +129,57 @@ final class RedissonLocks implements AutoCloseable {
 	}
 
 	/**
-	 * The number of those who wait for a message of the release. Each server of a Cluster
-	 * knows only its own ones.
+	 * The number of those who wait for a message of the release.
 	 */
 	CompletableFuture<Long> listeners(Holder holder) {
-		return send((client) -> topic(holder.names()).countSubscribersAsync());
+		return send((client) -> topic(holder.names().channel()).countSubscribersAsync());
 	}
 
-	boolean isCluster() {
+	private boolean isCluster() {
 		return this.client.get().getConfig().isClusterConfig();
 	}
 
+	/**
+	 * Whether Redis knows all who wait for a lock. Each server of a Cluster knows only
+	 * its own listeners, and none if they may not listen. What this JVM can do counts for
+	 * the others, too.
+	 */
+	boolean knowsListeners() {
+		return !isCluster() && this.subscriptions.work();
+	}
+
+	/**
+	 * Find out whether there can be listeners, with a channel that nobody is told
+	 * anything on and that whoever may use the lock's may use as well.
+	 */
+	void tryOutListening(Holder holder) {
+		if (!isCluster() && this.subscriptions.isTrialDue()) {
+			listen(holder.names().channel() + ":trial").close();
+		}
+	}
+
 	ReleaseSignal listen(Holder holder) {
-		ReleaseSignal signal = new ReleaseSignal(topic(holder.names()));
+		return listen(holder.names().channel());
+	}
+
+	private ReleaseSignal listen(String channel) {
+		ReleaseSignal signal = new ReleaseSignal(topic(channel), this.subscriptions);
 		signal.listen();
 		return signal;
+	}
+
+	/**
+	 * How often waiters ask although there was no message.
+	 */
+	Polling polling() {
+		return this.subscriptions.haveFailed() ? WITHOUT_MESSAGES : POLLING;
+	}
+
+	/**
+	 * How long a waiter may take to notice a release.
+	 */
+	Duration noticeTime() {
+		return this.subscriptions.haveFailed() ? WITHOUT_MESSAGES.longest() : NOTICE_TIME;
 	}
 
 	private CompletableFuture<Long> number(LockScript script, List<Object> keys, Object... args) {
@@ -149,11 +195,11 @@ final class RedissonLocks implements AutoCloseable {
 	 * The name of the channel in Redis, which scripts are not given by themselves.
 	 */
 	private String channel(LockNames names) {
-		return topic(names).getChannelNames().get(0);
+		return topic(names.channel()).getChannelNames().get(0);
 	}
 
-	private RTopic topic(LockNames names) {
-		return this.client.get().getTopic(names.channel(), StringCodec.INSTANCE);
+	private RTopic topic(String channel) {
+		return this.client.get().getTopic(channel, StringCodec.INSTANCE);
 	}
 
 	/**

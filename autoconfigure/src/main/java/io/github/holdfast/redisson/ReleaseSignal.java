@@ -3,12 +3,9 @@ package io.github.holdfast.redisson;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.redisson.api.RTopic;
 import org.redisson.api.listener.MessageListener;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ends pauses when a lock was released. Redisson has one subscription for all signals of
@@ -16,20 +13,19 @@ import org.slf4j.LoggerFactory;
  */
 final class ReleaseSignal implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedissonLockBackend.class);
-
-	private static final AtomicBoolean warned = new AtomicBoolean();
-
 	private final Semaphore raised = new Semaphore(0);
 
 	private final RTopic topic;
+
+	private final Subscriptions subscriptions;
 
 	private final MessageListener<String> listener = (channel, message) -> this.raised.release();
 
 	private CompletableFuture<Integer> subscribed = new CompletableFuture<>();
 
-	ReleaseSignal(RTopic topic) {
+	ReleaseSignal(RTopic topic, Subscriptions subscriptions) {
 		this.topic = topic;
+		this.subscriptions = subscriptions;
 	}
 
 	/**
@@ -38,10 +34,8 @@ final class ReleaseSignal implements AutoCloseable {
 	void listen() {
 		this.subscribed = subscribe();
 		this.subscribed.whenComplete((id, ex) -> {
+			this.subscriptions.ended(ex);
 			this.raised.release();
-			if (ex != null && warned.compareAndSet(false, true)) {
-				logger.warn("Redis does not tell when locks are released, so those who wait for one only poll", ex);
-			}
 		});
 	}
 

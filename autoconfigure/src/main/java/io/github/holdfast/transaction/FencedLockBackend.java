@@ -4,6 +4,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -172,6 +173,16 @@ public final class FencedLockBackend implements LockBackend {
 			}
 		}
 		return leases.stream().allMatch(LockLease::isValid);
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return this.store.renewAll(leases, leaseTime);
+	}
+
+	@Override
+	public int renewedTogether() {
+		return this.store.renewedTogether();
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -102,6 +103,16 @@ public final class OptimisticLockBackend implements LockBackend {
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
 		return sorted.stream().anyMatch((request) -> request.mode() == LockRequest.Mode.OPTIMISTIC) ? null
 				: this.locks.acquireAll(sorted);
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return this.locks.renewAll(leases, leaseTime);
+	}
+
+	@Override
+	public int renewedTogether() {
+		return this.locks.renewedTogether();
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 
@@ -58,7 +59,8 @@ class LettuceCallTests {
 
 	private LettuceCall release() {
 		return new LettuceCall(LockScript.RELEASE, this.key.keys(),
-				new byte[][] { LockKey.bytes(this.request.owner()), LockKey.bytes(this.key.channel()) });
+				new byte[][] { LockKey.bytes(this.request.owner()), LockKey.bytes(this.key.channel()) },
+				Deadline.PASSED);
 	}
 
 	@SuppressWarnings("unchecked")

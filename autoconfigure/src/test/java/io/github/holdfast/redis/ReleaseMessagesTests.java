@@ -5,14 +5,26 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 
@@ -114,6 +126,69 @@ class ReleaseMessagesTests {
 		}
 	}
 
+	/**
+	 * Another one shows that all that Lettuce has had before is back.
+	 */
+	@ParameterizedTest
+	@EnumSource(value = Fault.class, names = { "DROP_REPLIES", "BLACKHOLE", "REFUSE" })
+	@Tag("F74")
+	void subscriptionThatWasGivenUpWhileTheConnectionWasLostIsNotRestored(Fault fault) {
+		try (FaultProxy proxy = new FaultProxy(this.server.port())) {
+			LettuceConnectionFactory way = RedisConnections.lettuce(proxy.port());
+			ReleaseMessages lost = new ReleaseMessages(way::getRequiredNativeClient);
+			try (Signal kept = lost.listen(this.channel)) {
+				Signal givenUp = lost.listen(this.channel + "2");
+				awaitSubscribers(this.channel, 1);
+				awaitSubscribers(this.channel + "2", 1);
+				assertEnds(pause(kept));
+				proxy.inject(fault);
+				if (fault == Fault.REFUSE) {
+					proxy.reset();
+					awaitSubscribers(this.channel, 0);
+				}
+				givenUp.close();
+				proxy.inject(Fault.NONE);
+				proxy.reset();
+				assertEnds(pause(kept));
+				awaitSubscribers(this.channel, 1);
+				awaitSubscribers(this.channel + "2", 0);
+			}
+			finally {
+				RedisConnections.close(way);
+			}
+		}
+	}
+
+	@Test
+	@Tag("F75")
+	void connectionThatIsNotPossibleIsNotTriedForEachListener() {
+		AtomicInteger attempts = new AtomicInteger();
+		ClientResources resources = ClientResources.create();
+		AbstractRedisClient nowhere = new RedisClient(resources, new RedisURI()) {
+
+			@Override
+			public <K, V> StatefulRedisPubSubConnection<K, V> connectPubSub(RedisCodec<K, V> codec) {
+				attempts.incrementAndGet();
+				return super.connectPubSub(codec);
+			}
+
+		};
+		try {
+			ReleaseMessages none = new ReleaseMessages(() -> nowhere);
+			none.listen(this.channel).close();
+			await().until(none::haveFailed);
+			for (int i = 0; i < 20; i++) {
+				none.listen(this.channel).close();
+			}
+			await().during(Duration.ofMillis(500)).until(() -> attempts.get() == 1);
+			assertThat(none.arrive()).isFalse();
+		}
+		finally {
+			nowhere.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+			resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+		}
+	}
+
 	private static CompletableFuture<Void> pause(Signal signal) {
 		return CompletableFuture.runAsync(() -> {
 			try {
@@ -130,8 +205,11 @@ class ReleaseMessagesTests {
 	}
 
 	private void awaitSubscribers(long count) {
-		await()
-			.until(() -> this.server.command("PUBSUB", "NUMSUB", this.channel).toString().endsWith(" " + count + "]"));
+		awaitSubscribers(this.channel, count);
+	}
+
+	private void awaitSubscribers(String channel, long count) {
+		await().until(() -> this.server.command("PUBSUB", "NUMSUB", channel).toString().endsWith(" " + count + "]"));
 	}
 
 }

@@ -11,6 +11,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -68,6 +69,15 @@ public final class RedisConnections {
 		configuration.setMaster(RedisSentinels.MASTER);
 		sentinels.nodes().forEach((node) -> configuration.addSentinel(RedisNode.fromString(node)));
 		return lettuce(configuration);
+	}
+
+	/**
+	 * Lettuce on one server, as the only one of a master with replicas.
+	 * @param port the local port
+	 * @return the connections
+	 */
+	public static LettuceConnectionFactory masterReplica(int port) {
+		return lettuce(new RedisStaticMasterReplicaConfiguration("127.0.0.1", port));
 	}
 
 	private static LettuceConnectionFactory lettuce(RedisConfiguration configuration) {
