@@ -6,8 +6,9 @@ import java.util.Collection;
 
 import org.jspecify.annotations.Nullable;
 import org.mybatis.spring.SqlSessionHolder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -33,6 +34,8 @@ import io.github.holdfast.LockListener;
  * @since 0.1.0
  */
 public final class BoundResourcesListener implements LockListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(BoundResourcesListener.class);
 
 	private static final boolean JDBC = isPresent("org.springframework.jdbc.datasource.ConnectionHolder");
 
@@ -102,8 +105,7 @@ public final class BoundResourcesListener implements LockListener {
 				}
 			}
 			catch (SQLException ex) {
-				throw new DataAccessResourceFailureException("A connection that is bound to the thread without a "
-						+ "transaction could not be rolled back at the border of a lock", ex);
+				logger.debug("A broken connection has nothing to roll back", ex);
 			}
 		}
 

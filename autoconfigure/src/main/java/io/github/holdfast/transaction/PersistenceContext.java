@@ -11,8 +11,9 @@ import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
 import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.transaction.annotation.Propagation;
@@ -27,6 +28,8 @@ final class PersistenceContext {
 
 	private static final boolean HIBERNATE_PRESENT = ClassUtils.isPresent("org.hibernate.Session",
 			PersistenceContext.class.getClassLoader());
+
+	private static final Logger logger = LoggerFactory.getLogger(PersistenceContext.class);
 
 	private final EntityManager manager;
 
@@ -133,21 +136,19 @@ final class PersistenceContext {
 		if (!(connection instanceof LogicalConnectionManagedImpl) || !connection.isPhysicallyConnected()) {
 			return;
 		}
-		rollBack(connection.getPhysicalConnection());
-		if (!connection.getResourceRegistry().hasRegisteredResources()) {
-			connection.manualDisconnect();
-		}
-	}
-
-	private static void rollBack(Connection connection) {
+		boolean read = connection.getResourceRegistry().hasRegisteredResources();
 		try {
-			if (!connection.getAutoCommit()) {
-				connection.rollback();
+			Connection physical = connection.getPhysicalConnection();
+			if (!physical.getAutoCommit()) {
+				physical.rollback();
 			}
 		}
 		catch (SQLException ex) {
-			throw new DataAccessResourceFailureException("The connection of an open persistence context, which would "
-					+ "have shown data from before the lock, could not be rolled back", ex);
+			logger.debug("A broken connection goes back to its pool, which replaces it", ex);
+			read = false;
+		}
+		if (!read) {
+			connection.manualDisconnect();
 		}
 	}
 

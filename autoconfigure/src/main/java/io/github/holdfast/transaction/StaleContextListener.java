@@ -27,9 +27,17 @@ public final class StaleContextListener implements LockListener {
 
 	@Override
 	public void beforeAcquire(Attempt attempt) {
-		if (this.policy != StaleContext.ALLOW) {
+		if (this.policy != StaleContext.ALLOW && !worksApart()) {
 			PersistenceContext.usedBy(attempt.propagation()).forEach((context) -> check(attempt, context));
 		}
+	}
+
+	/**
+	 * A call after the commit does not see the context of the transaction that has ended.
+	 */
+	private static boolean worksApart() {
+		RunningTransaction running = RunningTransaction.current();
+		return running != null && running.isSql() && running.hasEnded();
 	}
 
 	private void check(Attempt attempt, PersistenceContext context) {

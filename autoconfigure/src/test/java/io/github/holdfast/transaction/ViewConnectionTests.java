@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
@@ -33,7 +34,11 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.context.request.ServletWebRequest;
 
 import io.github.holdfast.DistributedLock;
@@ -153,6 +158,40 @@ class ViewConnectionTests {
 		});
 	}
 
+	/**
+	 * The context of the transaction that has ended is not that of the locked call.
+	 */
+	@Tag("F51")
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void callbackOfATransactionMayCallALockedMethod(boolean view) {
+		application(TestDatabase.H2).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			stock.add("A", 100);
+			Runnable request = () -> transaction.executeWithoutResult((status) -> {
+				stock.find("A");
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						stock.takeThroughTemplate("A", transaction);
+					}
+
+				});
+			});
+			if (view) {
+				inView(context, request);
+			}
+			else {
+				request.run();
+			}
+			assertThat(stock.quantity("A")).isEqualTo(99);
+			assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections()).isZero();
+		});
+	}
+
 	@Test
 	void sessionThatIsFlushedByTheApplicationIsNotFlushed() {
 		application(TestDatabase.H2).run((context) -> {
@@ -250,6 +289,11 @@ class ViewConnectionTests {
 		@Transactional
 		public int takeOptimistically(String sku) {
 			return --find(sku).quantity;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		public void takeThroughTemplate(String sku, TransactionTemplate transaction) {
+			transaction.executeWithoutResult((status) -> find(sku).quantity--);
 		}
 
 		@DistributedLock(key = "'stock:' + #sku")
