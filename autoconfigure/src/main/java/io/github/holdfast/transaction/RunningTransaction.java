@@ -23,6 +23,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
 
 /**
  * A transaction of this thread, from its begin until Spring has called all of its
@@ -390,13 +391,20 @@ final class RunningTransaction implements TransactionSynchronization {
 	/**
 	 * See to it that the clean-up of the connection has nothing left to commit: what
 	 * callbacks have written since the end of the transaction is committed here, if all
-	 * locks of the transaction are still held, and otherwise rolled back.
+	 * locks of the transaction are still held, and otherwise rolled back. An optimistic
+	 * lock is over with its commit and says nothing about it.
 	 * @param known whether the transaction has ended as it should
 	 * @throws LockOverlapException if it was rolled back as a lock is not held
 	 */
 	void settle(boolean known) {
 		resumeLeftBehind();
-		if (this.locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
+		if (this.locks.isEmpty()) {
+			return;
+		}
+		List<HeldLock> locks = this.locks.stream()
+			.filter((lock) -> lock.mode() != LockRequest.Mode.OPTIMISTIC)
+			.toList();
+		if (locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
 			return;
 		}
 		if (!known || !this.manager.cleansUpByCommit(this.transaction)) {
@@ -404,8 +412,8 @@ final class RunningTransaction implements TransactionSynchronization {
 			return;
 		}
 		try {
-			new CommitCheck(this.manager, this.transaction, locks()).run();
-			this.manager.commitPendingWork(locks().get(0).keys().get(0));
+			new CommitCheck(this.manager, this.transaction, locks).run();
+			this.manager.commitPendingWork(locks.get(0).keys().get(0));
 		}
 		catch (LockLostException ex) {
 			this.manager.rollBackPendingWork();

@@ -31,6 +31,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -195,6 +196,23 @@ class WritesAfterCommitTests {
 				})));
 			assertThat(failure).hasMessage("early");
 			assertThat(stock.audits()).isZero();
+		});
+	}
+
+	/**
+	 * Nobody is kept out by an optimistic lock once it has had its commit.
+	 */
+	@Tag("F51")
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void callbackOfAnOptimisticCallMayUseTheConnection(TestDatabase database) {
+		run(database.newDatabase(), 16, (context, stock, jdbc) -> {
+			stock.takeOptimistically(() -> TransactionSynchronizationManager
+				.registerSynchronization(after(false, () -> assertThat(stock.quantity()).isEqualTo(99))));
+			stock.takeOptimistically(
+					() -> TransactionSynchronizationManager.registerSynchronization(after(true, stock::audit)));
+			assertThat(stock.quantity()).isEqualTo(98);
+			assertThat(stock.audits()).isOne();
 		});
 	}
 
@@ -372,6 +390,12 @@ class WritesAfterCommitTests {
 			int quantity = quantity();
 			whenRead.run();
 			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+		}
+
+		@DistributedLock(key = "'A'", mode = LockRequest.Mode.OPTIMISTIC)
+		@Transactional
+		public void takeOptimistically(Runnable whenRead) {
+			take(whenRead);
 		}
 
 		@DistributedLock(key = "'A'")
