@@ -333,7 +333,8 @@ class PeerDefectTests {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().startsWith("holdfast-"))
+			.filter((thread) -> thread.getName().startsWith("holdfast-")
+					&& !thread.getName().matches("holdfast-(release|timer).*"))
 			.collect(Collectors.toSet());
 	}
 
