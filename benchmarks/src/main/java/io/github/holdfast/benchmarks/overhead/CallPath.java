@@ -16,6 +16,7 @@ import io.github.holdfast.benchmarks.BenchmarkApplication;
 import io.github.holdfast.benchmarks.StorelessTransactionManager;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperationSource;
+import io.github.holdfast.interceptor.TransactionManagers;
 
 /**
  * What stands between the caller and the method.
@@ -48,8 +49,9 @@ public enum CallPath {
 
 		@Override
 		Stock stock() {
+			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
 			LockOperationSource source = new LockOperationSource(LockTemplate::unlocked, () -> null,
-					new DefaultListableBeanFactory());
+					new TransactionManagers(() -> null, beans), beans);
 			return proxy(new Stock.Locked(), new DistributedLockAdvisor(source, DistributedLockAdvisor.DEFAULT_ORDER));
 		}
 
