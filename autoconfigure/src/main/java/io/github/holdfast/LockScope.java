@@ -54,6 +54,8 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	private final AtomicBoolean closing = new AtomicBoolean();
 
+	private final AtomicBoolean repeated = new AtomicBoolean();
+
 	private volatile boolean held = true;
 
 	private volatile boolean entered;
@@ -205,6 +207,13 @@ final class LockScope implements LockListener.HeldLock, LockTemplate.Scope {
 
 	@Override
 	public void lossReported() {
+		if (this.notes.isLossReported() && this.repeated.compareAndSet(false, true)) {
+			logger
+				.warn("Lock '{}' with the keys {} was lost, and keeps refusing commits on this thread until it is closed. "
+						+ "A repetition inside of it does not take it again; if the code of these commits is not under this "
+						+ "lock, its Scope was left open: close it in a try-with-resources statement", name(),
+						this.keys.stream().map(LockException::quote).toList());
+		}
 		this.notes.lossReported();
 	}
 

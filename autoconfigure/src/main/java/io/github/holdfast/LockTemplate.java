@@ -418,7 +418,10 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	/**
-	 * Holds locks until it is closed.
+	 * Holds locks until it is closed: in a try-with-resources statement, around the
+	 * transactions that belong to it. A transaction that began under a scope is rolled
+	 * back if the scope is closed before its commit. A scope that is never closed stays
+	 * on its thread, renewed, and once its lock is lost, refuses all commits there.
 	 */
 	@FunctionalInterface
 	public interface Scope extends AutoCloseable {

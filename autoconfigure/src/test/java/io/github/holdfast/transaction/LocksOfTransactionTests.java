@@ -7,9 +7,12 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -190,6 +193,27 @@ class LocksOfTransactionTests {
 				node.write(node.quantity() - 1);
 			}));
 			assertThat(failure).isInstanceOf(LockOverlapException.class);
+		});
+	}
+
+	/**
+	 * As on the thread of a pool on which a scope was left open.
+	 */
+	@Tag("F52")
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void scopeThatWasLeftOpenIsToldWhenItRefusesCommitsAgain(CapturedOutput output) {
+		run(TestDatabase.H2, (node) -> {
+			LockTemplate.Scope leaked = node.locks.withName("leaked").acquire("A");
+			node.jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = NULL");
+			Runnable commit = () -> node.transaction.executeWithoutResult((status) -> node.write(1));
+			assertThat(catchThrowable(commit::run)).isInstanceOf(LockLostException.class);
+			assertThat(output).doesNotContain("its Scope was left open");
+			assertThat(catchThrowable(commit::run)).isInstanceOf(LockLostException.class);
+			assertThat(output).contains("Lock 'leaked'", "'A'", "its Scope was left open");
+			leaked.close();
+			commit.run();
+			assertThat(node.quantity()).isOne();
 		});
 	}
 
