@@ -109,7 +109,6 @@ class RedissonLockFaultTests {
 			this.server.command("ACL", "SETUSER", "forbidden", "-del");
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(lease.release()))
 				.withCauseInstanceOf(LockBackendException.class);
-			this.server.command("ACL", "SETUSER", "forbidden", "+del");
 			Object lock = lock();
 			assertThat(backend.acquire(RedissonRequests.request(this.key, NO_WAIT))).isNull();
 			assertThatExceptionOfType(LockNotAcquiredException.class)
