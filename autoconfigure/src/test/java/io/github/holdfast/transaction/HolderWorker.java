@@ -10,8 +10,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
@@ -55,17 +54,9 @@ final class HolderWorker {
 	}
 
 	static String take(LockPlace place, HikariDataSource business, LockBackend locks, Pause pause) {
-		JdbcTransactionManager manager = new JdbcTransactionManager(business);
+		JdbcTransactionManager manager = new PausingManager(business, pause);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> place.fence(business))
 			.postProcessAfterInitialization(manager, "transactionManager");
-		manager.addListener(new TransactionExecutionListener() {
-
-			@Override
-			public void beforeCommit(TransactionExecution transaction) {
-				pause.at("CHECKED");
-			}
-
-		});
 		JdbcTemplate jdbc = new JdbcTemplate(business);
 		LockBackend store = (request) -> {
 			LockLease lease = locks.acquire(request);
@@ -89,6 +80,28 @@ final class HolderWorker {
 		catch (RuntimeException ex) {
 			return "REJECTED " + ex.getClass().getSimpleName();
 		}
+	}
+
+	/**
+	 * Pauses between the check and the commit.
+	 */
+	private static final class PausingManager extends JdbcTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private final transient Pause pause;
+
+		private PausingManager(HikariDataSource dataSource, Pause pause) {
+			super(dataSource);
+			this.pause = pause;
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			this.pause.at("CHECKED");
+			super.doCommit(status);
+		}
+
 	}
 
 	/**
