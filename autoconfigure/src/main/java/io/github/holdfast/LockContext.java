@@ -6,6 +6,8 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.core.LockStack;
+
 /**
  * The lock under which the current code runs.
  *
@@ -22,7 +24,7 @@ public interface LockContext {
 	 * {@code holdfast.enabled=false}
 	 */
 	static Optional<LockContext> current() {
-		return Optional.ofNullable(HeldLocks.current());
+		return Optional.ofNullable(LockStack.current());
 	}
 
 	/**

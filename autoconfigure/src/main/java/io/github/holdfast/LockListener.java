@@ -2,214 +2,132 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
-
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.annotation.Propagation;
 
 /**
- * Is told what {@link LockTemplate} does, and may refuse an acquisition.
+ * Is told what becomes of each call that needs locks. It observes: nothing that it does
+ * changes the call, and an exception is logged.
  *
  * <p>
- * Called on the thread of the caller. Of a re-entrant call that needs no new key only the
- * beginning is told. Implementations are safe for use by many threads.
+ * Each call is told as attempted, then either as not acquired, or as acquired and later
+ * as released. In between it may be told as lost, once for each key. A re-entrant call
+ * that needs no new key is not told. Each attempt of an optimistic lock is a call.
+ * Everything happens on the thread of the call, except that a loss is told by the thread
+ * of the renewal that found it, and a release that the call did not wait for by the
+ * thread that got the store's answer. Implementations return soon, and are safe for use
+ * by many threads.
  *
  * @since 0.1.0
  */
 public interface LockListener {
 
 	/**
-	 * Called before anything is acquired. An exception refuses the acquisition and
-	 * reaches the caller.
-	 * @param attempt what is about to be acquired
+	 * Called before the store is asked.
+	 * @param call the call
 	 */
-	default void beforeAcquire(Attempt attempt) {
+	default void attempted(Call call) {
 	}
 
 	/**
-	 * Called instead of {@link #beforeAcquire} when the call chain holds all keys
-	 * already. An exception refuses the call and reaches the caller.
-	 * @param attempt what is asked for
+	 * Called when all keys are held.
+	 * @param call the call
+	 * @param waitTime how long that took
 	 */
-	default void beforeReentry(Attempt attempt) {
+	default void acquired(Call call, Duration waitTime) {
 	}
 
 	/**
-	 * Called when all keys are held. An exception releases them and reaches the caller.
-	 * @param lock the lock
+	 * Called when the locks were not acquired; none is held then.
+	 * @param call the call
+	 * @param reason why
+	 * @param waitTime how long that took
 	 */
-	default void acquired(HeldLock lock) {
+	default void notAcquired(Call call, Reason reason, Duration waitTime) {
 	}
 
 	/**
-	 * Called when the body is over, before the lock is given back, on the thread that
-	 * gives it back, last listener first. Not called if the lock is passed on right after
-	 * a commit. An exception reaches the caller after the lock has been given back.
-	 * @param lock the lock
+	 * Called once for each key whose lock is known to be lost while it was held: by a
+	 * renewal, the check before a commit, or the release.
+	 * @param call the call
+	 * @param key the key as the caller gave it
+	 * @param holdTime how long it has been since the lock was acquired
 	 */
-	default void beforeRelease(HeldLock lock) {
+	default void lost(Call call, String key, Duration holdTime) {
 	}
 
 	/**
-	 * Called when the lock has been given back, stays behind or could not be given back.
-	 * An exception is logged.
-	 * @param lock the lock
-	 * @param outcome how it ended
+	 * Called when the locks have been given back and the store has answered, or when they
+	 * stay behind or could not be given back.
+	 * @param call the call
+	 * @param outcome how it ended, the worst of all keys
+	 * @param holdTime how long the locks were held by the call
 	 */
-	default void released(HeldLock lock, Outcome outcome) {
+	default void released(Call call, Outcome outcome, Duration holdTime) {
 	}
 
 	/**
-	 * What is about to be acquired.
+	 * A call that needs locks.
 	 *
+	 * @param id tells this call from all others of this JVM
 	 * @param name the lock's name
-	 * @param keys the keys as the caller gave them, sorted, without those that are held
-	 * already
+	 * @param keys the keys as the caller gave them, sorted, without those that the call
+	 * chain held already
 	 * @param mode how the locks are shared
-	 * @param propagation how the transaction of the body relates to a running one, or
-	 * {@code null} if the body declares none
-	 * @param transactionManager the manager of that transaction, or {@code null} if it is
-	 * not known, or does not matter as no transaction is running or none is left
 	 */
-	record Attempt(String name, List<String> keys, LockRequest.Mode mode, @Nullable Propagation propagation,
-			@Nullable TransactionManager transactionManager) {
+	record Call(long id, String name, List<String> keys, LockRequest.Mode mode) {
 
-		public Attempt {
+		public Call {
 			keys = List.copyOf(keys);
 		}
 
 	}
 
 	/**
-	 * A lock that is held, with what a listener may decide about its end.
+	 * Why locks were not acquired.
 	 */
-	interface HeldLock extends LockContext {
+	enum Reason {
 
-		/**
-		 * The lock around this one on the same thread.
-		 * @return the next outer lock that is held, or {@code null} if there is none
-		 */
-		@Nullable HeldLock outer();
+		/** Another holder kept a lock for the whole wait time. */
+		BUSY,
 
-		/**
-		 * Whether this lock has not been given back or passed on. It may be lost all the
-		 * same.
-		 * @return {@code false} once its end has begun, on whatever thread
-		 */
-		boolean isHeld();
+		/** The waiting thread was interrupted. */
+		INTERRUPTED,
 
-		/**
-		 * The locks that have acquired the keys of this one: itself, unless it needed no
-		 * new key, after those outer ones that held some of its keys already.
-		 * @return the locks, of which some may not be held any more
-		 */
-		List<? extends HeldLock> holders();
+		/** The application is shutting down. */
+		SHUTDOWN,
 
-		/**
-		 * Notes that a transaction is refused its commit, as another one under the same
-		 * key came before this optimistic lock: the body has to run again.
-		 */
-		void overtaken();
+		/** Too many threads wait for a lock already. */
+		QUEUE_FULL,
 
-		/**
-		 * Notes that a transaction has replaced the version of this optimistic lock, or
-		 * may have: the body must not run again, even if an earlier one was refused.
-		 */
-		void replaced();
-
-		/**
-		 * Notes that a transaction is about to commit after a check of this lock, so that
-		 * a loss that is found later cannot have harmed it.
-		 * @param transaction the transaction
-		 */
-		void guarded(TransactionExecution transaction);
-
-		/**
-		 * Notes that a loss has been reported to the caller by an exception.
-		 */
-		void lossReported();
-
-		/**
-		 * How the transaction of the body relates to a running one.
-		 * @return the propagation, or {@code null} if the body declares none
-		 */
-		@Nullable Propagation propagation();
-
-		/**
-		 * How the keys are shared that this lock acquired.
-		 * @return the mode
-		 */
-		LockRequest.Mode mode();
-
-		/**
-		 * The time by which a renewal extends the leases.
-		 * @return the lease time
-		 */
-		Duration leaseTime();
-
-		/**
-		 * Notes that a commit under this lock has an unknown outcome, or that the outcome
-		 * of one that was noted has become known. While one is unknown, the lock is
-		 * neither renewed nor released but runs out, or is released after its lease time.
-		 * @param transaction the transaction
-		 * @param unknown whether the outcome is unknown
-		 */
-		void outcomeUnknown(TransactionExecution transaction, boolean unknown);
-
-		/**
-		 * Postpones the release: when the body has ended, {@code registrar} gets the
-		 * action that releases the lock.
-		 * @param registrar takes the action and runs it later, on the same thread
-		 */
-		void releaseLater(Consumer<Runnable> registrar);
-
-		/**
-		 * Notes that a transaction has begun under this lock.
-		 * @param transaction the transaction
-		 */
-		void begun(TransactionExecution transaction);
-
-		/**
-		 * Notes that a transaction under this lock has been committed and all of its
-		 * callbacks have been called. If the body consists of it, the lock may be passed
-		 * on without waiting for the clean-up.
-		 * @param transaction the transaction
-		 * @param nothingPending whether the clean-up has nothing left to commit
-		 */
-		void committed(TransactionExecution transaction, boolean nothingPending);
-
-		/**
-		 * The innermost lock that the current call chain holds.
-		 * @return the lock, or {@code null} if none is held
-		 */
-		static @Nullable HeldLock current() {
-			return HeldLocks.current();
-		}
+		/** The store failed or did not answer. */
+		STORE_ERROR
 
 	}
 
 	/**
-	 * How a lock ended.
+	 * How the locks of a call ended.
 	 */
 	enum Outcome {
 
-		/** It was given back. */
+		/** They were given back. */
 		RELEASED,
 
-		/** It stays behind for the rest of its minimum hold time. */
+		/** They stay behind for the rest of their minimum hold time. */
 		HELD,
 
-		/** The store had already given it to another holder, or freed it. */
+		/**
+		 * Optimistic mode: another commit under the same key came first, and this one was
+		 * refused.
+		 */
+		CONFLICT,
+
+		/** The store had already given one to another holder, or freed it. */
 		LOST,
 
-		/** It was left to run out, as the outcome of a commit is unknown. */
+		/** They were left to run out, as the outcome of a commit is unknown. */
 		KEPT,
 
 		/**
-		 * The store did not answer; the lock runs out by itself unless another attempt to
+		 * The store did not answer; a lock runs out by itself unless another attempt to
 		 * give it back succeeds.
 		 */
 		FAILED

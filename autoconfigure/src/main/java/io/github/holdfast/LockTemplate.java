@@ -16,6 +16,10 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.util.Assert;
 
+import io.github.holdfast.core.LockCapabilities;
+import io.github.holdfast.core.LockEngine;
+import io.github.holdfast.core.LockSpec;
+
 /**
  * Runs code under a distributed lock: the one path that annotated methods and direct
  * callers share.
@@ -43,19 +47,18 @@ public final class LockTemplate implements AutoCloseable {
 
 	private final Function<String, @Nullable Overrides> overrides;
 
-	private final LockSettings settings;
+	private final LockSpec spec;
 
-	private final LockSettings effective;
+	private final LockSpec effective;
 
 	private final boolean enabled;
 
-	private LockTemplate(@Nullable LockEngine engine, Function<String, @Nullable Overrides> overrides,
-			LockSettings settings) {
+	private LockTemplate(@Nullable LockEngine engine, Function<String, @Nullable Overrides> overrides, LockSpec spec) {
 		this.engine = engine;
 		this.overrides = overrides;
-		this.settings = settings;
-		Overrides own = overrides.apply(settings.name());
-		this.effective = settings.with(own);
+		this.spec = spec;
+		Overrides own = overrides.apply(spec.name());
+		this.effective = (own != null) ? own.applyTo(spec) : spec;
 		this.enabled = own == null || own.enabled();
 	}
 
@@ -66,7 +69,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param listeners supplies the listeners, at the first acquisition
 	 */
 	public LockTemplate(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
-		this(new LockEngine(backend, listeners), (name) -> null, LockSettings.DEFAULT);
+		this(new LockEngine(backend, listeners), (name) -> null, LockSpec.DEFAULT);
 	}
 
 	/**
@@ -74,7 +77,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return the template
 	 */
 	public static LockTemplate unlocked() {
-		return new LockTemplate(null, (name) -> null, LockSettings.DEFAULT);
+		return new LockTemplate(null, (name) -> null, LockSpec.DEFAULT);
 	}
 
 	/**
@@ -85,7 +88,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withOverrides(Function<String, @Nullable Overrides> overrides) {
-		return new LockTemplate(this.engine, overrides, this.settings);
+		return new LockTemplate(this.engine, overrides, this.spec);
 	}
 
 	/**
@@ -94,7 +97,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withName(String name) {
-		return with(this.settings.withName(name));
+		return with(this.spec.withName(name));
 	}
 
 	/**
@@ -103,7 +106,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withKeyPrefix(String keyPrefix) {
-		return with(this.settings.withKeyPrefix(keyPrefix));
+		return with(this.spec.withKeyPrefix(keyPrefix));
 	}
 
 	/**
@@ -112,7 +115,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withWaitTime(Duration waitTime) {
-		return with(this.settings.withWaitTime(waitTime));
+		return with(this.spec.withTimes(this.spec.times().overriddenBy(waitTime, null, null, null)));
 	}
 
 	/**
@@ -121,7 +124,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withLeaseTime(Duration leaseTime) {
-		return with(this.settings.withLeaseTime(leaseTime));
+		return with(this.spec.withTimes(this.spec.times().overriddenBy(null, leaseTime, null, null)));
 	}
 
 	/**
@@ -131,7 +134,9 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withMaxHoldTime(@Nullable Duration maxHoldTime) {
-		return with(this.settings.withMaxHoldTime(maxHoldTime));
+		LockSpec.Times times = this.spec.times();
+		return with(this.spec
+			.withTimes(new LockSpec.Times(times.waitTime(), times.leaseTime(), maxHoldTime, times.minHoldTime())));
 	}
 
 	/**
@@ -142,7 +147,9 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withMinHoldTime(@Nullable Duration minHoldTime) {
-		return with(this.settings.withMinHoldTime(minHoldTime));
+		LockSpec.Times times = this.spec.times();
+		return with(this.spec
+			.withTimes(new LockSpec.Times(times.waitTime(), times.leaseTime(), times.maxHoldTime(), minHoldTime)));
 	}
 
 	/**
@@ -152,7 +159,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withMode(LockRequest.Mode mode) {
-		return with(this.settings.withMode(mode));
+		return with(this.spec.withMode(mode));
 	}
 
 	/**
@@ -162,7 +169,7 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withFair(boolean fair) {
-		return with(this.settings.withFair(fair));
+		return with(this.spec.withFair(fair));
 	}
 
 	/**
@@ -186,7 +193,8 @@ public final class LockTemplate implements AutoCloseable {
 	 */
 	public LockTemplate withPropagation(@Nullable Propagation propagation,
 			Supplier<? extends @Nullable TransactionManager> transactionManager) {
-		return with(this.settings.withPropagation(propagation, transactionManager));
+		return with(this.spec
+			.withBody(new LockSpec.Body(propagation, transactionManager, this.spec.body().transactionName())));
 	}
 
 	/**
@@ -200,11 +208,13 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withTransactionName(@Nullable String transactionName) {
-		return with(this.settings.withTransactionName(transactionName));
+		LockSpec.Body body = this.spec.body();
+		return with(
+				this.spec.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transactionName)));
 	}
 
-	private LockTemplate with(LockSettings settings) {
-		return new LockTemplate(this.engine, this.overrides, settings);
+	private LockTemplate with(LockSpec spec) {
+		return new LockTemplate(this.engine, this.overrides, spec);
 	}
 
 	/**
@@ -237,16 +247,13 @@ public final class LockTemplate implements AutoCloseable {
 	 * @throws LockBackendException if the store failed; the body has not run
 	 * @throws IllegalArgumentException if a key is blank, or there are too many
 	 */
-	@SuppressWarnings("try")
 	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, Body<T, E> body)
 			throws E {
-		if (this.engine != null && this.enabled && this.effective.mode() == LockRequest.Mode.OPTIMISTIC) {
-			checkKeys(keys);
-			return keys.isEmpty() ? body.call() : new OptimisticCall(this.engine, this.effective, keys).run(body);
-		}
-		try (Scope scope = acquire(keys)) {
+		checkKeys(keys);
+		if (this.engine == null || !this.enabled || keys.isEmpty()) {
 			return body.call();
 		}
+		return this.engine.execute(keys, this.effective, body::call);
 	}
 
 	/**
@@ -298,7 +305,7 @@ public final class LockTemplate implements AutoCloseable {
 			throw new UnsupportedOperationException("Lock '" + this.effective.name()
 					+ "' is optimistic and needs a body that can run again: call execute or run");
 		}
-		return this.engine.acquire(keys, this.effective);
+		return this.engine.acquire(keys, this.effective)::close;
 	}
 
 	private static void checkKeys(Collection<String> keys) {
@@ -412,7 +419,12 @@ public final class LockTemplate implements AutoCloseable {
 			@Nullable Duration maxHoldTime, @Nullable Duration minHoldTime) {
 
 		public Overrides {
-			LockSettings.checkTimes("", waitTime, leaseTime, maxHoldTime, minHoldTime);
+			LockSpec.checkTimes("", waitTime, leaseTime, maxHoldTime, minHoldTime);
+		}
+
+		private LockSpec applyTo(LockSpec spec) {
+			return spec.withTimes(
+					spec.times().overriddenBy(this.waitTime, this.leaseTime, this.maxHoldTime, this.minHoldTime));
 		}
 
 	}

@@ -34,21 +34,37 @@ class ArchitectureTests {
 
 	private static final String ROOT = "io.github.holdfast";
 
+	/** The inside of what is in the root: both know each other. */
+	private static final String CORE = ROOT + ".core";
+
 	private static final Set<String> SIBLINGS = Set.of("interceptor", "transaction", "handover", "support", "local",
 			"jdbc", "redis", "redisson", "etcd", "zookeeper");
 
-	private static final int MAX_PUBLIC_ROOT_TYPES = 12;
+	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
 
 	@ArchTest
-	static final ArchRule rootKnowsNoSiblingAopOrStore = noClasses().that()
-		.resideInAPackage(ROOT)
+	static final ArchRule rootAndCoreKnowNoSibling = classes().that()
+		.resideInAnyPackage(ROOT, CORE)
+		.should()
+		.onlyDependOnClassesThat(resideInAnyPackage(ROOT, CORE).or(not(resideInAPackage(ROOT + ".."))));
+
+	@ArchTest
+	static final ArchRule rootAndCoreKnowNoAopOrStore = noClasses().that()
+		.resideInAnyPackage(ROOT, CORE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(ROOT + ".*..", "org.springframework.aop..", "org.springframework.jdbc..",
-				"org.springframework.data..", "org.springframework.boot..", "java.sql..", "javax.sql..");
+		.resideInAnyPackage("org.springframework.aop..", "org.springframework.jdbc..", "org.springframework.data..",
+				"org.springframework.boot..", "java.sql..", "javax.sql..");
+
+	@ArchTest
+	static final ArchRule onlyTransactionsSeeMoreOfACallThanUsers = noClasses().that()
+		.resideOutsideOfPackages(ROOT, CORE, ROOT + ".transaction..", ROOT + ".jdbc..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(CORE);
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()
@@ -74,7 +90,7 @@ class ArchitectureTests {
 				.resideInAPackage(own)
 				.should()
 				.onlyDependOnClassesThat(
-						resideInAnyPackage(ROOT, ROOT + ".support..", own).or(not(resideInAPackage(ROOT + ".."))))
+						resideInAnyPackage(ROOT, CORE, ROOT + ".support..", own).or(not(resideInAPackage(ROOT + ".."))))
 				.check(classes);
 		}
 	}

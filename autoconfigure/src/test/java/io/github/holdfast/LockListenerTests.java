@@ -1,7 +1,12 @@
 package io.github.holdfast;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -9,13 +14,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.transaction.annotation.Propagation;
+
+import io.github.holdfast.LockListener.Outcome;
+import io.github.holdfast.LockListener.Reason;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockRule;
+import io.github.holdfast.core.LockStack;
+import io.github.holdfast.testsupport.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
- * What listeners are told, and what they can prevent.
+ * What listeners are told, and that they change nothing.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockListenerTests {
@@ -24,7 +36,9 @@ class LockListenerTests {
 
 	private final List<LockListener> listeners = new ArrayList<>();
 
-	private final List<String> told = new ArrayList<>();
+	private final List<String> told = new CopyOnWriteArrayList<>();
+
+	private final List<LockListener.Call> calls = new CopyOnWriteArrayList<>();
 
 	private final LockTemplate locks = new LockTemplate(() -> this.backend, () -> this.listeners);
 
@@ -34,164 +48,270 @@ class LockListenerTests {
 	}
 
 	@Test
-	void listenersAreToldInTheirOrder() {
-		this.listeners.addAll(List.of(new Recorder("1"), new Recorder("2")));
+	void listenersAreToldOfEachStepInTheirOrder() {
+		this.listeners.addAll(List.of(new Recorder("1 "), new Recorder("2 ")));
 		this.locks.execute(List.of("B", "A"), () -> this.told.add("body"));
-		assertThat(this.told).containsExactly("1 before [A, B]", "2 before [A, B]", "1 acquired [A, B]",
-				"2 acquired [A, B]", "body", "1 released RELEASED", "2 released RELEASED");
+		assertThat(this.told).containsExactly("1 attempted [A, B]", "2 attempted [A, B]", "1 acquired", "2 acquired",
+				"body", "1 released RELEASED", "2 released RELEASED");
 	}
 
 	@Test
-	void reentrantCallIsNotTold() {
-		this.listeners.add(new Recorder("1"));
+	void eventsOfACallHaveOneIdThatNoOtherCallHas() {
+		record();
+		this.locks.withName("report").run("A", () -> {
+		});
+		this.locks.run("A", () -> {
+		});
+		assertThat(this.calls).hasSize(6);
+		assertThat(this.calls.subList(0, 3)).containsOnly(this.calls.get(0));
+		assertThat(this.calls.subList(3, 6)).containsOnly(this.calls.get(3));
+		assertThat(this.calls.get(0).id()).isNotEqualTo(this.calls.get(3).id());
+		assertThat(this.calls.get(0).name()).isEqualTo("report");
+		assertThat(this.calls.get(0).mode()).isEqualTo(LockRequest.Mode.EXCLUSIVE);
+	}
+
+	@Test
+	void callThatNeedsNoNewKeyIsNotTold() {
+		record();
 		this.locks.run("A", () -> this.locks.run("A", () -> this.told.add("body")));
-		assertThat(this.told).containsExactly("1 before [A]", "1 acquired [A]", "body", "1 released RELEASED");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "body", "released RELEASED");
 	}
 
 	@Test
-	void attemptShowsOnlyTheKeysThatAreMissing() {
-		this.listeners.add(new Recorder("1"));
+	void onlyKeysThatAreMissingAreTold() {
+		record();
 		this.locks.run("A", () -> this.locks.execute(List.of("A", "B"), () -> null));
-		assertThat(this.told).contains("1 before [A]", "1 before [B]");
+		assertThat(this.told).contains("attempted [A]", "attempted [B]");
 	}
 
 	@Test
-	void attemptShowsNameAndPropagation() {
-		List<LockListener.Attempt> attempts = new ArrayList<>();
-		this.listeners.add(new LockListener() {
-
-			@Override
-			public void beforeAcquire(Attempt attempt) {
-				attempts.add(attempt);
-			}
-
-		});
-		this.locks.withName("report").withPropagation(Propagation.MANDATORY).run("A", () -> {
-		});
-		assertThat(attempts).containsExactly(new LockListener.Attempt("report", List.of("A"),
-				LockRequest.Mode.EXCLUSIVE, Propagation.MANDATORY, null));
+	void reasonIsToldWhenALockIsNotAcquired() {
+		record();
+		this.backend.grant = (request) -> request.key().equals("lock:A");
+		assertRefused(LockNotAcquiredException.class);
+		this.backend.grant = (request) -> {
+			throw new InterruptedException();
+		};
+		assertRefused(LockNotAcquiredException.class);
+		assertThat(Thread.interrupted()).isTrue();
+		this.backend.grant = (request) -> {
+			throw new RejectedExecutionException();
+		};
+		assertRefused(LockNotAcquiredException.class);
+		this.backend.grant = (request) -> {
+			throw new LockBackendException("A", "does not answer", null);
+		};
+		assertRefused(LockBackendException.class);
+		this.backend.grant = (request) -> false;
+		this.locks.drain();
+		assertRefused(LockNotAcquiredException.class);
+		assertThat(this.told).containsExactly("attempted [A, B]", "not acquired BUSY", "attempted [A, B]",
+				"not acquired INTERRUPTED", "attempted [A, B]", "not acquired QUEUE_FULL", "attempted [A, B]",
+				"not acquired STORE_ERROR", "attempted [A, B]", "not acquired SHUTDOWN");
 	}
 
-	@Test
-	void listenerThatRefusesKeepsTheStoreFromBeingAsked() {
-		IllegalStateException refusal = new IllegalStateException("refused");
-		this.listeners.add(new LockListener() {
-
-			@Override
-			public void beforeAcquire(Attempt attempt) {
-				throw refusal;
-			}
-
-		});
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.locks.acquire("A"))
-			.isSameAs(refusal);
-		assertThat(this.backend.requests).isEmpty();
-		assertThat(LockContext.current()).isEmpty();
-	}
-
-	@Test
-	void keysAreReleasedWhenAListenerFailsAfterTheAcquisition() {
-		IllegalStateException failure = new IllegalStateException("failed");
-		this.listeners.add(new LockListener() {
-
-			@Override
-			public void acquired(HeldLock lock) {
-				throw failure;
-			}
-
-		});
-		assertThatExceptionOfType(IllegalStateException.class)
-			.isThrownBy(() -> this.locks.execute(List.of("A", "B"), () -> this.told.add("body")))
-			.isSameAs(failure);
-		assertThat(this.told).isEmpty();
+	private void assertRefused(Class<? extends Exception> type) {
+		assertThatExceptionOfType(type).isThrownBy(() -> this.locks.acquire(List.of("A", "B")));
 		assertThat(this.backend.held()).isEmpty();
-		assertThat(LockContext.current()).isEmpty();
 	}
 
 	@Test
-	void failureOfAListenerOnReleaseIsLoggedAndTheOthersAreTold(CapturedOutput output) {
-		this.listeners.add(new LockListener() {
+	void lossIsToldAsSoonAsARenewalFindsItAndOnlyOnce() {
+		record();
+		this.backend.renewal = (lease) -> false;
+		this.backend.release = (lease) -> false;
+		assertThatExceptionOfType(LockOverlapException.class)
+			.isThrownBy(() -> this.locks.withLeaseTime(Duration.ofMillis(300))
+				.run("A", () -> await().until(() -> this.told.contains("lost A"))));
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "released LOST");
+	}
 
-			@Override
-			public void released(HeldLock lock, Outcome outcome) {
-				throw new IllegalStateException("failed listener");
-			}
+	@Test
+	void lossThatTheReleaseFindsIsTold() {
+		record();
+		this.backend.release = (lease) -> !lease.key().endsWith("B");
+		assertThatExceptionOfType(LockOverlapException.class)
+			.isThrownBy(() -> this.locks.execute(List.of("A", "B"), () -> null));
+		assertThat(this.told).containsExactly("attempted [A, B]", "acquired", "lost B", "released LOST");
+	}
 
-		});
-		this.listeners.add(new Recorder("2"));
-		this.locks.withName("report").run("A", () -> this.told.add("body"));
-		assertThat(this.told).endsWith("body", "2 released RELEASED");
-		assertThat(output).contains("Lock 'report': a listener failed on release").contains("failed listener");
+	@Test
+	void lossOfABorrowedKeyIsToldByTheCallThatAcquiredIt() {
+		record();
+		this.locks.run("A", () -> this.locks.execute(List.of("A", "B"), () -> {
+			LockStack.all().get(0).lost("A");
+			return null;
+		}));
+		assertThat(this.told).containsOnlyOnce("lost A");
+		assertThat(this.calls.get(this.told.indexOf("lost A")).keys()).containsExactly("A");
+	}
+
+	@Test
+	void releaseIsToldWhenTheStoreHasAnswered() {
+		record();
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.backend.answer = answer;
+		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		GuardedTransaction.bodies(this.locks).run("A", GuardedTransaction::commit);
+		assertThat(this.told).containsExactly("attempted [A]", "acquired");
+		answer.complete(false);
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "released LOST");
 	}
 
 	@Test
 	void lockIsAlreadyFreeWhenListenersAreToldOfTheRelease() {
+		List<String> held = new ArrayList<>();
 		this.listeners.add(new LockListener() {
 
 			@Override
-			public void released(HeldLock lock, Outcome outcome) {
-				LockListenerTests.this.told.addAll(LockListenerTests.this.backend.held());
+			public void released(Call call, Outcome outcome, Duration holdTime) {
+				held.addAll(LockListenerTests.this.backend.held());
 				assertThat(LockContext.current()).isEmpty();
 			}
 
 		});
 		this.locks.run("A", () -> {
 		});
+		assertThat(held).isEmpty();
+	}
+
+	@Test
+	void callThatARuleRefusesBeforeIsNotTold() {
+		record();
+		this.listeners.add(new LockRule() {
+
+			@Override
+			public void beforeAcquire(Attempt attempt) {
+				throw new IllegalStateException("refused");
+			}
+
+		});
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.locks.acquire("A"));
 		assertThat(this.told).isEmpty();
 	}
 
 	@Test
-	void listenerPostponesTheReleaseAndTheKeyStaysReentrantUntilThen() {
-		List<Runnable> releases = new ArrayList<>();
-		this.listeners.add(new LockListener() {
+	void callThatARuleRefusesAfterItsAcquisitionIsToldAsReleased() {
+		record();
+		this.listeners.add(new LockRule() {
 
 			@Override
 			public void acquired(HeldLock lock) {
-				lock.releaseLater(releases::add);
+				throw new IllegalStateException("refused");
 			}
 
 		});
-		this.locks.run("A", () -> {
-		});
-		this.locks.run("A", () -> assertThat(this.backend.held()).containsExactly("lock:A"));
-		assertThat(this.backend.requests).hasSize(1);
-		assertThat(releases).hasSize(1);
-		releases.get(0).run();
-		assertThat(this.backend.held()).isEmpty();
-		assertThat(LockContext.current()).isEmpty();
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.locks.acquire("A"));
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "released RELEASED");
 	}
 
 	@Test
-	void heldLocksAreLinkedFromInnerToOuter() {
-		this.locks.withName("outer").run("A", () -> this.locks.withName("inner").run("B", () -> {
-			LockListener.HeldLock inner = LockListener.HeldLock.current();
-			assertThat(inner).isNotNull().extracting(LockContext::name).isEqualTo("inner");
-			assertThat(inner.outer()).isNotNull().extracting(LockContext::name).isEqualTo("outer");
-			assertThat(inner.outer().outer()).isNull();
-		}));
+	void listenerThatFailsChangesNothingAndTheOthersAreTold(CapturedOutput output) {
+		this.listeners.add(new FailingListener());
+		record();
+		String result = this.locks.withName("report").execute("A", () -> "done");
+		assertThat(result).isEqualTo("done");
+		this.backend.grant = (request) -> false;
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "released RELEASED", "attempted [A]",
+				"not acquired BUSY");
+		assertThat(this.backend.held()).isEmpty();
+		assertThat(output).contains("Lock 'report': a listener failed").contains("failed listener");
+	}
+
+	@Test
+	void timesAreThoseOfTheWaitAndOfTheBody() {
+		List<Duration> times = new ArrayList<>();
+		this.listeners.add(new LockListener() {
+
+			@Override
+			public void acquired(Call call, Duration waitTime) {
+				times.add(waitTime);
+			}
+
+			@Override
+			public void released(Call call, Outcome outcome, Duration holdTime) {
+				times.add(holdTime);
+			}
+
+		});
+		long before = System.nanoTime();
+		long[] begun = new long[2];
+		this.locks.run("A", () -> {
+			begun[0] = System.nanoTime();
+			await().until(() -> System.nanoTime() - begun[0] > Duration.ofMillis(20).toNanos());
+			begun[1] = System.nanoTime();
+		});
+		assertThat(times.get(0)).isBetween(Duration.ZERO, Duration.ofNanos(begun[0] - before));
+		assertThat(times.get(1)).isBetween(Duration.ofNanos(begun[1] - begun[0]),
+				Duration.ofNanos(System.nanoTime() - before));
+	}
+
+	private void record() {
+		this.listeners.add(new Recorder(""));
 	}
 
 	private final class Recorder implements LockListener {
 
-		private final String id;
+		private final String prefix;
 
-		private Recorder(String id) {
-			this.id = id;
+		private Recorder(String prefix) {
+			this.prefix = prefix;
+		}
+
+		private void tell(Call call, String event) {
+			LockListenerTests.this.calls.add(call);
+			LockListenerTests.this.told.add(this.prefix + event);
 		}
 
 		@Override
-		public void beforeAcquire(Attempt attempt) {
-			LockListenerTests.this.told.add(this.id + " before " + attempt.keys());
+		public void attempted(Call call) {
+			tell(call, "attempted " + call.keys());
 		}
 
 		@Override
-		public void acquired(HeldLock lock) {
-			LockListenerTests.this.told.add(this.id + " acquired " + lock.keys());
+		public void acquired(Call call, Duration waitTime) {
+			tell(call, "acquired");
 		}
 
 		@Override
-		public void released(HeldLock lock, Outcome outcome) {
-			LockListenerTests.this.told.add(this.id + " released " + outcome);
+		public void notAcquired(Call call, Reason reason, Duration waitTime) {
+			tell(call, "not acquired " + reason);
+		}
+
+		@Override
+		public void lost(Call call, String key, Duration holdTime) {
+			tell(call, "lost " + key);
+		}
+
+		@Override
+		public void released(Call call, Outcome outcome, Duration holdTime) {
+			tell(call, "released " + outcome);
+		}
+
+	}
+
+	private static final class FailingListener implements LockListener {
+
+		@Override
+		public void attempted(Call call) {
+			throw new IllegalStateException("failed listener");
+		}
+
+		@Override
+		public void acquired(Call call, Duration waitTime) {
+			throw new IllegalStateException("failed listener");
+		}
+
+		@Override
+		public void notAcquired(Call call, Reason reason, Duration waitTime) {
+			throw new StackOverflowError("failed listener");
+		}
+
+		@Override
+		public void released(Call call, Outcome outcome, Duration holdTime) {
+			throw new IllegalStateException("failed listener");
 		}
 
 	}

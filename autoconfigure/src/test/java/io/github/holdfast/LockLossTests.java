@@ -17,6 +17,8 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.SimpleTransactionStatus;
 
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 import io.github.holdfast.testsupport.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,7 +41,7 @@ class LockLossTests {
 	private final LockTemplate locks = new LockTemplate(() -> this.backend, () -> List.of(new LockListener() {
 
 		@Override
-		public void released(HeldLock lock, Outcome outcome) {
+		public void released(Call call, Outcome outcome, Duration holdTime) {
 			LockLossTests.this.outcome.set(outcome);
 		}
 
@@ -236,8 +238,8 @@ class LockLossTests {
 		return GuardedTransaction.bodies(new LockTemplate(() -> this.backend, List::of));
 	}
 
-	private static LockListener.HeldLock heldLock() {
-		LockListener.HeldLock held = LockListener.HeldLock.current();
+	private static HeldLock heldLock() {
+		HeldLock held = LockStack.current();
 		assertThat(held).isNotNull();
 		return held;
 	}

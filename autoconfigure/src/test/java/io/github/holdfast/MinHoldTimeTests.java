@@ -18,6 +18,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.SimpleTransactionStatus;
 
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockRule;
+import io.github.holdfast.core.LockStack;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -42,7 +46,7 @@ class MinHoldTimeTests {
 	private final LockTemplate locks = new LockTemplate(() -> this.backend, () -> List.of(new LockListener() {
 
 		@Override
-		public void released(HeldLock lock, Outcome outcome) {
+		public void released(Call call, Outcome outcome, Duration holdTime) {
 			MinHoldTimeTests.this.outcome.set(outcome);
 		}
 
@@ -128,8 +132,8 @@ class MinHoldTimeTests {
 	}
 
 	@Test
-	void lockIsReleasedAtOnceWhenAListenerRefusesIt() {
-		LockListener refusing = new LockListener() {
+	void lockIsReleasedAtOnceWhenARuleRefusesIt() {
+		LockRule refusing = new LockRule() {
 
 			@Override
 			public void acquired(HeldLock lock) {
@@ -211,7 +215,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeStaysForTheMinimumHoldTimeIfThatIsLonger() {
 		this.locks.withLeaseTime(SHORT)
 			.withMinHoldTime(LONG)
-			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
+			.run("A", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 		await().untilAsserted(() -> assertThat(this.backend.leases.get(0).remaining()).isGreaterThan(SHORT));
 		assertThat(this.backend.held()).containsExactly("lock:A");
@@ -221,7 +225,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeIsNotShortened() {
 		this.locks.withLeaseTime(LONG)
 			.withMinHoldTime(SHORT)
-			.run("A", () -> LockListener.HeldLock.current().outcomeUnknown(TRANSACTION, true));
+			.run("A", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
 		await().during(SHORT.multipliedBy(2)).untilAsserted(() -> {
 			assertThat(this.backend.renewals).hasValue(0);
 			assertThat(this.backend.held()).containsExactly("lock:A");

@@ -26,8 +26,8 @@ import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.interceptor.LockOperationSource;
 import io.github.holdfast.interceptor.LockedBeanCheck;
 import io.github.holdfast.interceptor.TransactionManagers;
-import io.github.holdfast.transaction.ActiveTransactionListener;
-import io.github.holdfast.transaction.BoundResourcesListener;
+import io.github.holdfast.transaction.ActiveTransactionRule;
+import io.github.holdfast.transaction.BoundResourcesRule;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
 import io.github.holdfast.transaction.Fence;
@@ -101,8 +101,8 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Order(0)
-	ActiveTransactionListener activeTransactionListener(LockProperties properties) {
-		return new ActiveTransactionListener(properties.getOnActiveTransaction());
+	ActiveTransactionRule activeTransactionRule(LockProperties properties) {
+		return new ActiveTransactionRule(properties.getOnActiveTransaction());
 	}
 
 	/**
@@ -110,8 +110,8 @@ public final class DistributedLockAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	BoundResourcesListener boundResourcesListener() {
-		return new BoundResourcesListener();
+	BoundResourcesRule boundResourcesRule() {
+		return new BoundResourcesRule();
 	}
 
 	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {

@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.orm.jpa.EntityManagerHolder;
 
-import io.github.holdfast.transaction.StaleContextListener;
+import io.github.holdfast.transaction.StaleContextRule;
 
 /**
  * Locks around methods that use JPA.
@@ -21,8 +21,8 @@ class JpaLockConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	StaleContextListener staleContextListener(JpaLockProperties properties) {
-		return new StaleContextListener(properties.getStaleContext());
+	StaleContextRule staleContextRule(JpaLockProperties properties) {
+		return new StaleContextRule(properties.getStaleContext());
 	}
 
 }

@@ -9,9 +9,10 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.support.LockSession;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 
 /**
  * The connection of a {@link Session}, for one user. Closing it rolls back what was not
@@ -184,11 +185,12 @@ final class SessionConnection implements InvocationHandler, LockSession {
 
 	private @Nullable LockLostException lost(SQLException cause) {
 		String key = null;
-		for (HeldLock lock = HeldLock.current(); lock != null; lock = lock.outer()) {
+		for (HeldLock lock : LockStack.all()) {
 			lock.lossReported();
 			for (int i = 0; i < lock.leases().size(); i++) {
 				if (this.session.belongsTo(lock.leases().get(i).owner())) {
 					key = lock.keys().get(i);
+					lock.lost(key);
 				}
 			}
 		}

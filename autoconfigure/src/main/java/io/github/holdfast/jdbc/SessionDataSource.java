@@ -14,8 +14,9 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.support.OwnConnections;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 
 /**
  * A pool whose connections also hold locks, see {@link JdbcSessionLockBackend}. Code that
@@ -65,7 +66,7 @@ public final class SessionDataSource extends DelegatingDataSource {
 
 	@Override
 	public Connection getConnection() throws SQLException {
-		for (HeldLock lock = HeldLock.current(); lock != null; lock = lock.outer()) {
+		for (HeldLock lock : LockStack.all()) {
 			for (LockLease lease : lock.leases()) {
 				Session session = this.sessions.get(lease.owner());
 				Connection connection = (session != null) ? session.lend() : null;

@@ -10,9 +10,9 @@ import org.springframework.transaction.TransactionExecution;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.HeldLock;
 
 /**
  * The check of all locks that a transaction belongs to, before something of it is
@@ -50,19 +50,20 @@ final class CommitCheck {
 		Set<LockLease> checked = Collections.newSetFromMap(new IdentityHashMap<>());
 		for (HeldLock lock : this.locks) {
 			if (!lock.isHeld()) {
-				throw lost(lock.keys().get(0), GIVEN_BACK);
+				throw refused(lock.keys().get(0), GIVEN_BACK);
 			}
 			for (int i = 0; i < lock.leases().size(); i++) {
 				LockLease lease = lock.leases().get(i);
 				if (checked.add(lease) && !isHeld(lock, i)) {
-					throw lost(lock.keys().get(i), this.manager.lossDetail());
+					lock.lost(lock.keys().get(i));
+					throw refused(lock.keys().get(i), this.manager.lossDetail());
 				}
 			}
 		}
 		return this.replaced;
 	}
 
-	private LockLostException lost(String key, String detail) {
+	private LockLostException refused(String key, String detail) {
 		this.locks.forEach(HeldLock::lossReported);
 		return new LockLostException(key, detail, null);
 	}
@@ -129,7 +130,7 @@ final class CommitCheck {
 					+ "without REQUIRES_NEW or a second TransactionTemplate in it");
 		}
 		if (!this.manager.fence().isCurrent(this.manager.dataSource(), version, readOnly)) {
-			lock.overtaken();
+			lock.conflict();
 			throw new LockLostException(key, "it is optimistic, and another commit under this key came first", null);
 		}
 		if (!readOnly) {

@@ -14,8 +14,9 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 
 /**
  * Checks the locks that a transaction belongs to just before it commits, as the last one
@@ -63,7 +64,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (running == null) {
 			return;
 		}
-		running.ending();
+		running.announced();
 		List<HeldLock> locks = running.locks();
 		if (locks.isEmpty() || running.isRolledBackByItsCommit()) {
 			return;
@@ -99,7 +100,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		running.committing(replaced);
+		running.checked(replaced);
 		check.noteGuarded();
 	}
 
@@ -107,7 +108,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void beforeRollback(TransactionExecution transaction) {
 		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
 		if (running != null) {
-			running.ending();
+			running.announced();
 		}
 	}
 
@@ -132,7 +133,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	private void committed(TransactionExecution transaction) {
-		HeldLock innermost = HeldLock.current();
+		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
 			innermost.committed(transaction, this.seesAll.getAsBoolean() && this.manager.isLastListener(this));
 		}
@@ -145,7 +146,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			running.locks()
 				.stream()
 				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC)
-				.forEach(HeldLock::overtaken);
+				.forEach(HeldLock::conflict);
 		}
 	}
 

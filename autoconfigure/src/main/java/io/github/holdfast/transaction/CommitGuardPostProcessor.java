@@ -27,7 +27,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockListener;
+import io.github.holdfast.core.LockRule;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -38,7 +38,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * @since 0.1.0
  */
 public final class CommitGuardPostProcessor
-		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, LockListener {
+		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, LockRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuardPostProcessor.class);
 

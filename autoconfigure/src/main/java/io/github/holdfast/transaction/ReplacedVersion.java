@@ -1,6 +1,6 @@
 package io.github.holdfast.transaction;
 
-import io.github.holdfast.LockListener;
+import io.github.holdfast.core.HeldLock;
 
 /**
  * The version of an optimistic lock that a transaction replaces.
@@ -8,7 +8,7 @@ import io.github.holdfast.LockListener;
  * @param lock the lock
  * @param version its version
  */
-record ReplacedVersion(LockListener.HeldLock lock, VersionLease version) {
+record ReplacedVersion(HeldLock lock, VersionLease version) {
 
 	/**
 	 * Note that the transaction was committed, or may have been: the body must not run

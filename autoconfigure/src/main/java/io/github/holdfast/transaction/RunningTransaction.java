@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -20,10 +21,11 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 
 /**
  * A transaction of this thread, from its begin until Spring has called all of its
@@ -63,21 +65,19 @@ final class RunningTransaction implements TransactionSynchronization {
 	/** By their keys, as they were when the callbacks were suspended or called last. */
 	private Map<Object, Object> resources = Map.of();
 
-	private boolean callbacksOfOthers;
+	private Phase phase = Phase.RUNNING;
 
-	private boolean lastCallback;
+	/** Whether the listeners have been told of the attempt to end it. */
+	private boolean announced;
+
+	/** Whether it was marked rollback-only before its callbacks were called. */
+	private boolean doomed;
 
 	private boolean suspended;
 
-	private boolean doomed;
+	private boolean callbacksOfOthers;
 
-	private boolean ending;
-
-	private boolean committing;
-
-	private boolean ended;
-
-	private boolean over;
+	private boolean lastCallback;
 
 	private RunningTransaction(CommitGuard guard, GuardedManager manager, TransactionExecution transaction,
 			@Nullable RunningTransaction outer) {
@@ -95,12 +95,12 @@ final class RunningTransaction implements TransactionSynchronization {
 		RunningTransaction running = new RunningTransaction(guard, manager, transaction, innermost());
 		INNERMOST.set(running);
 		TransactionSynchronizationManager.registerSynchronization(running);
-		HeldLock innermost = HeldLock.current();
+		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
-			running.belongsTo(innermost);
+			running.belongsToAllHeld();
 			RunningTransaction hidden = find(RunningTransaction::isHidden);
 			if (hidden != null) {
-				hidden.belongsTo(innermost);
+				hidden.belongsToAllHeld();
 			}
 			innermost.begun(transaction);
 		}
@@ -196,24 +196,26 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * Whether the commit is over although Spring still calls the transaction active.
 	 */
 	boolean hasEnded() {
-		return this.ended;
+		return this.phase.compareTo(Phase.ENDED) >= 0;
+	}
+
+	private void belongsToAllHeld() {
+		allHeld().forEach(this::belongsTo);
 	}
 
 	/**
-	 * Let this transaction depend on a lock and on those around it.
+	 * All locks of this thread, outer ones first.
 	 */
-	void belongsTo(HeldLock innermost) {
-		HeldLock outer = innermost.outer();
-		if (outer != null) {
-			belongsTo(outer);
-		}
-		belongsToOnly(innermost);
+	private static List<HeldLock> allHeld() {
+		List<HeldLock> held = new ArrayList<>(LockStack.all());
+		Collections.reverse(held);
+		return held;
 	}
 
 	/**
 	 * Let this transaction depend on a lock, but not on those around it.
 	 */
-	void belongsToOnly(HeldLock lock) {
+	void belongsTo(HeldLock lock) {
 		this.locks.addAll(lock.holders());
 	}
 
@@ -227,15 +229,8 @@ final class RunningTransaction implements TransactionSynchronization {
 	 */
 	List<HeldLock> locks() {
 		Set<HeldLock> locks = new LinkedHashSet<>(this.locks);
-		addHeld(locks, HeldLock.current());
+		allHeld().forEach((lock) -> locks.addAll(lock.holders()));
 		return List.copyOf(locks);
-	}
-
-	private static void addHeld(Set<HeldLock> locks, @Nullable HeldLock innermost) {
-		if (innermost != null) {
-			addHeld(locks, innermost.outer());
-			locks.addAll(innermost.holders());
-		}
 	}
 
 	/**
@@ -243,7 +238,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * that they have written is left to commit.
 	 */
 	void whenOver(Runnable action) {
-		if (this.over) {
+		if (this.phase == Phase.OVER) {
 			action.run();
 		}
 		else {
@@ -310,16 +305,16 @@ final class RunningTransaction implements TransactionSynchronization {
 	/**
 	 * Note that the end has begun, and that the listeners will be told how it went.
 	 */
-	void ending() {
-		this.ending = true;
+	void announced() {
+		this.announced = true;
 	}
 
 	/**
 	 * Note that all locks allow the commit.
 	 * @param versions those that it replaces
 	 */
-	void committing(List<ReplacedVersion> versions) {
-		this.committing = true;
+	void checked(List<ReplacedVersion> versions) {
+		this.phase = Phase.CHECKED;
 		this.versions = versions;
 	}
 
@@ -352,7 +347,7 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	@Override
 	public void afterCommit() {
-		this.ended = true;
+		this.phase = Phase.ENDED;
 	}
 
 	/**
@@ -362,14 +357,15 @@ final class RunningTransaction implements TransactionSynchronization {
 	 */
 	@Override
 	public void afterCompletion(int status) {
-		this.ended = true;
-		boolean rolledBack = !this.committing
+		boolean checked = this.phase != Phase.RUNNING;
+		this.phase = Phase.ENDED;
+		boolean rolledBack = !checked
 				|| (status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection());
 		if (!rolledBack) {
 			this.versions.forEach(ReplacedVersion::committed);
 		}
 		if (!this.locks.isEmpty() && status != STATUS_COMMITTED) {
-			if (!this.committing) {
+			if (!checked) {
 				this.manager.rollBackBoundConnection();
 			}
 			else if (!rolledBack) {
@@ -430,10 +426,10 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * Forget this transaction, and those inside of it that were left behind.
 	 */
 	void over() {
-		if (this.over) {
+		if (this.phase == Phase.OVER) {
 			return;
 		}
-		this.over = true;
+		this.phase = Phase.OVER;
 		for (RunningTransaction running = INNERMOST.get(); running != null; running = running.outer) {
 			if (running == this) {
 				setInnermost(this.outer);
@@ -481,11 +477,30 @@ final class RunningTransaction implements TransactionSynchronization {
 
 		@Override
 		public void afterCompletion(int status) {
-			if (status == STATUS_UNKNOWN && !RunningTransaction.this.ending) {
+			if (status == STATUS_UNKNOWN && !RunningTransaction.this.announced) {
 				settle(false);
 				over();
 			}
 		}
+
+	}
+
+	/**
+	 * How far a transaction has come.
+	 */
+	private enum Phase {
+
+		/** Its body runs, or its callbacks before the commit. */
+		RUNNING,
+
+		/** All of its locks allow the commit, which comes next. */
+		CHECKED,
+
+		/** The commit or rollback has been asked for, and its callbacks are called. */
+		ENDED,
+
+		/** All of its callbacks have been called. */
+		OVER
 
 	}
 

@@ -92,7 +92,7 @@ class LockOverridesTests {
 				() -> new LockListener() {
 
 					@Override
-					public void released(HeldLock lock, Outcome outcome) {
+					public void released(Call call, Outcome outcome, Duration holdTime) {
 						outcomes.add(outcome);
 					}
 

@@ -69,7 +69,7 @@ class ZooKeeperLockConfigurationTests {
 		LockListener atRelease = new LockListener() {
 
 			@Override
-			public void released(HeldLock lock, Outcome outcome) {
+			public void released(Call call, Outcome outcome, Duration holdTime) {
 				stateAtRelease.set(client.get().getState());
 			}
 

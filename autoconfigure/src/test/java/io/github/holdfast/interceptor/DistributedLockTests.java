@@ -251,7 +251,7 @@ class DistributedLockTests {
 		run(this.application.withBean("outcomes", LockListener.class, () -> new LockListener() {
 
 			@Override
-			public void released(HeldLock lock, Outcome outcome) {
+			public void released(Call call, Outcome outcome, Duration holdTime) {
 				outcomes.add(outcome);
 			}
 

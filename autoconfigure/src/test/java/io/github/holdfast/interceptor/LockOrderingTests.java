@@ -1,5 +1,6 @@
 package io.github.holdfast.interceptor;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -214,17 +215,17 @@ class LockOrderingTests {
 		}
 
 		@Override
-		public void beforeAcquire(Attempt attempt) {
+		public void attempted(Call call) {
 			look("before");
 		}
 
 		@Override
-		public void acquired(HeldLock lock) {
+		public void acquired(Call call, Duration waitTime) {
 			look("acquired");
 		}
 
 		@Override
-		public void released(HeldLock lock, Outcome outcome) {
+		public void released(Call call, Outcome outcome, Duration holdTime) {
 			look("released");
 		}
 

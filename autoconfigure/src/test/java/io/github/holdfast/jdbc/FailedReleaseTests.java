@@ -129,7 +129,7 @@ class FailedReleaseTests {
 			LockListener listener = new LockListener() {
 
 				@Override
-				public void released(HeldLock lock, Outcome outcome) {
+				public void released(Call call, Outcome outcome, Duration holdTime) {
 					Store.this.outcomes.add(outcome);
 				}
 

@@ -1,7 +1,8 @@
 package io.github.holdfast.testsupport;
 
-import io.github.holdfast.LockListener.HeldLock;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 
 import org.springframework.transaction.TransactionExecution;
 
@@ -28,7 +29,7 @@ public final class GuardedTransaction implements TransactionExecution {
 	 * Commits the transaction of the current body, after a check of its locks.
 	 */
 	public static void commit() {
-		HeldLock lock = HeldLock.current();
+		HeldLock lock = LockStack.current();
 		if (lock == null) {
 			throw new IllegalStateException("No lock");
 		}

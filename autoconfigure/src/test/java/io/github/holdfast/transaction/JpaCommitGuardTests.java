@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -171,7 +172,7 @@ class JpaCommitGuardTests {
 		return new LockListener() {
 
 			@Override
-			public void released(HeldLock lock, Outcome outcome) {
+			public void released(Call call, Outcome outcome, Duration holdTime) {
 				outcomes.add(outcome);
 			}
 

@@ -421,7 +421,7 @@ class PassedOnAfterCommitTests {
 		}
 
 		@Override
-		public void released(HeldLock lock, Outcome outcome) {
+		public void released(Call call, Outcome outcome, Duration holdTime) {
 			this.outcomes.get().add(outcome);
 		}
 

@@ -313,7 +313,7 @@ class StaleContextTests {
 			.withClassLoader(new FilteredClassLoader("jakarta.persistence", "org.hibernate", "org.springframework.orm"))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(context).doesNotHaveBean(StaleContextListener.class);
+				assertThat(context).doesNotHaveBean(StaleContextRule.class);
 				assertThat(context.getBean(LockTemplate.class).<Integer, RuntimeException>execute("A", () -> 1))
 					.isOne();
 			});

@@ -28,6 +28,8 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockStack;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
@@ -222,7 +224,7 @@ class ZooKeeperPartitionTests {
 		LockBackend backend = queued ? new HandoverLockBackend(this.backend) : this.backend;
 		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
 			locks.withKeyPrefix("kept:").withLeaseTime(Duration.ofMinutes(5)).run(this.key, () -> {
-				LockListener.HeldLock lock = LockListener.HeldLock.current();
+				HeldLock lock = LockStack.current();
 				this.proxy.inject(Fault.REFUSE);
 				this.proxy.reset();
 				await().until(() -> !lock.isValid());

@@ -1,7 +1,8 @@
 package io.github.holdfast.transaction;
 
 import io.github.holdfast.LockException;
-import io.github.holdfast.LockListener;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockRule;
 
 /**
  * Decides on locked calls whose body would use a JPA persistence context that holds
@@ -13,15 +14,15 @@ import io.github.holdfast.LockListener;
  *
  * @since 0.1.0
  */
-public final class StaleContextListener implements LockListener {
+public final class StaleContextRule implements LockRule {
 
 	private final StaleContext policy;
 
 	/**
-	 * Create a listener.
+	 * Create a rule.
 	 * @param policy what to do
 	 */
-	public StaleContextListener(StaleContext policy) {
+	public StaleContextRule(StaleContext policy) {
 		this.policy = policy;
 	}
 

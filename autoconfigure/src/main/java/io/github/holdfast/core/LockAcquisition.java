@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,10 +12,16 @@ import java.util.concurrent.RejectedExecutionException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
 
 /**
  * Acquires the locks of one call: what is held already is used, the rest is acquired in
@@ -23,23 +29,21 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class LockAcquisition {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
+	private static final Logger logger = Loggers.TEMPLATE;
 
 	private final LockEngine engine;
 
 	private final LockBackend backend;
 
-	private final List<LockListener> listeners;
-
-	private final LockSettings settings;
+	private final LockSpec spec;
 
 	private final List<String> keys;
 
 	private final List<LockLease> leases;
 
-	private final List<AcquiredLease> acquired;
+	private final List<HeldLease> acquired;
 
-	private final Set<LockScope> lenders = new LinkedHashSet<>();
+	private final Set<LockCall> lenders = new LinkedHashSet<>();
 
 	private final LockRenewal.Call renewal;
 
@@ -48,36 +52,44 @@ final class LockAcquisition {
 	/** Whether a key was asked for once only, as the application was to stop. */
 	private boolean draining;
 
-	LockAcquisition(LockEngine engine, LockBackend backend, List<LockListener> listeners, LockSettings settings,
-			Collection<String> keys, long start) {
+	/**
+	 * Create an acquisition.
+	 * @param start when the wait time has begun
+	 */
+	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, long start) {
 		this.engine = engine;
 		this.backend = backend;
-		this.listeners = listeners;
-		this.settings = settings;
+		this.spec = spec;
 		this.start = start;
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.renewal = engine.renewal(backend);
+		this.renewal = engine.renewal().call(backend);
 	}
 
-	LockScope run() {
+	LockCall run() {
 		List<String> missing = missing();
 		announce(missing);
-		this.engine.scopeBegins();
+		LockEvents events = LockEvents.of(this.spec.name(), missing, this.spec.mode(), this.engine.listeners());
+		this.engine.callBegins();
 		try {
-			acquireAll(missing);
+			if (!missing.isEmpty()) {
+				events.attempted();
+			}
+			acquireAll(missing, events);
 			checkValid();
 		}
 		catch (RuntimeException | Error ex) {
 			giveBack(ex);
-			this.engine.scopeEnded();
+			events.notAcquired(ex);
+			this.engine.callEnded();
 			throw ex;
 		}
-		LockScope scope = new LockScope(this.backend, this.settings, this.keys, this.leases, this.acquired,
-				this.lenders, this.listeners, this.engine);
-		scope.opened();
-		return scope;
+		LockCall call = new LockCall(this.backend, this.spec, this.keys, this.leases, this.acquired, this.lenders,
+				Commits.of(this.spec.body(), this.engine.cleanUps()), this.engine.rules(), events,
+				this.engine::callEnded);
+		call.open();
+		return call;
 	}
 
 	/**
@@ -85,7 +97,7 @@ final class LockAcquisition {
 	 * while another one was waited for.
 	 */
 	private void checkValid() {
-		for (AcquiredLease acquired : this.acquired) {
+		for (HeldLease acquired : this.acquired) {
 			if (!acquired.lease().isValid()) {
 				throw new LockBackendException(acquired.lease().key(),
 						"was granted, but its lease was over before the method began", null);
@@ -95,26 +107,26 @@ final class LockAcquisition {
 
 	private void announce(List<String> missing) {
 		boolean reentry = missing.isEmpty();
-		LockListener.Attempt attempt = new LockListener.Attempt(this.settings.name(), reentry ? this.keys : missing,
-				this.settings.mode(), this.settings.propagation(), transactionManager());
-		for (LockListener listener : this.listeners) {
+		LockRule.Attempt attempt = new LockRule.Attempt(this.spec.name(), reentry ? this.keys : missing,
+				this.spec.mode(), this.spec.body().propagation(), transactionManager());
+		for (LockRule rule : this.engine.rules()) {
 			if (reentry) {
-				listener.beforeReentry(attempt);
+				rule.beforeReentry(attempt);
 			}
 			else {
-				listener.beforeAcquire(attempt);
+				rule.beforeAcquire(attempt);
 			}
 		}
 	}
 
 	private @Nullable TransactionManager transactionManager() {
-		boolean matters = this.settings.propagation() != null
+		boolean matters = this.spec.body().propagation() != null
 				&& TransactionSynchronizationManager.isActualTransactionActive();
-		return matters ? this.settings.transactionManager().get() : null;
+		return matters ? this.spec.body().transactionManager().get() : null;
 	}
 
 	private List<String> missing() {
-		if (HeldLocks.current() == null) {
+		if (LockStack.innermost() == null) {
 			return this.keys;
 		}
 		return this.keys.stream().filter((key) -> !isHeld(key)).toList();
@@ -126,13 +138,12 @@ final class LockAcquisition {
 	 * optimistic one would be overtaken by it.
 	 */
 	private boolean isHeld(String key) {
-		LockScope holder = HeldLocks.holder(this.backend, storedKey(key));
-		if (holder != null && !holder.covers(this.settings.mode())) {
-			throw new IllegalStateException(
-					"Lock " + LockException.quote(key) + " is held " + holder.mode().name().toLowerCase(Locale.ROOT)
-							+ " by lock '" + holder.name() + "' of the same call chain and cannot become "
-							+ this.settings.mode().name().toLowerCase(Locale.ROOT)
-							+ ". Take it so from the beginning, or after the other one has ended");
+		LockCall holder = LockStack.holder(this.backend, this.spec.storedKey(key));
+		if (holder != null && !holder.covers(this.spec.mode())) {
+			throw new IllegalStateException("Lock " + LockException.quote(key) + " is held "
+					+ holder.mode().name().toLowerCase(Locale.ROOT) + " by lock '" + holder.name()
+					+ "' of the same call chain and cannot become " + this.spec.mode().name().toLowerCase(Locale.ROOT)
+					+ ". Take it so from the beginning, or after the other one has ended");
 		}
 		return holder != null;
 	}
@@ -140,19 +151,19 @@ final class LockAcquisition {
 	/**
 	 * The missing keys are in the order of all keys.
 	 */
-	private void acquireAll(List<String> missing) {
-		List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing) : null;
+	private void acquireAll(List<String> missing, LockEvents events) {
+		List<LockLease> atOnce = (missing.size() > 1) ? acquireAtOnce(missing, events) : null;
 		int next = 0;
 		for (String key : this.keys) {
 			boolean isMissing = next < missing.size() && missing.get(next).equals(key);
-			LockScope holder = isMissing ? null : HeldLocks.holder(this.backend, storedKey(key));
-			LockLease held = (holder != null) ? holder.lease(this.backend, storedKey(key)) : null;
+			LockCall holder = isMissing ? null : LockStack.holder(this.backend, this.spec.storedKey(key));
+			LockLease held = (holder != null) ? holder.lease(this.backend, this.spec.storedKey(key)) : null;
 			if (held != null) {
 				this.leases.add(held);
 				this.lenders.add(holder);
 			}
 			else {
-				this.leases.add((atOnce != null) ? atOnce.get(next) : acquire(key));
+				this.leases.add((atOnce != null) ? atOnce.get(next) : acquire(key, events));
 				next++;
 			}
 		}
@@ -161,7 +172,7 @@ final class LockAcquisition {
 	/**
 	 * Several free keys may take one round trip.
 	 */
-	private @Nullable List<LockLease> acquireAtOnce(List<String> missing) {
+	private @Nullable List<LockLease> acquireAtOnce(List<String> missing, LockEvents events) {
 		if (this.engine.isDraining()) {
 			return null;
 		}
@@ -170,9 +181,9 @@ final class LockAcquisition {
 			return null;
 		}
 		for (int i = 0; i < leases.size(); i++) {
-			this.acquired.add(this.engine.acquired(missing.get(i), leases.get(i), this.settings, this.renewal));
+			this.acquired.add(held(missing.get(i), leases.get(i), events));
 		}
-		this.acquired.forEach(AcquiredLease::keepRenewed);
+		this.acquired.forEach((lease) -> lease.keepRenewed(this.renewal));
 		if (this.engine.isClosed()) {
 			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
 		}
@@ -181,17 +192,17 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.settings.request(storedKey(key), remainingWait(), this.engine.nextOwner(), LockOwner.holder());
+		return this.spec.request(key, remainingWait(), this.engine.nextOwner(), LockOwner.holder());
 	}
 
-	private LockLease acquire(String key) {
+	private LockLease acquire(String key, LockEvents events) {
 		LockLease lease = null;
 		InterruptedException interrupt = null;
 		LockWaits.Wait wait = this.engine.beginWait();
 		boolean shutdown;
 		try {
 			if (!this.engine.isClosed()) {
-				lease = acquireStored(key);
+				lease = acquireStored(key, events);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -213,43 +224,46 @@ final class LockAcquisition {
 			throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
 		}
 		if (lease == null) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(storedKey(key)), null);
+			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(this.spec.storedKey(key)),
+					null);
 		}
-		if (logger.isDebugEnabled() && this.settings.mode() != LockRequest.Mode.OPTIMISTIC) {
+		if (logger.isDebugEnabled() && this.spec.mode() != LockRequest.Mode.OPTIMISTIC) {
 			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
 		}
 		return lease;
 	}
 
-	private @Nullable LockLease acquireStored(String key) throws InterruptedException {
+	private @Nullable LockLease acquireStored(String key, LockEvents events) throws InterruptedException {
 		List<LockLease> held = held();
 		LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
 				: this.backend.acquire(request(key), held);
 		if (lease != null) {
-			AcquiredLease acquired = this.engine.acquired(key, lease, this.settings, this.renewal);
+			HeldLease acquired = held(key, lease, events);
 			this.acquired.add(acquired);
-			acquired.keepRenewed();
+			acquired.keepRenewed(this.renewal);
 		}
 		return lease;
 	}
 
+	private HeldLease held(String key, LockLease lease, LockEvents events) {
+		return new HeldLease(key, lease, this.spec.times(), this.engine.renewal(), events);
+	}
+
 	private List<LockLease> held() {
-		LockScope outer = HeldLocks.current();
-		if (outer == null) {
+		List<HeldLock> outer = LockStack.all();
+		if (outer.isEmpty()) {
 			return this.leases;
 		}
 		List<LockLease> held = new ArrayList<>(this.leases);
-		for (LockScope scope = outer; scope != null; scope = scope.outer()) {
-			held.addAll(scope.leases());
-		}
+		outer.forEach((lock) -> held.addAll(lock.leases()));
 		return held;
 	}
 
 	private void giveBack(Throwable cause) {
 		for (int i = this.acquired.size() - 1; i >= 0; i--) {
 			try {
-				AcquiredLease lease = this.acquired.get(i);
-				if (!lease.passOn()) {
+				HeldLease lease = this.acquired.get(i);
+				if (!lease.handOver()) {
 					lease.release().toCompletableFuture().join();
 				}
 			}
@@ -267,17 +281,13 @@ final class LockAcquisition {
 			this.draining = true;
 			return Duration.ZERO;
 		}
-		Duration remaining = this.settings.waitTime().minusNanos(System.nanoTime() - this.start);
+		Duration remaining = this.spec.times().waitTime().minusNanos(System.nanoTime() - this.start);
 		return remaining.isNegative() ? Duration.ZERO : remaining;
-	}
-
-	private String storedKey(String key) {
-		return this.settings.keyPrefix() + key;
 	}
 
 	private LockNotAcquiredException notAcquired(String key, LockNotAcquiredException.Reason reason,
 			@Nullable String holder, @Nullable Exception cause) {
-		return new LockNotAcquiredException(key, reason, this.settings.waitTime(), holder, cause);
+		return new LockNotAcquiredException(key, reason, this.spec.times().waitTime(), holder, cause);
 	}
 
 }

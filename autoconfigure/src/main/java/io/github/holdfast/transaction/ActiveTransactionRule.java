@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
@@ -10,8 +9,10 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockException;
-import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockRule;
+import io.github.holdfast.core.LockStack;
 
 /**
  * Decides on locked calls inside a running transaction. A lock that is taken there is
@@ -21,15 +22,15 @@ import io.github.holdfast.LockRequest;
  *
  * @since 0.1.0
  */
-public final class ActiveTransactionListener implements LockListener {
+public final class ActiveTransactionRule implements LockRule {
 
 	private final OnActiveTransaction policy;
 
 	/**
-	 * Create a listener.
+	 * Create a rule.
 	 * @param policy what to do
 	 */
-	public ActiveTransactionListener(OnActiveTransaction policy) {
+	public ActiveTransactionRule(OnActiveTransaction policy) {
 		this.policy = policy;
 	}
 
@@ -102,17 +103,11 @@ public final class ActiveTransactionListener implements LockListener {
 		if (running.hasEnded() && (attempt.propagation() != null || !locks.stream().allMatch(running::dependsOn))) {
 			throw refusedAfterCommit(attempt);
 		}
-		locks.forEach(running::belongsToOnly);
+		locks.forEach(running::belongsTo);
 	}
 
 	private static List<HeldLock> holders(List<String> keys) {
-		List<HeldLock> holders = new ArrayList<>();
-		for (HeldLock lock = HeldLock.current(); lock != null; lock = lock.outer()) {
-			if (!Collections.disjoint(lock.keys(), keys)) {
-				holders.add(lock);
-			}
-		}
-		return holders;
+		return LockStack.all().stream().filter((lock) -> !Collections.disjoint(lock.keys(), keys)).toList();
 	}
 
 	private static IllegalStateException refusedAfterCommit(Attempt attempt) {
@@ -132,7 +127,7 @@ public final class ActiveTransactionListener implements LockListener {
 			running.suspendFor(lock);
 		}
 		else {
-			running.belongsToOnly(lock);
+			running.belongsTo(lock);
 			if (this.policy == OnActiveTransaction.RELEASE_AFTER_COMPLETION) {
 				lock.releaseLater(running::whenOver);
 			}

@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.core;
 
 import java.util.stream.IntStream;
 

@@ -13,7 +13,8 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
-import io.github.holdfast.LockListener;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockRule;
 
 /**
  * Sees to it that <b>nothing is pending outside of a lock</b> on what Spring has bound to
@@ -22,20 +23,19 @@ import io.github.holdfast.LockListener;
  * to be sent or committed.
  *
  * <p>
- * Connections of running transactions are the business of
- * {@link ActiveTransactionListener} and of the guard at their commits. What is left are
- * those that are bound without a transaction, by a method of propagation {@code SUPPORTS}
- * or for open-in-view: in a pool without auto-commit, whatever is done there opens a
- * transaction that nobody commits, and that is rolled back. A JPA session also gives its
- * connection back, so that a call never waits for a second connection while it keeps the
- * one of the view. MyBatis sessions forget what they have read, and send the statements
- * of a batch.
+ * Connections of running transactions are the business of {@link ActiveTransactionRule}
+ * and of the guard at their commits. What is left are those that are bound without a
+ * transaction, by a method of propagation {@code SUPPORTS} or for open-in-view: in a pool
+ * without auto-commit, whatever is done there opens a transaction that nobody commits,
+ * and that is rolled back. A JPA session also gives its connection back, so that a call
+ * never waits for a second connection while it keeps the one of the view. MyBatis
+ * sessions forget what they have read, and send the statements of a batch.
  *
  * @since 0.1.0
  */
-public final class BoundResourcesListener implements LockListener {
+public final class BoundResourcesRule implements LockRule {
 
-	private static final Logger logger = LoggerFactory.getLogger(BoundResourcesListener.class);
+	private static final Logger logger = LoggerFactory.getLogger(BoundResourcesRule.class);
 
 	private static final boolean JDBC = isPresent("org.springframework.jdbc.datasource.ConnectionHolder");
 
@@ -45,7 +45,7 @@ public final class BoundResourcesListener implements LockListener {
 	private static final boolean MYBATIS = isPresent("org.mybatis.spring.SqlSessionHolder");
 
 	private static boolean isPresent(String type) {
-		return ClassUtils.isPresent(type, BoundResourcesListener.class.getClassLoader());
+		return ClassUtils.isPresent(type, BoundResourcesRule.class.getClassLoader());
 	}
 
 	@Override

@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.core;
 
 /**
  * How long it lately took from a commit until its method was over: whether Spring waits

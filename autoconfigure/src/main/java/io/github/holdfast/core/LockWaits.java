@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.util.Set;
@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockNotAcquiredException;
 
 /**
  * The threads that wait for a lock, so that all of them can be told to stop waiting.

@@ -1,0 +1,151 @@
+package io.github.holdfast.core;
+
+import java.util.HashSet;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The commits under the locks of one call, as far as they are known. One of the
+ * transactions may be <b>the body's</b>: the only one of its name that begins under the
+ * locks. Where there are more of them, as with overloaded methods, it is unknown which is
+ * the last.
+ *
+ * <p>
+ * Written by the thread of the call, and read by the one that gives its locks back.
+ */
+final class Commits {
+
+	private final @Nullable String bodyName;
+
+	private final CleanUps cleanUps;
+
+	private @Nullable TransactionExecution body;
+
+	private boolean bodyBegun;
+
+	private boolean bodyGuarded;
+
+	private boolean bodyCommitted;
+
+	private long bodyCommitTime;
+
+	private volatile boolean guarded;
+
+	private volatile Version version = Version.KEPT;
+
+	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
+
+	private Commits(@Nullable String bodyName, CleanUps cleanUps) {
+		this.bodyName = bodyName;
+		this.cleanUps = cleanUps;
+	}
+
+	/**
+	 * The commits of a body that is about to be called.
+	 */
+	static Commits of(LockSpec.Body body, CleanUps cleanUps) {
+		boolean joins = body.propagation() != Propagation.REQUIRES_NEW
+				&& TransactionSynchronizationManager.isActualTransactionActive();
+		return new Commits(joins ? null : body.transactionName(), cleanUps);
+	}
+
+	void begun(TransactionExecution transaction) {
+		if (transaction.getTransactionName().equals(this.bodyName)) {
+			this.body = this.bodyBegun ? null : transaction;
+			this.bodyBegun = true;
+		}
+	}
+
+	/**
+	 * Note that a transaction is about to commit after a check.
+	 */
+	void guarded(TransactionExecution transaction) {
+		this.guarded = true;
+		this.bodyGuarded |= transaction == this.body;
+	}
+
+	/**
+	 * Whether a commit under the locks was checked.
+	 */
+	boolean isGuarded() {
+		return this.guarded;
+	}
+
+	/**
+	 * Note the end of a transaction.
+	 * @return whether it was the body's, and what is left of the body takes long
+	 */
+	boolean committed(TransactionExecution transaction) {
+		if (transaction != this.body) {
+			return false;
+		}
+		this.bodyCommitted = true;
+		this.bodyCommitTime = System.nanoTime();
+		return this.cleanUps.areLong();
+	}
+
+	/**
+	 * Whether all that the body has done was committed after a check.
+	 */
+	boolean isBodyGuarded() {
+		return this.bodyGuarded && this.bodyCommitted;
+	}
+
+	/**
+	 * Note that the body has returned.
+	 */
+	void bodyOver() {
+		if (this.bodyCommitted) {
+			this.cleanUps.took(System.nanoTime() - this.bodyCommitTime);
+		}
+	}
+
+	void version(Version version) {
+		this.version = version;
+	}
+
+	Version version() {
+		return this.version;
+	}
+
+	synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
+		Set<TransactionExecution> outcomes = new HashSet<>(this.unknownOutcomes);
+		if (unknown) {
+			outcomes.add(transaction);
+		}
+		else {
+			outcomes.remove(transaction);
+		}
+		this.unknownOutcomes = outcomes;
+	}
+
+	/**
+	 * Whether it is not known of some commit whether it was carried out.
+	 */
+	boolean isOutcomeUnknown() {
+		return !this.unknownOutcomes.isEmpty();
+	}
+
+	/**
+	 * What has become of the version of an optimistic lock, by the last transaction that
+	 * wanted to commit.
+	 */
+	enum Version {
+
+		/** No transaction has replaced it. */
+		KEPT,
+
+		/** Another commit came first. */
+		CONFLICT,
+
+		/** A transaction of the body has replaced it, or may have. */
+		REPLACED
+
+	}
+
+}

@@ -1,0 +1,363 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockLease;
+
+/**
+ * A lease that a call has acquired, until it is given back. It is renewed while the body
+ * runs, and may be kept for some time afterwards.
+ *
+ * <p>
+ * Renewals come from the threads of {@link LockRenewal}, the end from that of the call.
+ * An answer to one request must not replace the time of a later one, so only one of them
+ * asks the store at a time.
+ */
+final class HeldLease {
+
+	private static final Logger logger = Loggers.TEMPLATE;
+
+	private static final Duration SHORTEST_RENEWAL = Duration.ofMillis(1);
+
+	/** For leases without an end, which stay behind for some time. */
+	private static final ScheduledThreadPoolExecutor keepers = LockThreads.scheduler("holdfast-keeper", 2);
+
+	private final String key;
+
+	private final LockLease lease;
+
+	private final LockSpec.Times times;
+
+	private final LockRenewal renewal;
+
+	private final LockEvents events;
+
+	private final long start = System.nanoTime();
+
+	private final ReentrantLock renewing = new ReentrantLock();
+
+	private volatile LockRenewal.@Nullable Entry renewals;
+
+	private volatile boolean stopped;
+
+	/** When the lease runs out, more or less. */
+	private volatile long end;
+
+	/**
+	 * Create a lease that is not renewed yet.
+	 * @param key the key as the caller gave it
+	 * @param lease what the store has granted
+	 * @param times how long to hold it
+	 * @param renewal the threads of the renewal
+	 * @param events those of the call
+	 */
+	HeldLease(String key, LockLease lease, LockSpec.Times times, LockRenewal renewal, LockEvents events) {
+		this.key = key;
+		this.lease = lease;
+		this.times = times;
+		this.renewal = renewal;
+		this.events = events;
+	}
+
+	String key() {
+		return this.key;
+	}
+
+	LockLease lease() {
+		return this.lease;
+	}
+
+	/**
+	 * The time since the lock was acquired.
+	 */
+	private Duration held() {
+		return Duration.ofNanos(System.nanoTime() - this.start);
+	}
+
+	/**
+	 * Start to renew the lease, if it is one that runs out: after a third of its time,
+	 * which began before the store was asked. If that fails, the lease has to be given
+	 * back.
+	 * @param call the renewals of the call
+	 */
+	void keepRenewed(LockRenewal.Call call) {
+		Duration remaining = this.lease.remaining();
+		if (remaining != null) {
+			long third = leaseNanos() / 3;
+			long left = LockRenewal.nanos(remaining);
+			this.end = System.nanoTime() + left;
+			LockRenewal.Entry renewals = call.add(this);
+			this.renewals = renewals;
+			renewals.schedule(Math.max(0, Math.min(third, left - 2 * third)));
+		}
+	}
+
+	long leaseNanos() {
+		return LockRenewal.nanos(this.times.leaseTime());
+	}
+
+	long end() {
+		return this.end;
+	}
+
+	boolean isStopped() {
+		return this.stopped;
+	}
+
+	/**
+	 * Not before it is known whether the lease is handed over.
+	 */
+	private synchronized boolean isStoppedForGood() {
+		return this.stopped;
+	}
+
+	/**
+	 * Keep others from renewing, unless one does so. That is the last time, or one of
+	 * those that were due before has to wait for its answer.
+	 */
+	boolean beginRenewal() {
+		boolean begun = this.renewing.tryLock();
+		if (!begun) {
+			renewAfter(leaseNanos() / 10);
+		}
+		return begun;
+	}
+
+	void endRenewal() {
+		this.renewing.unlock();
+	}
+
+	/**
+	 * The time to ask for, or {@code null} if the lease is not to be renewed any more.
+	 * What is left of a maximum is cut to milliseconds, so that those who began about the
+	 * same time are renewed together.
+	 */
+	@Nullable Duration timeToRenew() {
+		Duration leaseTime = this.times.leaseTime();
+		Duration maxHoldTime = this.times.maxHoldTime();
+		if (this.stopped || maxHoldTime == null) {
+			return this.stopped ? null : leaseTime;
+		}
+		Duration left = maxHoldTime.minus(held());
+		if (left.compareTo(SHORTEST_RENEWAL) < 0) {
+			logger.warn("Lock {} is no longer renewed, as it is held for longer than its maximum of {} ms", quoted(),
+					maxHoldTime.toMillis());
+			return null;
+		}
+		return (left.compareTo(leaseTime) < 0) ? left.truncatedTo(ChronoUnit.MILLIS) : leaseTime;
+	}
+
+	void renew(Duration time) {
+		try {
+			renewed(this.lease.renew(time));
+		}
+		catch (RuntimeException | Error ex) {
+			notRenewed(ex);
+		}
+	}
+
+	/**
+	 * Note the answer to a renewal together with others.
+	 */
+	void renewed(CompletionStage<Boolean> answer) {
+		try {
+			renewed(answer.toCompletableFuture().join().booleanValue());
+		}
+		catch (CompletionException ex) {
+			notRenewed((ex.getCause() != null) ? ex.getCause() : ex);
+		}
+	}
+
+	private void renewed(boolean renewed) {
+		if (renewed) {
+			this.end = System.nanoTime() + leaseNanos();
+			renewAfter(leaseNanos() / 3);
+		}
+		else if (!isStoppedForGood()) {
+			logger.warn("Lock {} was lost after {} ms: the store has given it to another holder or freed it", quoted(),
+					held().toMillis());
+			this.events.lost(this.key);
+		}
+	}
+
+	void notRenewed(Throwable failure) {
+		logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", quoted(),
+				this.lease.remaining(), failure);
+		renewAfter(leaseNanos() / 10);
+	}
+
+	private void renewAfter(long delay) {
+		LockRenewal.Entry renewals = this.renewals;
+		if (renewals != null) {
+			renewals.schedule(delay);
+		}
+	}
+
+	private void stopRenewal() {
+		this.stopped = true;
+		LockRenewal.Entry renewals = this.renewals;
+		if (renewals != null) {
+			renewals.stopped();
+		}
+	}
+
+	/**
+	 * Hand the lease over to the next thread of this JVM and stop the renewal, which
+	 * would take it for lost.
+	 * @return {@code false} if it has to be released
+	 */
+	synchronized boolean handOver() {
+		try {
+			if (!this.lease.passOn()) {
+				return false;
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Lock {} could not be handed over", quoted(), ex);
+			return false;
+		}
+		stopRenewal();
+		return true;
+	}
+
+	/**
+	 * Stop the renewal and give the lease back. The interrupt flag is put aside
+	 * meanwhile, as clients refuse to work with it.
+	 * @return completes when the store has answered
+	 */
+	CompletionStage<Boolean> release() {
+		stopRenewal();
+		return undisturbed(this.lease::release);
+	}
+
+	private static <T> T undisturbed(Supplier<T> call) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			return call.get();
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Stop the renewal without giving the lease back. One that does not run out by itself
+	 * is given back after the lease time, or at once if its session has ended, but none
+	 * is free before the end of its minimum hold time.
+	 */
+	void releaseWhenRunOut() {
+		stopRenewal();
+		Duration remaining = this.lease.remaining();
+		Duration rest = restOfMinHoldTime();
+		if (remaining == null) {
+			Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.leaseTime();
+			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
+		}
+		else if (rest.compareTo(remaining) > 0) {
+			this.renewal.schedule(this.key, this::holdOn, 0);
+		}
+	}
+
+	/**
+	 * The time that is missing to the minimum hold time, rounded up to milliseconds.
+	 */
+	Duration restOfMinHoldTime() {
+		Duration minHoldTime = this.times.minHoldTime();
+		Duration rest = (minHoldTime != null) ? minHoldTime.minus(held()) : Duration.ZERO;
+		return rest.isNegative() ? Duration.ZERO : rest.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
+	}
+
+	/**
+	 * Stop the renewal, let the store keep the lock for some time even if this JVM ends,
+	 * and give it back then, or at once if it was lost. If the store fails, it is asked
+	 * again later.
+	 * @return whether the lock is still ours
+	 */
+	boolean hold(Duration rest) {
+		return undisturbed(() -> doHold(rest));
+	}
+
+	private boolean doHold(Duration rest) {
+		try {
+			boolean held = renewLast(rest);
+			if (!held) {
+				giveBack();
+			}
+			else if (this.lease.remaining() == null) {
+				giveBackAfter(rest);
+			}
+			else {
+				this.renewal.schedule(this.key, this::giveBack, rest.toNanos());
+			}
+			return held;
+		}
+		catch (RuntimeException ex) {
+			this.renewal.schedule(this.key, this::holdOn,
+					Math.min(rest.toNanos(), this.times.leaseTime().toNanos() / 10));
+			throw ex;
+		}
+	}
+
+	private boolean renewLast(Duration time) {
+		stopRenewal();
+		this.renewing.lock();
+		try {
+			return this.lease.renew(time);
+		}
+		finally {
+			this.renewing.unlock();
+		}
+	}
+
+	private void holdOn() {
+		Duration rest = restOfMinHoldTime();
+		try {
+			if (rest.isZero()) {
+				giveBack();
+			}
+			else if (!doHold(rest)) {
+				logger.warn("Lock {} was lost {} ms before the end of its minimum hold time", quoted(),
+						rest.toMillis());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Lock {} could not be held for its minimum hold time, trying again", quoted(), ex);
+		}
+	}
+
+	/**
+	 * Not on the threads of the renewal, which end with the application, whereas a lock
+	 * in this JVM does not.
+	 */
+	private void giveBackAfter(Duration time) {
+		keepers.schedule(this::giveBack, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
+	}
+
+	private void giveBack() {
+		try {
+			this.lease.release().toCompletableFuture().join();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
+					quoted(), ex);
+		}
+	}
+
+	private String quoted() {
+		return LockException.quote(this.key);
+	}
+
+}

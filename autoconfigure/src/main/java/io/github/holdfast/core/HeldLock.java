@@ -1,0 +1,114 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.annotation.Propagation;
+
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockRequest;
+
+/**
+ * The locks of a call as the code sees them that looks after its transactions, and what
+ * that code tells the call. Calls of the second kind come from the thread of the call.
+ */
+public interface HeldLock extends LockContext {
+
+	/**
+	 * Whether this lock has not been given back or handed over. It may be lost all the
+	 * same.
+	 * @return {@code false} once its end has begun, on whatever thread
+	 */
+	boolean isHeld();
+
+	/**
+	 * The locks that have acquired the keys of this one: itself, unless it needed no new
+	 * key, after those outer ones that held some of its keys already.
+	 * @return the locks, of which some may not be held any more
+	 */
+	List<? extends HeldLock> holders();
+
+	/**
+	 * How the keys are shared that this lock acquired.
+	 * @return the mode
+	 */
+	LockRequest.Mode mode();
+
+	/**
+	 * The time by which a renewal extends the leases.
+	 * @return the lease time
+	 */
+	Duration leaseTime();
+
+	/**
+	 * How the transaction of the body relates to a running one.
+	 * @return the propagation, or {@code null} if the body declares none
+	 */
+	@Nullable Propagation propagation();
+
+	/**
+	 * Postpones the release: when the body has ended, {@code registrar} gets the action
+	 * that releases the lock.
+	 * @param registrar takes the action and runs it later, on the same thread
+	 */
+	void releaseLater(Consumer<Runnable> registrar);
+
+	/**
+	 * Notes that a transaction has begun under this lock.
+	 * @param transaction the transaction
+	 */
+	void begun(TransactionExecution transaction);
+
+	/**
+	 * Notes that a transaction is about to commit after a check of this lock, so that a
+	 * loss that is found later cannot have harmed it.
+	 * @param transaction the transaction
+	 */
+	void guarded(TransactionExecution transaction);
+
+	/**
+	 * Notes that a transaction under this lock has been committed and all of its
+	 * callbacks have been called. If the body consists of it, the lock may be handed over
+	 * without waiting for the clean-up.
+	 * @param transaction the transaction
+	 * @param nothingPending whether the clean-up has nothing left to commit
+	 */
+	void committed(TransactionExecution transaction, boolean nothingPending);
+
+	/**
+	 * Notes that a commit under this lock has an unknown outcome, or that the outcome of
+	 * one that was noted has become known. While one is unknown, the lock is neither
+	 * renewed nor released but runs out, or is released after its lease time.
+	 * @param transaction the transaction
+	 * @param unknown whether the outcome is unknown
+	 */
+	void outcomeUnknown(TransactionExecution transaction, boolean unknown);
+
+	/**
+	 * Notes that a check has found a key not to be held any more.
+	 * @param key the key as the caller gave it
+	 */
+	void lost(String key);
+
+	/**
+	 * Notes that a loss has been reported to the caller by an exception.
+	 */
+	void lossReported();
+
+	/**
+	 * Notes that a transaction is refused its commit, as another one under the same key
+	 * came before this optimistic lock: the body has to run again.
+	 */
+	void conflict();
+
+	/**
+	 * Notes that a transaction has replaced the version of this optimistic lock, or may
+	 * have: the body must not run again, even if an earlier one was refused.
+	 */
+	void replaced();
+
+}

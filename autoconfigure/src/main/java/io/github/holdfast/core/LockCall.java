@@ -1,0 +1,456 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.annotation.Propagation;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener.Outcome;
+import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
+
+/**
+ * One locked call, from the moment all of its locks are held until they are given back.
+ * Leases that an outer call acquired are seen but not released.
+ *
+ * <p>
+ * It is on the stack of the thread that opened it, and may be closed by another one. That
+ * one does not know what the first still does, so nothing is handed over then.
+ */
+public final class LockCall implements HeldLock, AutoCloseable {
+
+	private static final Logger logger = Loggers.TEMPLATE;
+
+	private final LockBackend backend;
+
+	private final LockSpec spec;
+
+	private final List<String> keys;
+
+	private final List<LockLease> leases;
+
+	private final List<HeldLease> acquired;
+
+	private final Map<String, LockLease> acquiredByKey;
+
+	private final @Nullable LockCall outer;
+
+	private final List<LockCall> holders;
+
+	private final Commits commits;
+
+	private final List<LockRule> rules;
+
+	private final LockEvents events;
+
+	private final Runnable whenOver;
+
+	private final Thread opener = Thread.currentThread();
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.OPENING);
+
+	private volatile Loss loss = Loss.UNREPORTED;
+
+	private volatile @Nullable Consumer<Runnable> registrar;
+
+	private Duration holdTime = Duration.ZERO;
+
+	/**
+	 * Create a call whose locks are held, as the innermost one of this thread.
+	 * @param backend the backend of the leases
+	 * @param spec how the locks were asked for
+	 * @param keys the keys as the caller gave them
+	 * @param leases one lease for each key
+	 * @param acquired those leases that this call releases, in the order of their
+	 * acquisition
+	 * @param lenders the outer calls of the other leases
+	 * @param commits takes notes of the transactions
+	 * @param rules take part
+	 * @param events tells the listeners
+	 * @param whenOver is run when everything has been given back and the store has
+	 * answered
+	 */
+	LockCall(LockBackend backend, LockSpec spec, List<String> keys, List<LockLease> leases, List<HeldLease> acquired,
+			Collection<LockCall> lenders, Commits commits, List<LockRule> rules, LockEvents events, Runnable whenOver) {
+		this.backend = backend;
+		this.spec = spec;
+		this.keys = keys;
+		this.leases = Collections.unmodifiableList(leases);
+		this.acquired = acquired;
+		this.acquiredByKey = byKey(acquired);
+		this.outer = LockStack.innermost();
+		this.holders = holders(lenders);
+		this.commits = commits;
+		this.rules = rules;
+		this.events = events;
+		this.whenOver = whenOver;
+		LockStack.push(this);
+	}
+
+	private static Map<String, LockLease> byKey(List<HeldLease> acquired) {
+		if (acquired.size() == 1) {
+			LockLease lease = acquired.get(0).lease();
+			return Map.of(lease.key(), lease);
+		}
+		Map<String, LockLease> leases = new HashMap<>();
+		acquired.forEach((one) -> leases.put(one.lease().key(), one.lease()));
+		return leases;
+	}
+
+	private List<LockCall> holders(Collection<LockCall> lenders) {
+		if (lenders.isEmpty()) {
+			return List.of(this);
+		}
+		List<LockCall> holders = new ArrayList<>(lenders);
+		if (!isReentry()) {
+			holders.add(this);
+		}
+		return holders;
+	}
+
+	/**
+	 * Let the rules prepare the thread for the body.
+	 */
+	void open() {
+		if (!isReentry()) {
+			this.events.acquired();
+			try {
+				this.rules.forEach((rule) -> rule.acquired(this));
+			}
+			catch (RuntimeException | Error ex) {
+				this.loss = Loss.REPORTED;
+				end(false);
+				throw ex;
+			}
+		}
+		this.state.set(State.OPEN);
+	}
+
+	@Override
+	public String name() {
+		return this.spec.name();
+	}
+
+	@Override
+	public List<String> keys() {
+		return this.keys;
+	}
+
+	@Override
+	public List<LockLease> leases() {
+		return this.leases;
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.state.get().isHeld();
+	}
+
+	/**
+	 * The next call around this one that holds its locks.
+	 */
+	@Nullable LockCall outer() {
+		LockCall call = this.outer;
+		while (call != null && !call.isHeld()) {
+			call = call.outer;
+		}
+		return call;
+	}
+
+	@Override
+	public List<LockCall> holders() {
+		return this.holders;
+	}
+
+	@Nullable LockLease lease(LockBackend backend, String key) {
+		return (this.backend == backend) ? this.acquiredByKey.get(key) : null;
+	}
+
+	/**
+	 * Whether all leases belong to outer calls.
+	 */
+	boolean isReentry() {
+		return this.acquired.isEmpty();
+	}
+
+	@Override
+	public LockRequest.Mode mode() {
+		return this.spec.mode();
+	}
+
+	/**
+	 * Whether a call that asks for a mode can go on under these locks.
+	 */
+	boolean covers(LockRequest.Mode asked) {
+		return mode() == LockRequest.Mode.EXCLUSIVE || mode() == asked;
+	}
+
+	@Override
+	public Duration leaseTime() {
+		return this.spec.times().leaseTime();
+	}
+
+	@Override
+	public @Nullable Propagation propagation() {
+		return this.spec.body().propagation();
+	}
+
+	@Override
+	public void releaseLater(Consumer<Runnable> registrar) {
+		this.registrar = registrar;
+	}
+
+	@Override
+	public void begun(TransactionExecution transaction) {
+		this.commits.begun(transaction);
+	}
+
+	@Override
+	public void guarded(TransactionExecution transaction) {
+		this.commits.guarded(transaction);
+	}
+
+	/**
+	 * Several keys are given back together. The rest of the end has to wait until Spring
+	 * has cleaned up: a listener could use the connection of the transaction.
+	 */
+	@Override
+	public void committed(TransactionExecution transaction, boolean nothingPending) {
+		boolean cleanUpIsLong = this.commits.committed(transaction);
+		if (cleanUpIsLong && nothingPending && this.acquired.size() == 1 && this.registrar == null
+				&& canBeHandedOver()) {
+			HeldLease lease = this.acquired.get(0);
+			if (lease.restOfMinHoldTime().isZero() && lease.handOver()) {
+				this.holdTime = this.events.holdTime();
+				this.state.set(State.HANDED_OVER);
+				LockStack.dropEnded();
+			}
+		}
+	}
+
+	private boolean canBeHandedOver() {
+		return this.loss == Loss.UNREPORTED && Thread.currentThread() == this.opener
+				&& !this.commits.isOutcomeUnknown();
+	}
+
+	/**
+	 * An optimistic lock has nothing that could be kept.
+	 */
+	@Override
+	public void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
+		if (mode() != LockRequest.Mode.OPTIMISTIC) {
+			this.commits.outcomeUnknown(transaction, unknown);
+		}
+	}
+
+	/**
+	 * The call that has acquired the key tells of it.
+	 */
+	@Override
+	public void lost(String key) {
+		if (this.acquiredByKey.containsKey(this.spec.storedKey(key))) {
+			this.events.lost(key);
+		}
+		this.holders.stream().filter((holder) -> holder != this).forEach((holder) -> holder.lost(key));
+	}
+
+	@Override
+	public void lossReported() {
+		if (this.loss == Loss.REPORTED) {
+			this.loss = Loss.REPEATED;
+			logger
+				.warn("Lock '{}' with the keys {} was lost, and keeps refusing commits on this thread until it is closed. "
+						+ "A repetition inside of it does not take it again; if the code of these commits is not under this "
+						+ "lock, its Scope was left open: close it in a try-with-resources statement", name(),
+						this.keys.stream().map(LockException::quote).toList());
+		}
+		else if (this.loss == Loss.UNREPORTED) {
+			this.loss = Loss.REPORTED;
+		}
+	}
+
+	@Override
+	public void conflict() {
+		this.commits.version(Commits.Version.CONFLICT);
+	}
+
+	@Override
+	public void replaced() {
+		this.commits.version(Commits.Version.REPLACED);
+	}
+
+	Commits commits() {
+		return this.commits;
+	}
+
+	/**
+	 * Give the locks back, unless that has been done or begun.
+	 */
+	@Override
+	public void close() {
+		switch (this.state.getAndUpdate(State::whenClosed)) {
+			case OPEN -> {
+				this.commits.bodyOver();
+				endOrPostpone();
+			}
+			case HANDED_OVER -> {
+				this.commits.bodyOver();
+				over(CompletableFuture.completedStage(Outcome.RELEASED));
+			}
+			case OPENING, CLOSING, CLOSED -> {
+				// By somebody else
+			}
+		}
+	}
+
+	private void endOrPostpone() {
+		Consumer<Runnable> registrar = this.registrar;
+		if (registrar == null) {
+			end(true);
+			return;
+		}
+		try {
+			registrar.accept(() -> end(true));
+		}
+		catch (RuntimeException ex) {
+			end(true);
+			throw ex;
+		}
+	}
+
+	private void end(boolean bodyHasRun) {
+		try {
+			beforeRelease();
+		}
+		finally {
+			this.holdTime = this.events.holdTime();
+			this.state.set(State.CLOSED);
+			LockStack.dropEnded();
+			giveBack(bodyHasRun);
+		}
+	}
+
+	/**
+	 * All rules, also if it was one of them that has refused.
+	 */
+	private void beforeRelease() {
+		if (isReentry()) {
+			return;
+		}
+		RuntimeException failure = null;
+		for (int i = this.rules.size() - 1; i >= 0; i--) {
+			try {
+				this.rules.get(i).beforeRelease(this);
+			}
+			catch (RuntimeException ex) {
+				if (failure == null) {
+					failure = ex;
+				}
+				else {
+					failure.addSuppressed(ex);
+				}
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
+	private void giveBack(boolean bodyHasRun) {
+		if (isReentry()) {
+			this.whenOver.run();
+			return;
+		}
+		boolean allGuarded = isAllGuarded();
+		boolean awaited = !allGuarded
+				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		LockRelease release = new LockRelease(new LockRelease.Terms(bodyHasRun, this.commits.isOutcomeUnknown(),
+				canBeHandedOver(), awaited, this.commits.isGuarded(), this.loss != Loss.UNREPORTED), this.events);
+		over(release.run(this.acquired));
+		String lost = release.lost();
+		if (lost != null && this.loss == Loss.UNREPORTED && !allGuarded) {
+			throw new LockOverlapException(lost);
+		}
+	}
+
+	/**
+	 * Whether all that was done under the locks was committed after a check: by the
+	 * transaction that the body consists of, or the one to whose end they were kept.
+	 */
+	private boolean isAllGuarded() {
+		return this.commits.isBodyGuarded() || (this.registrar != null && this.commits.isGuarded());
+	}
+
+	private void over(CompletionStage<Outcome> outcome) {
+		outcome.thenAccept((ended) -> {
+			boolean conflict = ended == Outcome.RELEASED && this.commits.version() == Commits.Version.CONFLICT;
+			this.events.released(conflict ? Outcome.CONFLICT : ended, this.holdTime);
+			this.whenOver.run();
+		});
+	}
+
+	@Override
+	public String toString() {
+		return "LockCall[name=" + name() + ", keys=" + this.keys + ", state=" + this.state + "]";
+	}
+
+	/**
+	 * What a call is about to do.
+	 */
+	private enum State {
+
+		/** The locks are held, the body has not begun. */
+		OPENING,
+
+		/** The body runs. */
+		OPEN,
+
+		/** The body runs, but the next thread of this JVM has the locks already. */
+		HANDED_OVER,
+
+		/** The body is over; the locks are held until they are given back. */
+		CLOSING,
+
+		/** The locks are given back, or have been. */
+		CLOSED;
+
+		boolean isHeld() {
+			return this == OPENING || this == OPEN || this == CLOSING;
+		}
+
+		State whenClosed() {
+			return switch (this) {
+				case OPEN -> CLOSING;
+				case HANDED_OVER -> CLOSED;
+				case OPENING, CLOSING, CLOSED -> this;
+			};
+		}
+
+	}
+
+	/**
+	 * How often the caller was told of a loss.
+	 */
+	private enum Loss {
+
+		UNREPORTED, REPORTED, REPEATED
+
+	}
+
+}

@@ -1,0 +1,236 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+
+/**
+ * What all locks of a {@link io.github.holdfast.LockTemplate} share: the backend, the
+ * renewal, and the way to an orderly end.
+ */
+public final class LockEngine implements AutoCloseable {
+
+	private final Supplier<LockBackend> backend;
+
+	private final Supplier<List<LockListener>> listeners;
+
+	private final Supplier<List<LockRule>> rules;
+
+	private final Supplier<Boolean> inThisJvm;
+
+	private final LockRenewal renewal = new LockRenewal();
+
+	private final LockWaits waits = new LockWaits();
+
+	private final CleanUps cleanUps = new CleanUps();
+
+	private final AtomicInteger calls = new AtomicInteger();
+
+	private CompletableFuture<Void> drained = new CompletableFuture<>();
+
+	private volatile boolean draining;
+
+	private volatile boolean closed;
+
+	/**
+	 * Create an engine.
+	 * @param backend supplies the backend, at the first call
+	 * @param listeners supplies the listeners and rules, at the first call
+	 */
+	public LockEngine(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
+		this.backend = SingletonSupplier.of(backend);
+		Supplier<List<LockListener>> all = SingletonSupplier.of(listeners);
+		this.listeners = SingletonSupplier
+			.of(() -> all.get().stream().filter((listener) -> !(listener instanceof LockRule)).toList());
+		this.rules = SingletonSupplier
+			.of(() -> all.get().stream().filter(LockRule.class::isInstance).map(LockRule.class::cast).toList());
+		this.inThisJvm = SingletonSupplier
+			.of(() -> this.backend.get().capabilities().contains(LockBackend.Capability.IN_PROCESS));
+	}
+
+	/**
+	 * Calls a body under its locks.
+	 * @param <T> the type of the result
+	 * @param <E> what the body throws
+	 * @param keys the keys, at least one
+	 * @param spec how to ask for them
+	 * @param body the code to call; several times if the locks are optimistic
+	 * @return what the body returned
+	 * @throws E what the body threw
+	 */
+	@SuppressWarnings("try")
+	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, LockSpec spec,
+			Body<T, E> body) throws E {
+		if (spec.mode() == LockRequest.Mode.OPTIMISTIC) {
+			return new OptimisticCall(this, spec, keys).run(body);
+		}
+		try (LockCall call = acquire(keys, spec)) {
+			return body.call();
+		}
+	}
+
+	/**
+	 * Acquires the locks of a call.
+	 * @param keys the keys, at least one
+	 * @param spec how to ask for them
+	 * @return the call, which is to be closed
+	 */
+	public LockCall acquire(Collection<String> keys, LockSpec spec) {
+		return acquire(keys, spec, System.nanoTime());
+	}
+
+	/**
+	 * Acquire the locks of a call.
+	 * @param start when the wait time has begun
+	 */
+	LockCall acquire(Collection<String> keys, LockSpec spec, long start) {
+		checkSupported(spec);
+		return new LockAcquisition(this, this.backend.get(), spec, keys, start).run();
+	}
+
+	/**
+	 * Checks that the backend can do what is asked for.
+	 * @param spec what is asked for
+	 * @throws UnsupportedOperationException if it cannot
+	 * @throws IllegalArgumentException if nobody could
+	 */
+	public void checkSupported(LockSpec spec) {
+		LockCapabilities.check(this.backend.get(), spec);
+	}
+
+	List<LockListener> listeners() {
+		return this.listeners.get();
+	}
+
+	List<LockRule> rules() {
+		return this.rules.get();
+	}
+
+	/**
+	 * Wait before another attempt.
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	LockNotAcquiredException.@Nullable Reason pause(Duration time) {
+		return this.waits.pause(time, () -> this.draining);
+	}
+
+	/**
+	 * Stops all waiting.
+	 * @return completes when the last lock has been released
+	 */
+	public CompletionStage<Void> drain() {
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			this.draining = true;
+			drained = this.drained;
+		}
+		this.waits.cancel();
+		completeIfDrained();
+		return drained;
+	}
+
+	/**
+	 * Lets calls wait again, unless this engine has been closed. Who awaits the end of a
+	 * drain that is taken back by this need not wait any longer.
+	 */
+	public void resume() {
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			if (!this.draining || this.closed) {
+				return;
+			}
+			this.draining = false;
+			drained = this.drained;
+			this.drained = new CompletableFuture<>();
+		}
+		drained.complete(null);
+	}
+
+	LockWaits.Wait beginWait() {
+		return this.waits.begin();
+	}
+
+	LockRenewal renewal() {
+		return this.renewal;
+	}
+
+	String nextOwner() {
+		return this.inThisJvm.get() ? LockOwner.nextLocal() : LockOwner.next();
+	}
+
+	CleanUps cleanUps() {
+		return this.cleanUps;
+	}
+
+	boolean isDraining() {
+		return this.draining;
+	}
+
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	void callBegins() {
+		this.calls.incrementAndGet();
+	}
+
+	void callEnded() {
+		this.calls.decrementAndGet();
+		completeIfDrained();
+	}
+
+	private void completeIfDrained() {
+		if (!this.draining) {
+			return;
+		}
+		CompletableFuture<Void> drained;
+		synchronized (this) {
+			if (!this.draining || this.calls.get() > 0) {
+				return;
+			}
+			drained = this.drained;
+		}
+		drained.complete(null);
+	}
+
+	@Override
+	public void close() {
+		synchronized (this) {
+			this.closed = true;
+		}
+		drain().toCompletableFuture().complete(null);
+		this.renewal.close();
+	}
+
+	/**
+	 * Code that runs under locks.
+	 *
+	 * @param <T> the type of the result
+	 * @param <E> what it throws
+	 */
+	@FunctionalInterface
+	public interface Body<T extends @Nullable Object, E extends Throwable> {
+
+		/**
+		 * Does the work.
+		 * @return the result
+		 * @throws E on failure
+		 */
+		T call() throws E;
+
+	}
+
+}

@@ -1,0 +1,144 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockListener.Outcome;
+
+/**
+ * Gives the leases of one call back: the last one first, even if one of them fails.
+ */
+final class LockRelease {
+
+	private static final Logger logger = Loggers.TEMPLATE;
+
+	private final Terms terms;
+
+	private final LockEvents events;
+
+	private @Nullable String lost;
+
+	LockRelease(Terms terms, LockEvents events) {
+		this.terms = terms;
+		this.events = events;
+	}
+
+	/**
+	 * Give leases back.
+	 * @return how it ended, the worst of all, when the store has answered
+	 */
+	CompletionStage<Outcome> run(List<HeldLease> leases) {
+		CompletionStage<Outcome> worst = run(leases.get(leases.size() - 1));
+		for (int i = leases.size() - 2; i >= 0; i--) {
+			worst = worst.thenCombine(run(leases.get(i)), (one, other) -> (one.compareTo(other) > 0) ? one : other);
+		}
+		return worst;
+	}
+
+	/**
+	 * The key of a lease that was lost before, or {@code null} if there is none, or the
+	 * answer was not waited for.
+	 */
+	@Nullable String lost() {
+		return this.lost;
+	}
+
+	/**
+	 * Give one lease back, or leave it behind. A failure of the store is logged, as the
+	 * lease runs out.
+	 */
+	private CompletionStage<Outcome> run(HeldLease lease) {
+		if (this.terms.outcomeUnknown) {
+			lease.releaseWhenRunOut();
+			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
+					+ "is unknown", LockException.quote(lease.key()));
+			return CompletableFuture.completedStage(Outcome.KEPT);
+		}
+		Duration rest = this.terms.bodyHasRun ? lease.restOfMinHoldTime() : Duration.ZERO;
+		if (!rest.isZero()) {
+			return CompletableFuture.completedStage(hold(lease, rest));
+		}
+		if (this.terms.canBeHandedOver && lease.handOver()) {
+			return CompletableFuture.completedStage(ended(lease, true, null));
+		}
+		return release(lease);
+	}
+
+	private CompletionStage<Outcome> release(HeldLease lease) {
+		try {
+			CompletionStage<Boolean> answer = lease.release();
+			if (!this.terms.awaited) {
+				return answer.handle((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex));
+			}
+			boolean released = answer.toCompletableFuture().join();
+			if (!released) {
+				this.lost = lease.key();
+			}
+			return CompletableFuture.completedStage(ended(lease, released, null));
+		}
+		catch (RuntimeException | Error ex) {
+			Throwable failure = (ex instanceof CompletionException) ? ex.getCause() : ex;
+			return CompletableFuture.completedStage(ended(lease, false, failure));
+		}
+	}
+
+	private Outcome hold(HeldLease lease, Duration rest) {
+		try {
+			if (lease.hold(rest)) {
+				logger.debug("Lock {} is held for another {} ms, its minimum hold time",
+						LockException.quote(lease.key()), rest.toMillis());
+				return Outcome.HELD;
+			}
+			this.lost = lease.key();
+			return ended(lease, false, null);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Lock {} could not be held for its minimum hold time, trying again",
+					LockException.quote(lease.key()), ex);
+			return Outcome.FAILED;
+		}
+	}
+
+	private Outcome ended(HeldLease lease, boolean released, @Nullable Throwable failure) {
+		if (failure != null) {
+			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
+					LockException.quote(lease.key()), failure);
+			return Outcome.FAILED;
+		}
+		if (released) {
+			if (logger.isDebugEnabled()) {
+				logger.debug("Lock {} released", LockException.quote(lease.key()));
+			}
+			return Outcome.RELEASED;
+		}
+		if (!this.terms.lossReported) {
+			logger.warn("Lock {} was already lost when it was released{}", LockException.quote(lease.key()),
+					this.terms.guarded ? "; the commit under it was guarded" : "");
+		}
+		this.events.lost(lease.key());
+		return Outcome.LOST;
+	}
+
+	/**
+	 * What is known at the end of a call.
+	 *
+	 * @param bodyHasRun whether a minimum hold time counts
+	 * @param outcomeUnknown whether a commit may still be carried out
+	 * @param canBeHandedOver whether the next thread of this JVM may have the leases
+	 * @param awaited whether the answers are waited for: nobody needs to know whether the
+	 * lock was still held if nothing was done after the commit that was checked
+	 * @param guarded whether a commit was checked
+	 * @param lossReported whether the caller knows of a loss
+	 */
+	record Terms(boolean bodyHasRun, boolean outcomeUnknown, boolean canBeHandedOver, boolean awaited, boolean guarded,
+			boolean lossReported) {
+	}
+
+}
