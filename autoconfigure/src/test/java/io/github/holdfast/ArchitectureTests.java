@@ -1,5 +1,7 @@
 package io.github.holdfast;
 
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -7,6 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -24,6 +27,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -37,8 +41,12 @@ class ArchitectureTests {
 	/** The inside of what is in the root: both know each other. */
 	private static final String CORE = ROOT + ".core";
 
-	private static final Set<String> SIBLINGS = Set.of("interceptor", "transaction", "handover", "support", "local",
-			"jdbc", "redis", "redisson", "etcd", "zookeeper");
+	/** What each package may know besides the root and what all parts need. */
+	private static final Map<String, Set<String>> SIBLINGS = Map.ofEntries(entry("support", Set.of()),
+			entry("interceptor", Set.of()), entry("sql", Set.of()), entry("transaction", Set.of("sql")),
+			entry("handover", Set.of()), entry("local", Set.of()), entry("jdbc", Set.of("sql")),
+			entry("redis", Set.of()), entry("redisson", Set.of()), entry("etcd", Set.of()),
+			entry("zookeeper", Set.of()));
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 
@@ -83,16 +91,28 @@ class ArchitectureTests {
 		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");
 
 	@ArchTest
-	static void siblingsKnowOnlyRootAndSupport(JavaClasses classes) {
-		for (String sibling : SIBLINGS) {
-			String own = ROOT + "." + sibling + "..";
+	static void siblingsKnowOnlyRootAndSupportAndWhatIsListed(JavaClasses classes) {
+		SIBLINGS.forEach((sibling, others) -> {
+			Set<String> known = new HashSet<>(others);
+			known.add(sibling);
+			known.add("support");
+			String[] packages = known.stream().map((name) -> ROOT + "." + name + "..").toArray(String[]::new);
 			classes().that()
-				.resideInAPackage(own)
+				.resideInAPackage(ROOT + "." + sibling + "..")
 				.should()
 				.onlyDependOnClassesThat(
-						resideInAnyPackage(ROOT, CORE, ROOT + ".support..", own).or(not(resideInAPackage(ROOT + ".."))))
+						resideInAnyPackage(packages).or(resideInAnyPackage(ROOT, CORE)).or(not(resideInAPackage(ROOT + ".."))))
 				.check(classes);
-		}
+		});
+	}
+
+	@ArchTest
+	static void allSiblingsAreListed(JavaClasses classes) {
+		assertThat(classes.stream()
+			.map(JavaClass::getPackageName)
+			.filter((name) -> name.startsWith(ROOT + ".") && !Set.of(CORE, ROOT + ".autoconfigure").contains(name))
+			.map((name) -> name.substring(ROOT.length() + 1))
+			.distinct()).containsExactlyInAnyOrderElementsOf(SIBLINGS.keySet());
 	}
 
 	@ArchTest

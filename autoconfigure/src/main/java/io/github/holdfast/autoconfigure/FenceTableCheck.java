@@ -2,7 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import java.sql.SQLException;
 
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.transaction.FenceTable;
 
 /**

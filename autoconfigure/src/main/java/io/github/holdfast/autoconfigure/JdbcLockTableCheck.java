@@ -3,7 +3,7 @@ package io.github.holdfast.autoconfigure;
 import java.sql.SQLException;
 
 import io.github.holdfast.jdbc.JdbcLockBackend;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * Fails the start when the lock table is not there, or not to be written, after all

@@ -12,8 +12,8 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.github.holdfast.autoconfigure.JdbcSessionConfiguration.PoolSize;
 import io.github.holdfast.jdbc.JdbcSessionLockBackend;
+import io.github.holdfast.sql.OwnConnections;
 import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.support.OwnConnections;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
 

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import io.github.holdfast.support.DaemonThreads;
-import io.github.holdfast.support.LockConnections.SqlCall;
+import io.github.holdfast.sql.LockConnections.SqlCall;
 
 /**
  * A statement that is cancelled when its thread is interrupted, which drivers do not do

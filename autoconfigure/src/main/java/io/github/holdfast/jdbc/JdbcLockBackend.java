@@ -15,12 +15,12 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.LockConnections;
 import io.github.holdfast.support.LockKeys;
 import io.github.holdfast.support.Polling;
 import io.github.holdfast.support.Releases;
-import io.github.holdfast.support.SqlDialect;
 
 /**
  * Locks as rows of the table {@code holdfast_lock}, for PostgreSQL, MySQL, MariaDB and

@@ -19,8 +19,8 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * Deletes the rows of locks that nobody has used for long: those that have been free, or

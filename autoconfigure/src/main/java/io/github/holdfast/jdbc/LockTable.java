@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * The statements on the tables {@code holdfast_lock} and {@code holdfast_renewal}. All

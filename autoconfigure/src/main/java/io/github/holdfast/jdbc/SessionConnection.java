@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.sql.SqlStates;
 import io.github.holdfast.support.LockSession;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
@@ -136,7 +137,8 @@ final class SessionConnection implements InvocationHandler, LockSession {
 			return result;
 		}
 		catch (SQLException ex) {
-			this.broken |= isEndOfSession(ex);
+			// There are drivers and pools that go on with another session then
+			this.broken |= SqlStates.isEndOfSession(ex);
 			if (method.getName().equals("commit")) {
 				commitFailed(ex);
 			}
@@ -148,27 +150,14 @@ final class SessionConnection implements InvocationHandler, LockSession {
 		}
 	}
 
-	/**
-	 * There are drivers and pools that go on with another session then.
-	 */
-	private static boolean isEndOfSession(SQLException ex) {
-		String state = String.valueOf(ex.getSQLState());
-		return state.startsWith("08") || state.equals("25S03");
-	}
-
 	private void commitFailed(SQLException ex) {
-		if (!isRefusal(ex)) {
+		if (!SqlStates.isRefusal(ex)) {
 			this.session.end();
 		}
 		LockLostException lost = this.session.isTerminated(ex) ? lost(ex) : null;
 		if (lost != null) {
 			throw lost;
 		}
-	}
-
-	private static boolean isRefusal(SQLException ex) {
-		String state = String.valueOf(ex.getSQLState());
-		return state.startsWith("23") || (state.startsWith("40") && !state.equals("40003"));
 	}
 
 	/**

@@ -14,9 +14,9 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.support.OwnConnections;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.sql.OwnConnections;
 
 /**
  * A pool whose connections also hold locks, see {@link JdbcSessionLockBackend}. Code that

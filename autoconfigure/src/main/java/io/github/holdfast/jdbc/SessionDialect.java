@@ -13,9 +13,9 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Set;
 
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
 
 /**
  * How a database keeps locks in its sessions.

@@ -9,9 +9,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.LockConnections;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.LockKeys;
-import io.github.holdfast.support.SqlDialect;
 
 /**
  * The epochs of locks that sessions hold, in the rows of the lock table.

@@ -1,6 +1,5 @@
 /**
- * What two or more parts of Holdfast need: keys, deadlines, queues, polling, SQL
- * dialects.
+ * What two or more parts of Holdfast need: keys, deadlines, queues, polling.
  */
 @NullMarked
 package io.github.holdfast.support;

@@ -17,6 +17,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.sql.SqlStates;
 
 /**
  * Checks the locks that a transaction belongs to just before it commits, as the last one
@@ -119,7 +120,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		try {
-			if (commitFailure != null && CommitRefusal.isRefusal(commitFailure)) {
+			if (commitFailure != null && SqlStates.isRefusal(commitFailure)) {
 				refused(running, commitFailure);
 			}
 			running.settle(commitFailure == null);
@@ -142,7 +143,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	private void refused(RunningTransaction running, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
 		running.outcomeUnknown(false);
-		if (this.manager.guarding() == CommitGuardLevel.FENCE && CommitRefusal.isConflict(commitFailure)) {
+		if (this.manager.guarding() == CommitGuardLevel.FENCE && SqlStates.isConflict(commitFailure)) {
 			running.locks()
 				.stream()
 				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC)

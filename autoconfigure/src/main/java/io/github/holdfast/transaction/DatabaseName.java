@@ -9,7 +9,7 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.support.OwnConnections;
+import io.github.holdfast.sql.OwnConnections;
 
 /**
  * Names databases in messages: by their JDBC URLs without credentials and other

@@ -19,8 +19,8 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.OwnConnections;
 import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.support.OwnConnections;
 
 /**
  * Proves that transactions run on the database of the fence, whatever pools and proxies

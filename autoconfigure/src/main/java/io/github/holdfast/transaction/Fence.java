@@ -17,7 +17,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * The rows by which a database tells, inside a transaction, whether a lease is still the

@@ -5,8 +5,8 @@ import java.sql.SQLException;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.LockKeys;
-import io.github.holdfast.support.SqlDialect;
 
 /**
  * Where a database keeps the epochs by which commits are checked.

@@ -9,8 +9,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * The statements on the table {@code holdfast_fence}. None of them waits for a

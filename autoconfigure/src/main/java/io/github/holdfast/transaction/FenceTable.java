@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 
 /**
  * The table {@code holdfast_fence} in the business database, for the locks of a store

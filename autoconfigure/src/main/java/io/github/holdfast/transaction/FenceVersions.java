@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.LockConnections;
-import io.github.holdfast.support.SqlDialect;
 
 /**
  * Reads the versions of fence rows, on connections of its own. A row whose version counts

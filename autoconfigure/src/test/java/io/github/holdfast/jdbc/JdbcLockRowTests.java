@@ -38,7 +38,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.SqlDialect;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 

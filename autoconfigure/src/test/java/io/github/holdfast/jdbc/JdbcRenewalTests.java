@@ -23,8 +23,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.SqlDialect;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 

@@ -1,4 +1,4 @@
-package io.github.holdfast.support;
+package io.github.holdfast.sql;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * What differs between the databases that can hold locks.

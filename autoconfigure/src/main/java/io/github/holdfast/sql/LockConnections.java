@@ -1,4 +1,4 @@
-package io.github.holdfast.support;
+package io.github.holdfast.sql;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
