@@ -43,10 +43,11 @@ class ArchitectureTests {
 
 	/** What each package may know besides the root and what all parts need. */
 	private static final Map<String, Set<String>> SIBLINGS = Map.ofEntries(entry("support", Set.of()),
-			entry("interceptor", Set.of()), entry("sql", Set.of()), entry("transaction", Set.of("sql")),
-			entry("handover", Set.of()), entry("local", Set.of()), entry("jdbc", Set.of("sql")),
-			entry("redis", Set.of()), entry("redisson", Set.of()), entry("etcd", Set.of()),
-			entry("zookeeper", Set.of()));
+			entry("interceptor", Set.of()), entry("sql", Set.of()), entry("fence", Set.of("sql")),
+			entry("optimistic", Set.of("fence", "sql")), entry("transaction", Set.of("fence", "optimistic", "sql")),
+			entry("handover", Set.of()), entry("local", Set.of()), entry("jdbc", Set.of("fence", "sql")),
+			entry("session", Set.of("fence", "sql")), entry("redis", Set.of()), entry("redisson", Set.of()),
+			entry("etcd", Set.of()), entry("zookeeper", Set.of()));
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 
@@ -69,7 +70,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyTransactionsSeeMoreOfACallThanUsers = noClasses().that()
-		.resideOutsideOfPackages(ROOT, CORE, ROOT + ".transaction..", ROOT + ".jdbc..")
+		.resideOutsideOfPackages(ROOT, CORE, ROOT + ".transaction..", ROOT + ".session..")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage(CORE);
@@ -100,8 +101,8 @@ class ArchitectureTests {
 			classes().that()
 				.resideInAPackage(ROOT + "." + sibling + "..")
 				.should()
-				.onlyDependOnClassesThat(
-						resideInAnyPackage(packages).or(resideInAnyPackage(ROOT, CORE)).or(not(resideInAPackage(ROOT + ".."))))
+				.onlyDependOnClassesThat(resideInAnyPackage(packages).or(resideInAnyPackage(ROOT, CORE))
+					.or(not(resideInAPackage(ROOT + ".."))))
 				.check(classes);
 		});
 	}

@@ -21,6 +21,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.interceptor.LockOperationSource;
@@ -30,7 +31,6 @@ import io.github.holdfast.transaction.ActiveTransactionRule;
 import io.github.holdfast.transaction.BoundResourcesRule;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
-import io.github.holdfast.transaction.Fence;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration

@@ -16,8 +16,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.FenceTable;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.RowFence;
 
 /**
  * The fence table, for the level {@code fence} on a backend without a table of its own in
@@ -45,7 +46,7 @@ class FenceConfiguration {
 	}
 
 	@Bean
-	Fence lockFence(FenceTable table) {
+	RowFence lockFence(FenceTable table) {
 		return table.fence();
 	}
 

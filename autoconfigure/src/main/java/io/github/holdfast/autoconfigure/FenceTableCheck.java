@@ -2,8 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import java.sql.SQLException;
 
+import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.sql.SqlDialect;
-import io.github.holdfast.transaction.FenceTable;
 
 /**
  * Fails the start when the fence table is not there, or not to be written, after all

@@ -16,9 +16,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.jdbc.JdbcLockPurge;
-import io.github.holdfast.transaction.Fence;
 
 /**
  * Locks in a table of the application's database.
@@ -61,9 +62,9 @@ class JdbcLockConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
-		Fence lockFence(LockDataSource dataSource) {
-			return new Fence(dataSource);
+		@ConditionalOnMissingBean(Fence.class)
+		RowFence lockFence(LockDataSource dataSource) {
+			return JdbcLockBackend.fence(dataSource);
 		}
 
 	}

@@ -17,10 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
-import io.github.holdfast.jdbc.JdbcSessionLockBackend;
-import io.github.holdfast.jdbc.SessionDataSource;
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.SessionFence;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.session.JdbcSessionLockBackend;
+import io.github.holdfast.session.SessionDataSource;
+import io.github.holdfast.session.SessionFence;
 
 /**
  * Locks in the sessions of the application's database.
@@ -43,8 +43,8 @@ class JdbcSessionConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	Fence lockFence(LockDataSource dataSource) {
+	@ConditionalOnMissingBean(Fence.class)
+	SessionFence lockFence(LockDataSource dataSource) {
 		return new SessionFence(dataSource);
 	}
 

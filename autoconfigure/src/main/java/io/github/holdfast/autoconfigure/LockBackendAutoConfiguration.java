@@ -18,14 +18,15 @@ import org.springframework.core.env.Environment;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.interceptor.LockNames;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.OptimisticLockBackend;
-import io.github.holdfast.transaction.FenceTable;
-import io.github.holdfast.transaction.FencedLockBackend;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
@@ -106,8 +107,8 @@ public final class LockBackendAutoConfiguration {
 			 */
 			private static LockBackend optimistic(LockBackend backend, @Nullable Fence fence,
 					@Nullable CommitGuardLevel level) {
-				return (fence != null && fence.hasRows() && (level == null || level == CommitGuardLevel.FENCE))
-						? new OptimisticLockBackend(backend, fence) : backend;
+				return (fence instanceof RowFence rows && (level == null || level == CommitGuardLevel.FENCE))
+						? new OptimisticLockBackend(backend, rows) : backend;
 			}
 
 			private static LockConfigurationException noFence() {

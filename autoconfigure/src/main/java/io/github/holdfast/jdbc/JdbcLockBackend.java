@@ -15,6 +15,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.Deadline;
@@ -80,6 +81,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
+	 * The check of commits against the lock table.
+	 * @param dataSource supplies the database of the lock table
+	 * @return the fence
+	 */
+	public static RowFence fence(Supplier<DataSource> dataSource) {
+		return new RowFence(dataSource, LockTable::new);
+	}
+
+	/**
 	 * Check that the lock table is there, with all its columns.
 	 * @throws SQLException if it is not
 	 */
@@ -100,7 +110,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @throws SQLException if it is not
 	 */
 	public void checkRenewalTable() throws SQLException {
-		this.connections.execute(LockTable.CHECK_RENEWAL);
+		this.connections.execute(RenewalTable.CHECK);
 	}
 
 	/**
@@ -109,7 +119,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @throws SQLException if they may not
 	 */
 	public void checkRenewalWritable() throws SQLException {
-		this.connections.execute(LockTable.CHECK_RENEWAL_INSERT, LockTable.CHECK_RENEWAL_UPDATE);
+		this.connections.execute(RenewalTable.CHECK_INSERT, RenewalTable.CHECK_UPDATE);
 	}
 
 	/**
@@ -131,8 +141,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		Duration third = leaseTime.dividedBy(3);
 		Duration timeout = (third.compareTo(LONGEST_RENEWAL) < 0) ? third : LONGEST_RENEWAL;
 		try {
-			return this.connections.retry(() -> this.connections
-				.call((connection, table) -> table.renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
+			return this.connections.retry(() -> this.connections.call((connection, table) -> table.renewals()
+				.renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);

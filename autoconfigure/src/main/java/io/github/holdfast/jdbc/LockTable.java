@@ -6,8 +6,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -15,20 +15,20 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.fence.FenceRows;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.support.LockKeys;
 
 /**
- * The statements on the tables {@code holdfast_lock} and {@code holdfast_renewal}. All
- * times are microseconds of the database's clock; a lock row without an owner is free.
+ * The statements on the table {@code holdfast_lock}. All times are microseconds of the
+ * database's clock; a row without an owner is free.
  *
  * <p>
- * The lock row is the one that commits are checked against, so only grants and releases
- * write it. A renewal writes a row of its own, which counts as long as the lock row has
- * the same epoch and owner: then its time of expiry replaces that of the lock row.
- * Otherwise it is what was left by an earlier holder.
+ * The row is the one that commits are checked against, so only grants, releases and
+ * optimistic commits write it. A renewal writes a row of its own.
  */
-final class LockTable {
+final class LockTable implements FenceRows {
 
 	static final String CHECK = """
 			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
@@ -42,21 +42,6 @@ final class LockTable {
 	static final String CHECK_UPDATE = """
 			UPDATE holdfast_lock SET epoch = epoch, owner = owner, holder = holder,
 				acquired_at = acquired_at, expires_at = expires_at, version = version WHERE 1 = 0""";
-
-	static final String CHECK_RENEWAL = """
-			SELECT lock_key, epoch, owner, expires_at
-			FROM holdfast_renewal WHERE 1 = 0""";
-
-	static final String CHECK_RENEWAL_INSERT = """
-			INSERT INTO holdfast_renewal (lock_key, epoch, owner, expires_at)
-			SELECT lock_key, epoch, owner, expires_at
-			FROM holdfast_renewal WHERE 1 = 0""";
-
-	static final String CHECK_RENEWAL_UPDATE = """
-			UPDATE holdfast_renewal SET epoch = epoch, owner = owner, expires_at = expires_at WHERE 1 = 0""";
-
-	/** Whether a renewal, r, is about the holder in the lock row, l. */
-	private static final String RENEWED = "r.lock_key = l.lock_key AND r.epoch = l.epoch AND r.owner = l.owner";
 
 	private static final String FIND = """
 			SELECT {now}, l.epoch, l.owner, l.holder, COALESCE(r.expires_at, l.expires_at)
@@ -81,13 +66,23 @@ final class LockTable {
 	private static final String TAKE_EXPIRED = TAKE
 			+ " AND COALESCE((SELECT r.expires_at FROM holdfast_renewal r WHERE {renewed}), l.expires_at) <= {now}";
 
-	private static final String RENEWAL = """
-			SELECT lock_key, epoch, owner, {now} + ? FROM holdfast_lock
-			WHERE lock_key = ? AND epoch = ? AND owner = ?""";
-
 	private static final String RELEASE = """
 			UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}
 			WHERE lock_key = ? AND owner = ?""";
+
+	private static final String OF_HOLDER = " FROM holdfast_lock WHERE epoch = ? AND owner = ? AND lock_key = ?";
+
+	private static final String FIND_VERSION = "SELECT epoch, version, owner FROM holdfast_lock WHERE lock_key = ?";
+
+	private static final String INSERT_VERSION = """
+			INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at, version)
+			VALUES (?, {now}, {now}, {now}, {now}){ignore}""";
+
+	private static final String OF_VERSION = " WHERE epoch = ? AND version = ? AND owner IS NULL AND lock_key = ?";
+
+	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock" + OF_VERSION;
+
+	private static final String RAISE_VERSION = "UPDATE holdfast_lock SET version = version + 1" + OF_VERSION;
 
 	/**
 	 * How old a look at an absent row may be. Rows of later holders are not purged so
@@ -103,17 +98,16 @@ final class LockTable {
 
 	private final Map<String, String> resolved;
 
-	private final String renew;
+	private final RenewalTable renewals;
 
 	LockTable(SqlDialect dialect) {
 		this.dialect = dialect;
-		this.resolved = Stream.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE)
+		this.resolved = Stream.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE, INSERT_VERSION)
 			.collect(Collectors.toUnmodifiableMap(Function.identity(),
 					(sql) -> sql.replace("{now}", dialect.now())
-						.replace("{renewed}", RENEWED)
+						.replace("{renewed}", RenewalTable.OF_HOLDER)
 						.replace("{ignore}", dialect.ignoreDuplicate())));
-		this.renew = dialect.upsert("holdfast_renewal", "lock_key", List.of("epoch", "owner", "expires_at"),
-				RENEWAL.replace("{now}", dialect.now()) + dialect.shareLock());
+		this.renewals = new RenewalTable(dialect);
 	}
 
 	/**
@@ -189,22 +183,6 @@ final class LockTable {
 		}
 	}
 
-	/**
-	 * Write the renewal of a lease, if the lock row is still its. That row is locked
-	 * meanwhile, but not changed.
-	 */
-	boolean renew(Connection connection, String id, long epoch, String owner, Duration leaseTime, Duration timeout)
-			throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, this.renew, timeout)) {
-			statement.setLong(1, micros(leaseTime));
-			this.dialect.setKey(statement, 2, id);
-			statement.setLong(3, epoch);
-			statement.setString(4, owner);
-			// MySQL and MariaDB count an updated row twice
-			return statement.executeUpdate() > 0;
-		}
-	}
-
 	boolean release(Connection connection, String id, String owner, Duration timeout) throws SQLException {
 		try (PreparedStatement statement = prepare(connection, RELEASE, timeout)) {
 			this.dialect.setKey(statement, 1, id);
@@ -213,8 +191,59 @@ final class LockTable {
 		}
 	}
 
+	RenewalTable renewals() {
+		return this.renewals;
+	}
+
+	@Override
+	public SqlDialect dialect() {
+		return this.dialect;
+	}
+
+	@Override
+	public void setKey(PreparedStatement statement, int index, String key) throws SQLException {
+		this.dialect.setKey(statement, index, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
+	}
+
+	@Override
+	public String ofHolder(String result) {
+		return "SELECT " + result + OF_HOLDER;
+	}
+
+	@Override
+	public String findVersion() {
+		return FIND_VERSION;
+	}
+
+	@Override
+	public String insertVersion() {
+		return resolved(INSERT_VERSION);
+	}
+
+	@Override
+	public String compareVersion() {
+		return COMPARE_VERSION;
+	}
+
+	@Override
+	public String raiseVersion() {
+		return RAISE_VERSION;
+	}
+
+	/**
+	 * The release of the lock does it.
+	 */
+	@Override
+	public @Nullable String removeHolder() {
+		return null;
+	}
+
 	private PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
-		return LockConnections.prepare(connection, this.resolved.get(sql), timeout);
+		return LockConnections.prepare(connection, resolved(sql), timeout);
+	}
+
+	private String resolved(String sql) {
+		return Objects.requireNonNull(this.resolved.get(sql));
 	}
 
 	private static long micros(Duration duration) {

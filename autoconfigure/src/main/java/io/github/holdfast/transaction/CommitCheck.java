@@ -13,6 +13,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.optimistic.VersionLease;
 
 /**
  * The check of all locks that a transaction belongs to, before something of it is
@@ -129,7 +130,7 @@ final class CommitCheck {
 					+ "so it was rolled back. Let the body have one transaction, "
 					+ "without REQUIRES_NEW or a second TransactionTemplate in it");
 		}
-		if (!this.manager.fence().isCurrent(this.manager.dataSource(), version, readOnly)) {
+		if (!version.isCurrent(this.manager.dataSource(), readOnly)) {
 			lock.conflict();
 			throw new LockLostException(key, "it is optimistic, and another commit under this key came first", null);
 		}

@@ -28,6 +28,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.core.LockRule;
+import io.github.holdfast.fence.Fence;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**

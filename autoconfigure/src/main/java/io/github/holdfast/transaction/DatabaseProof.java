@@ -19,6 +19,8 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.sql.OwnConnections;
 import io.github.holdfast.support.LockConfigurationException;
 
@@ -61,7 +63,7 @@ final class DatabaseProof {
 		if (targets.isOnePool()) {
 			return null;
 		}
-		LockBackend backend = fence.spansPools() ? this.backend.get() : null;
+		LockBackend backend = (fence instanceof RowFence) ? this.backend.get() : null;
 		if (backend == null) {
 			return "its DataSource is not that of the locks";
 		}
@@ -71,7 +73,7 @@ final class DatabaseProof {
 					+ " seconds";
 		}
 		try {
-			return objection(fence, targets.descriptions(), lock);
+			return objection((RowFence) fence, targets.descriptions(), lock);
 		}
 		finally {
 			release(lock);
@@ -102,7 +104,7 @@ final class DatabaseProof {
 		}
 	}
 
-	private static @Nullable String objection(Fence fence, Map<DataSource, String> targets, LockLease lock) {
+	private static @Nullable String objection(RowFence fence, Map<DataSource, String> targets, LockLease lock) {
 		for (Map.Entry<DataSource, String> target : targets.entrySet()) {
 			String objection = objection(fence, target.getKey(), target.getValue(), lock);
 			if (objection != null) {
@@ -112,7 +114,7 @@ final class DatabaseProof {
 		return null;
 	}
 
-	private static @Nullable String objection(Fence fence, DataSource target, String description, LockLease lock) {
+	private static @Nullable String objection(RowFence fence, DataSource target, String description, LockLease lock) {
 		if (target instanceof AbstractRoutingDataSource) {
 			return description + " (" + target.getClass().getName()
 					+ ") chooses databases by code of its own, so that they cannot be looked at";
@@ -128,7 +130,7 @@ final class DatabaseProof {
 				+ " is not found through " + description + " in " + place;
 	}
 
-	private static @Nullable String whereMissing(Fence fence, Connection connection, LockLease lock)
+	private static @Nullable String whereMissing(RowFence fence, Connection connection, LockLease lock)
 			throws SQLException {
 		String name = DatabaseName.of(connection);
 		try {

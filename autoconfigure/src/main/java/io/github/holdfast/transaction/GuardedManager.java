@@ -37,6 +37,10 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.sql.TransactionConnection;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -156,8 +160,11 @@ final class GuardedManager {
 	 * What it means that a lease is not held, as the end of a sentence.
 	 */
 	String lossDetail() {
-		CommitGuardLevel level = guarding();
-		return (level == CommitGuardLevel.FENCE) ? fence().lossDetail() : level.lossDetail();
+		return switch (guarding()) {
+			case LEASE -> "its lease has run out by the clock of this process, or the store reported it lost";
+			case VERIFY -> "the store says that it is no longer the holder";
+			case FENCE -> fence().lossDetail();
+		};
 	}
 
 	Fence fence() {
@@ -199,7 +206,7 @@ final class GuardedManager {
 	 */
 	void rollBackBoundConnection() {
 		if (reportsRollbackOfItsConnection() && TransactionSynchronizationManager.hasResource(dataSource())) {
-			Fence.rollBack(dataSource());
+			TransactionConnection.rollBack(dataSource());
 		}
 	}
 
@@ -247,7 +254,7 @@ final class GuardedManager {
 	}
 
 	void rollBackPendingWork() {
-		Fence.rollBack(dataSource());
+		TransactionConnection.rollBack(dataSource());
 	}
 
 	void commitPendingWork(String key) {

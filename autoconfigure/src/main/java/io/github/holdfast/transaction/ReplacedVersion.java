@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.optimistic.VersionLease;
 
 /**
  * The version of an optimistic lock that a transaction replaces.

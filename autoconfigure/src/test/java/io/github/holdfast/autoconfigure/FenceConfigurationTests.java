@@ -21,11 +21,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.FenceTable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

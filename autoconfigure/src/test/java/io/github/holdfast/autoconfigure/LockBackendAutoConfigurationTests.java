@@ -31,14 +31,14 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.OptimisticLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /**
  * The privileges that the documentation says are needed.
  */
-final class DocumentedGrants {
+public final class DocumentedGrants {
 
 	private static final Path PAGE = Path.of("../docs/jdbc.md");
 
@@ -27,14 +27,14 @@ final class DocumentedGrants {
 	/**
 	 * The statements as they are printed.
 	 */
-	static List<String> statements() {
+	public static List<String> statements() {
 		return STATEMENT.matcher(page()).results().map((match) -> match.group().replace(";", "")).toList();
 	}
 
 	/**
 	 * Each privilege on a table, and each of its columns, by itself.
 	 */
-	static List<String> privileges() {
+	public static List<String> privileges() {
 		return STATEMENT.matcher(page())
 			.results()
 			.flatMap((match) -> PRIVILEGE.matcher(match.group(1))

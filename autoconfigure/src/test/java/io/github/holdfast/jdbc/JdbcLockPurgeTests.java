@@ -391,7 +391,7 @@ class JdbcLockPurgeTests {
 
 	private static void renew(HikariDataSource dataSource, LockLease lease, long epoch) throws SQLException {
 		try (Connection connection = dataSource.getConnection()) {
-			assertThat(new LockTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
+			assertThat(new RenewalTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
 					Duration.ofSeconds(30), Duration.ofSeconds(30)))
 				.isTrue();
 		}

@@ -217,7 +217,7 @@ class JdbcRenewalTests {
 	}
 
 	private static boolean renew(Connection connection, LockLease lease) throws SQLException {
-		return new LockTable(SqlDialect.of(connection)).renew(connection, "key", lease.epoch(), lease.owner(),
+		return new RenewalTable(SqlDialect.of(connection)).renew(connection, "key", lease.epoch(), lease.owner(),
 				LEASE_TIME, PATIENCE);
 	}
 

@@ -28,13 +28,13 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
-import io.github.holdfast.transaction.Fence;
-import io.github.holdfast.transaction.OptimisticLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -124,7 +124,7 @@ class LeastPrivilegeTests {
 	}
 
 	private static void commitOptimistically(LockBackend backend, DataSource dataSource) {
-		Fence fence = new Fence(() -> dataSource);
+		RowFence fence = JdbcLockBackend.fence(() -> dataSource);
 		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
 				"transactionManager");

@@ -40,6 +40,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.GrantingBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 

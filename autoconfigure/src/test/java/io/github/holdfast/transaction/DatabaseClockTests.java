@@ -166,7 +166,7 @@ class DatabaseClockTests {
 
 		private TransactionTemplate guardedTransaction() {
 			JdbcTransactionManager manager = new JdbcTransactionManager(this);
-			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> new Fence(() -> this))
+			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> this))
 				.postProcessAfterInitialization(manager, "transactionManager");
 			return new TransactionTemplate(manager);
 		}

@@ -29,6 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.GrantingBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestDatabase;

@@ -7,6 +7,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.jdbc.JdbcLockBackend;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -21,7 +24,7 @@ class GuardedManagerTests {
 	@Test
 	void fenceIsLookedUpOnce() {
 		JdbcDataSource dataSource = new JdbcDataSource();
-		Fence fence = new Fence(() -> dataSource);
+		Fence fence = JdbcLockBackend.fence(() -> dataSource);
 		AtomicInteger lookups = new AtomicInteger();
 		GuardedManager manager = new GuardedManager("transactionManager", new JdbcTransactionManager(dataSource),
 				() -> CommitGuardLevel.FENCE, () -> {

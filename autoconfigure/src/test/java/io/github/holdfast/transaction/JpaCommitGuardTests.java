@@ -199,7 +199,7 @@ class JpaCommitGuardTests {
 			try {
 				JpaTransactionManager manager = new JpaTransactionManager(entities);
 				manager.setDataSource(dataSource);
-				new CommitGuardPostProcessor(() -> level, () -> new Fence(() -> dataSource))
+				new CommitGuardPostProcessor(() -> level, () -> JdbcLockBackend.fence(() -> dataSource))
 					.postProcessAfterInitialization(manager, "transactionManager");
 				scenario.run(dataSource, entities, new TransactionTemplate(manager));
 			}

@@ -67,7 +67,7 @@ class JpaWithoutAutoCommitTests {
 	private static void commit(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities) {
 		SupersededManager manager = new SupersededManager(entities, jdbc);
 		manager.setDataSource(dataSource);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> new Fence(() -> dataSource))
+		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
 			.postProcessAfterInitialization(manager, "transactionManager");
 		try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
 			locks.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {

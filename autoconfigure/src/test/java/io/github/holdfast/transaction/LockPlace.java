@@ -13,8 +13,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -28,8 +32,8 @@ enum LockPlace {
 	BUSINESS_DATABASE("holdfast_lock", "schema") {
 
 		@Override
-		Fence fence(DataSource business) {
-			return new Fence(() -> business);
+		RowFence fence(DataSource business) {
+			return JdbcLockBackend.fence(() -> business);
 		}
 
 		@Override
@@ -53,7 +57,7 @@ enum LockPlace {
 	OTHER_DATABASE("holdfast_fence", "fence-schema") {
 
 		@Override
-		Fence fence(DataSource business) {
+		RowFence fence(DataSource business) {
 			return table(business).fence();
 		}
 
@@ -102,7 +106,7 @@ enum LockPlace {
 				"io/github/holdfast/jdbc/" + this.fenceScript + "-" + database.platform() + ".sql");
 	}
 
-	abstract Fence fence(DataSource business);
+	abstract RowFence fence(DataSource business);
 
 	abstract LockBackend backend(LockBackend store, DataSource business);
 
@@ -132,13 +136,13 @@ enum LockPlace {
 	static class FencedStore {
 
 		@Bean
-		Fence fence(DataSource business, TestDatabase database) {
+		RowFence fence(DataSource business, TestDatabase database) {
 			OTHER_DATABASE.createFenceTable(business, database);
 			return OTHER_DATABASE.fence(business);
 		}
 
 		@Bean
-		LockBackend lockBackend(LockDatabase locks, DataSource business, Fence fence) {
+		LockBackend lockBackend(LockDatabase locks, DataSource business, RowFence fence) {
 			LockBackend queue = new HandoverLockBackend(
 					OTHER_DATABASE.backend(new JdbcLockBackend(() -> locks.dataSource), business));
 			return new OptimisticLockBackend(queue, fence);

@@ -19,7 +19,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**
@@ -64,7 +66,7 @@ final class MergeWorker {
 
 	private void merge(int threads, int merges) throws InterruptedException {
 		JdbcTransactionManager manager = new JdbcTransactionManager(this.dataSource);
-		Fence fence = new Fence(() -> this.dataSource);
+		RowFence fence = JdbcLockBackend.fence(() -> this.dataSource);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
 				"transactionManager");
 		manager.addListener(new TransactionExecutionListener() {

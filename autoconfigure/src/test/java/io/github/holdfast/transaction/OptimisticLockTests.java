@@ -26,6 +26,8 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -162,7 +164,7 @@ class OptimisticLockTests {
 				.isThrownBy(() -> documents.mergeExclusively("lost", () -> elsewhere(() -> {
 					new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = acquired_at");
 					LockTemplate node = new LockTemplate(
-							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(Fence.class)),
+							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(RowFence.class)),
 							List::of);
 					try (node) {
 						node.withMode(LockRequest.Mode.OPTIMISTIC)

@@ -42,7 +42,7 @@ class ReadOnlyDriverTests {
 			jdbc.setQueryTimeout(2);
 			jdbc.execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
 			SupersededManager manager = new SupersededManager(dataSource, jdbc);
-			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> new Fence(() -> dataSource))
+			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
 				.postProcessAfterInitialization(manager, "transactionManager");
 			TransactionTemplate transaction = new TransactionTemplate(manager);
 			transaction.setReadOnly(true);

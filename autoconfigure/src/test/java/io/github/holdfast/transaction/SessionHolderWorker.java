@@ -15,8 +15,9 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.jdbc.JdbcSessionLockBackend;
-import io.github.holdfast.jdbc.SessionDataSource;
+import io.github.holdfast.session.JdbcSessionLockBackend;
+import io.github.holdfast.session.SessionDataSource;
+import io.github.holdfast.session.SessionFence;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**

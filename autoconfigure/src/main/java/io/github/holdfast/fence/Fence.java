@@ -1,0 +1,37 @@
+package io.github.holdfast.fence;
+
+import javax.sql.DataSource;
+
+import io.github.holdfast.LockLease;
+
+/**
+ * What tells, inside a transaction, whether a lease is still the latest one of its key: a
+ * transaction that has found it held cannot commit over a later holder.
+ *
+ * @since 0.1.0
+ */
+public interface Fence {
+
+	/**
+	 * The database on which transactions are checked.
+	 * @return its DataSource
+	 */
+	DataSource dataSource();
+
+	/**
+	 * Check a lease inside the transaction of this thread, and keep later holders out
+	 * until it has ended.
+	 * @param managed the DataSource of the transaction's manager
+	 * @param lease the lease
+	 * @param readOnly whether the transaction is declared read-only
+	 * @return {@code false} if the lease has been superseded
+	 */
+	boolean holds(DataSource managed, LockLease lease, boolean readOnly);
+
+	/**
+	 * What it means that a lease is not held.
+	 * @return the end of a sentence
+	 */
+	String lossDetail();
+
+}

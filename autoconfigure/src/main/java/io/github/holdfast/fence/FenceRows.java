@@ -1,0 +1,77 @@
+package io.github.holdfast.fence;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.sql.SqlDialect;
+
+/**
+ * The table in which a database keeps the epochs and versions by which commits are
+ * checked: its statements, in the words of one database.
+ *
+ * @since 0.1.0
+ */
+public interface FenceRows {
+
+	/**
+	 * The dialect of the statements.
+	 * @return the dialect
+	 */
+	SqlDialect dialect();
+
+	/**
+	 * Set the parameters that select the row of a lock, which are the last ones of each
+	 * statement.
+	 * @param statement the statement
+	 * @param index the index of the first one
+	 * @param key the key of the lock
+	 * @throws SQLException if the driver fails
+	 */
+	void setKey(PreparedStatement statement, int index, String key) throws SQLException;
+
+	/**
+	 * The query that finds the row of a lock only if it names one holder, with epoch,
+	 * owner and the key as parameters.
+	 * @param result the expression that it answers
+	 * @return the query, to which a lock clause can be appended
+	 */
+	String ofHolder(String result);
+
+	/**
+	 * The query for epoch, version and owner of a lock.
+	 * @return the query, with the key as parameters
+	 */
+	String findVersion();
+
+	/**
+	 * The statement that inserts a row without a holder. Its version begins with the
+	 * clock, so that it is another one than those of a row that was deleted; epochs of
+	 * stores may be smaller than the clock.
+	 * @return the statement, with the key as parameters
+	 */
+	String insertVersion();
+
+	/**
+	 * The query that finds a row without a holder only if it has one epoch and version.
+	 * @return the query, with epoch, version and the key as parameters
+	 */
+	String compareVersion();
+
+	/**
+	 * The statement that raises the version of a row without a holder only if it has one
+	 * epoch and version.
+	 * @return the statement, with epoch, version and the key as parameters
+	 */
+	String raiseVersion();
+
+	/**
+	 * The statement that removes an exclusive holder from its row, so that it cannot
+	 * commit any more and does not stand for later ones.
+	 * @return the statement, with epoch, owner and the key as parameters, or {@code null}
+	 * if the release of the lock does that
+	 */
+	@Nullable String removeHolder();
+
+}

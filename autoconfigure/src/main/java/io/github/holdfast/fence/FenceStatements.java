@@ -1,0 +1,149 @@
+package io.github.holdfast.fence;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.support.LockKeys;
+
+/**
+ * The statements on the table {@code holdfast_fence}, for the rows of one store. A row
+ * that names nobody has an empty owner. Those that install a holder never wait for a
+ * transaction of another one.
+ */
+final class FenceStatements implements FenceRows {
+
+	static final String CHECK = "SELECT source, lock_key, epoch, owner, version FROM holdfast_fence WHERE 1 = 0";
+
+	static final String CHECK_INSERT = """
+			INSERT INTO holdfast_fence (source, lock_key, epoch, owner, version)
+			SELECT source, lock_key, epoch, owner, version FROM holdfast_fence WHERE 1 = 0""";
+
+	static final String CHECK_UPDATE = "UPDATE holdfast_fence SET epoch = epoch, owner = owner, version = version WHERE 1 = 0";
+
+	private static final String KEY = "lock_key = ? AND source = ?";
+
+	private static final String FIND = "SELECT epoch, owner FROM holdfast_fence WHERE " + KEY;
+
+	private static final String LOCK = FIND + " FOR UPDATE SKIP LOCKED";
+
+	private static final String UPDATE = "UPDATE holdfast_fence SET epoch = ?, owner = ? WHERE " + KEY;
+
+	private static final String INSERT = "INSERT INTO holdfast_fence (epoch, owner, version, lock_key, source) VALUES (?, ?, 0, ?, ?)";
+
+	private static final String OF_HOLDER = " FROM holdfast_fence WHERE epoch = ? AND owner = ? AND " + KEY;
+
+	private static final String REMOVE_HOLDER = "UPDATE holdfast_fence SET owner = '' WHERE epoch = ? AND owner = ? AND "
+			+ KEY;
+
+	private static final String FIND_VERSION = "SELECT epoch, version, owner FROM holdfast_fence WHERE " + KEY;
+
+	private static final String INSERT_VERSION = """
+			INSERT INTO holdfast_fence (lock_key, source, epoch, owner, version)
+			VALUES (?, ?, 0, '', {now})""";
+
+	private static final String OF_VERSION = " WHERE epoch = ? AND version = ? AND owner = '' AND " + KEY;
+
+	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_fence" + OF_VERSION;
+
+	private static final String RAISE_VERSION = "UPDATE holdfast_fence SET version = version + 1" + OF_VERSION;
+
+	private final String source;
+
+	private final SqlDialect dialect;
+
+	FenceStatements(String source, SqlDialect dialect) {
+		this.source = source;
+		this.dialect = dialect;
+	}
+
+	@Nullable FenceEntry find(Connection connection, String key, Duration timeout) throws SQLException {
+		return find(connection, FIND, key, timeout);
+	}
+
+	/**
+	 * Find the row of a lock and lock it, unless another transaction has it locked.
+	 */
+	@Nullable FenceEntry lock(Connection connection, String key, Duration timeout) throws SQLException {
+		return find(connection, LOCK, key, timeout);
+	}
+
+	private @Nullable FenceEntry find(Connection connection, String sql, String key, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
+			setKey(statement, 1, key);
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next() ? new FenceEntry(rs.getLong(1), rs.getString(2)) : null;
+			}
+		}
+	}
+
+	void update(Connection connection, LockLease lease, Duration timeout) throws SQLException {
+		write(connection, UPDATE, lease, timeout);
+	}
+
+	/**
+	 * Insert the row of a lock. Fails with a duplicate key if another one was faster.
+	 */
+	void insert(Connection connection, LockLease lease, Duration timeout) throws SQLException {
+		write(connection, INSERT, lease, timeout);
+	}
+
+	private void write(Connection connection, String sql, LockLease lease, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
+			statement.setLong(1, lease.epoch());
+			statement.setString(2, lease.owner());
+			setKey(statement, 3, lease.key());
+			statement.executeUpdate();
+		}
+	}
+
+	@Override
+	public SqlDialect dialect() {
+		return this.dialect;
+	}
+
+	@Override
+	public void setKey(PreparedStatement statement, int index, String key) throws SQLException {
+		this.dialect.setKey(statement, index, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
+		this.dialect.setKey(statement, index + 1, this.source);
+	}
+
+	@Override
+	public String ofHolder(String result) {
+		return "SELECT " + result + OF_HOLDER;
+	}
+
+	@Override
+	public String findVersion() {
+		return FIND_VERSION;
+	}
+
+	@Override
+	public String insertVersion() {
+		return INSERT_VERSION.replace("{now}", this.dialect.now()) + this.dialect.ignoreDuplicate();
+	}
+
+	@Override
+	public String compareVersion() {
+		return COMPARE_VERSION;
+	}
+
+	@Override
+	public String raiseVersion() {
+		return RAISE_VERSION;
+	}
+
+	@Override
+	public String removeHolder() {
+		return REMOVE_HOLDER;
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.github.holdfast.fence;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+
+/**
+ * The table {@code holdfast_fence} in the business database, for the locks of a store
+ * outside of it. Each holder is installed in the row of its lock before it reads
+ * anything, so that no earlier one can commit any more:
+ *
+ * <ol>
+ * <li>Read the row and lock it, unless it is locked: then the transaction of an earlier
+ * holder is still open, and nothing is written.
+ * <li>A smaller epoch: write ours. The same or a larger one: leave it.
+ * <li>No row: insert one. If another one was faster, begin anew.
+ * </ol>
+ *
+ * <p>
+ * Each attempt is a transaction of its own at READ COMMITTED, on a connection of its own.
+ * Safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class FenceTable {
+
+	private static final int MAX_SOURCE_LENGTH = 40;
+
+	private final Supplier<DataSource> dataSource;
+
+	private final String source;
+
+	private final LockConnections<FenceStatements> connections;
+
+	/**
+	 * Create the rows of one store.
+	 * @param dataSource supplies the business database, at the first use
+	 * @param source the name of the store, the same on all nodes: 1 to 40 characters of
+	 * ASCII. Stores that count their epochs apart need different names.
+	 */
+	public FenceTable(Supplier<DataSource> dataSource, String source) {
+		Assert.isTrue(source.matches("[!-~]{1," + MAX_SOURCE_LENGTH + "}"),
+				() -> "The source '" + source + "' is not 1 to 40 characters of ASCII");
+		this.dataSource = dataSource;
+		this.source = source;
+		this.connections = new LockConnections<>(dataSource, (dialect) -> new FenceStatements(source, dialect));
+	}
+
+	/**
+	 * The check of commits against this table.
+	 * @return the fence
+	 */
+	public RowFence fence() {
+		return new RowFence(this.dataSource, (dialect) -> new FenceStatements(this.source, dialect));
+	}
+
+	/**
+	 * Check that the database is supported and that the table is there.
+	 * @throws SQLException if it is not
+	 */
+	public void checkTable() throws SQLException {
+		this.connections.execute(FenceStatements.CHECK);
+	}
+
+	/**
+	 * Check that rows of the table may be inserted and updated, without doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkWritable() throws SQLException {
+		this.connections.execute(FenceStatements.CHECK_INSERT, FenceStatements.CHECK_UPDATE);
+	}
+
+	/**
+	 * The dialect of the database.
+	 * @return the dialect
+	 * @throws SQLException if the database is unreachable
+	 */
+	public SqlDialect dialect() throws SQLException {
+		return this.connections.dialect();
+	}
+
+	String source() {
+		return this.source;
+	}
+
+	/**
+	 * Try once to let only the transactions of this lease commit from now on.
+	 * @return what the row says now: this lease, or one with the same or a larger epoch
+	 * that was there before; {@code null} if the transaction of an earlier holder is open
+	 */
+	@Nullable FenceEntry install(LockLease lease, Duration timeout) throws SQLException {
+		return this.connections.retry(() -> this.connections
+			.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
+	}
+
+	private static @Nullable FenceEntry install(Connection connection, FenceStatements statements, LockLease lease,
+			Duration timeout) throws SQLException {
+		FenceEntry found = statements.lock(connection, lease.key(), timeout);
+		if (found != null && found.epoch() >= lease.epoch()) {
+			return found;
+		}
+		if (found != null) {
+			statements.update(connection, lease, timeout);
+		}
+		else if (statements.find(connection, lease.key(), timeout) == null) {
+			statements.insert(connection, lease, timeout);
+		}
+		else {
+			return null;
+		}
+		return new FenceEntry(lease.epoch(), lease.owner());
+	}
+
+	/**
+	 * Which holder's transaction is still open, as its commit has the row locked.
+	 * @return what the row says, or {@code null} if there is none or it is not locked
+	 */
+	@Nullable FenceEntry findLocked(String key, Duration timeout) throws SQLException {
+		return this.connections.inTransaction((connection, statements) -> {
+			FenceEntry entry = statements.find(connection, key, timeout);
+			return (entry != null && statements.lock(connection, key, timeout) == null) ? entry : null;
+		});
+	}
+
+}

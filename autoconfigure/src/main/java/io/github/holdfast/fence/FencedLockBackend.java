@@ -1,0 +1,220 @@
+package io.github.holdfast.fence;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Deadline;
+
+/**
+ * Installs each exclusive lease of a store in the fence table before anybody gets to see
+ * it, so that no earlier holder can commit any more.
+ *
+ * <ul>
+ * <li>The transaction of an earlier holder is still open: the lease is renewed and the
+ * installation tried again until the wait time is over. Then the lock counts as not
+ * acquired.
+ * <li>The table has the same or a larger epoch: either this lease was superseded
+ * meanwhile, or the store counts behind the table since it has lost data. It is given
+ * back and acquired again with an epoch above that of the table.
+ * </ul>
+ *
+ * <p>
+ * Belongs below the local queue, so that a lease is installed once. Shared leases pass
+ * by. Safe for use by many threads.
+ *
+ * @since 0.1.0
+ */
+public final class FencedLockBackend implements LockBackend {
+
+	private static final Duration SHORT = Duration.ofSeconds(1);
+
+	private final LockBackend store;
+
+	private final FenceTable table;
+
+	/**
+	 * Create a fence for a store.
+	 * @param store the store
+	 * @param table the rows of this store
+	 */
+	public FencedLockBackend(LockBackend store, FenceTable table) {
+		this.store = store;
+		this.table = table;
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		if (request.mode() != LockRequest.Mode.EXCLUSIVE) {
+			return this.store.acquire(request);
+		}
+		Deadline deadline = Deadline.after(request.waitTime());
+		LockRequest next = request;
+		FenceEntry entry;
+		boolean last;
+		do {
+			last = deadline.hasPassed() && next != request;
+			LockLease lease = this.store.acquire(next.withWaitTime(deadline.remaining()));
+			if (lease == null) {
+				return null;
+			}
+			entry = installOrGiveBack(lease, next, deadline);
+			if (entry == null) {
+				return null;
+			}
+			if (entry.isOf(lease)) {
+				return lease;
+			}
+			next = next.withMinEpoch(Math.max(next.minEpoch(), entry.epoch() + 1));
+		}
+		while (!last);
+		if (FenceInstallation.isLost(entry)) {
+			throw new LockBackendException(request.key(),
+					"could not be acquired, its lease ran out before it was in the fence table", null);
+		}
+		return null;
+	}
+
+	private @Nullable FenceEntry installOrGiveBack(LockLease lease, LockRequest request, Deadline deadline)
+			throws InterruptedException {
+		FenceEntry entry;
+		try {
+			entry = new FenceInstallation(this.table, lease, request.leaseTime()).await(deadline);
+			checkMinEpoch(entry, lease, request);
+		}
+		catch (InterruptedException | RuntimeException | Error ex) {
+			giveBack(List.of(lease), ex);
+			throw ex;
+		}
+		if (entry == null || !entry.isOf(lease)) {
+			giveBack(List.of(lease), null);
+		}
+		return entry;
+	}
+
+	private void checkMinEpoch(@Nullable FenceEntry entry, LockLease lease, LockRequest request) {
+		if (entry != null && !entry.isOf(lease) && lease.epoch() < request.minEpoch()) {
+			throw new LockBackendException(lease.key(),
+					"was granted with epoch " + lease.epoch() + ", but the fence table has " + entry.epoch()
+							+ " for the source '" + this.table.source()
+							+ "' already; a store that has been set up anew and counts from the start needs another "
+							+ "'holdfast.fence.source'",
+					null);
+		}
+	}
+
+	/**
+	 * Wait until the store has answered, so that the same owner can ask again.
+	 */
+	private static void giveBack(List<LockLease> leases, @Nullable Throwable cause) {
+		RuntimeException failure = null;
+		for (int i = leases.size() - 1; i >= 0; i--) {
+			try {
+				leases.get(i).release().toCompletableFuture().join();
+			}
+			catch (RuntimeException ex) {
+				failure = (ex.getCause() instanceof LockBackendException store) ? store : ex;
+				if (cause != null) {
+					cause.addSuppressed(failure);
+				}
+			}
+		}
+		if (cause == null && failure != null) {
+			throw failure;
+		}
+	}
+
+	@Override
+	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
+		List<LockLease> leases = this.store.acquireAll(sorted);
+		if (leases == null) {
+			return null;
+		}
+		boolean installed;
+		try {
+			installed = installAll(sorted, leases);
+		}
+		catch (RuntimeException | Error ex) {
+			boolean interrupted = Thread.interrupted();
+			giveBack(leases, ex);
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+			if (interrupted && ex instanceof LockBackendException) {
+				// The caller goes on with the first key, and finds the interrupt
+				return null;
+			}
+			throw ex;
+		}
+		if (!installed) {
+			giveBack(leases, null);
+			return null;
+		}
+		return leases;
+	}
+
+	private boolean installAll(List<LockRequest> requests, List<LockLease> leases) {
+		for (int i = 0; i < leases.size(); i++) {
+			LockLease lease = leases.get(i);
+			LockRequest request = requests.get(i);
+			if (request.mode() == LockRequest.Mode.EXCLUSIVE) {
+				FenceEntry entry = new FenceInstallation(this.table, lease, request.leaseTime()).attempt();
+				if (entry == null || !entry.isOf(lease)) {
+					return false;
+				}
+			}
+		}
+		return leases.stream().allMatch(LockLease::isValid);
+	}
+
+	@Override
+	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
+		return this.store.renewAll(leases, leaseTime);
+	}
+
+	@Override
+	public int renewedTogether() {
+		return this.store.renewedTogether();
+	}
+
+	@Override
+	public @Nullable String holder(String key) {
+		String holder = this.store.holder(key);
+		if (holder != null) {
+			return holder;
+		}
+		try {
+			FenceEntry last = this.table.findLocked(key, SHORT);
+			return (last != null)
+					? "the transaction of the last holder (epoch " + last.epoch() + ") is still open in the database"
+					: null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return this.store.noticeTime();
+	}
+
+	@Override
+	public Set<Capability> capabilities() {
+		return this.store.capabilities();
+	}
+
+	@Override
+	public String toString() {
+		return this.store.toString();
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.github.holdfast.fence;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.sql.TransactionConnection;
+
+/**
+ * The fence of rows. Their epoch was raised before a later holder read anything, so a
+ * transaction that finds its own epoch and owner, and keeps the row locked until it has
+ * committed, cannot commit over a later holder. It stands in every pool of its database.
+ *
+ * <p>
+ * After Redis author S. Sanfilippo's reply to M. Kleppmann's "How to do distributed
+ * locking": set the token first, then change data only while it is still the same.
+ *
+ * @since 0.1.0
+ */
+public final class RowFence implements Fence {
+
+	/**
+	 * Unless the transaction has a time-out of its own, which is checked here as well.
+	 */
+	private static final int TIMEOUT_SECONDS = 10;
+
+	private final Supplier<DataSource> dataSource;
+
+	private final Function<SqlDialect, FenceRows> rows;
+
+	private volatile @Nullable FenceRows known;
+
+	/**
+	 * Create a fence.
+	 * @param dataSource supplies the database, at the first use
+	 * @param rows the rows of a table, in the words of a database
+	 */
+	public RowFence(Supplier<DataSource> dataSource, Function<SqlDialect, FenceRows> rows) {
+		this.dataSource = dataSource;
+		this.rows = rows;
+	}
+
+	@Override
+	public DataSource dataSource() {
+		return this.dataSource.get();
+	}
+
+	@Override
+	public String lossDetail() {
+		return "another holder has taken it since, or it was removed, as the fence row in the database says";
+	}
+
+	/**
+	 * The rows in the words of a database.
+	 * @param dialect the dialect of the database
+	 * @return the rows
+	 */
+	public FenceRows rows(SqlDialect dialect) {
+		return this.rows.apply(dialect);
+	}
+
+	/**
+	 * The rows in the words of the database of this fence.
+	 * @param connection a connection to it
+	 * @return the rows
+	 * @throws SQLException if the driver fails
+	 */
+	public FenceRows rows(Connection connection) throws SQLException {
+		FenceRows known = this.known;
+		if (known == null) {
+			known = rows(SqlDialect.of(connection));
+			this.known = known;
+		}
+		return known;
+	}
+
+	/**
+	 * Whether a connection, to whatever database, sees the row of a lease.
+	 * @param connection the connection
+	 * @param lease the lease
+	 * @return whether there is a row with exactly its epoch and owner
+	 * @throws SQLException if the row cannot be read
+	 */
+	public boolean sees(Connection connection, LockLease lease) throws SQLException {
+		FenceRows rows = rows(SqlDialect.of(connection));
+		try (PreparedStatement statement = connection.prepareStatement(rows.ofHolder("1"))) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			setHolder(statement, rows, lease);
+			return finds(statement);
+		}
+	}
+
+	/**
+	 * A row is only read if the transaction is declared read-only and the database sees
+	 * to it.
+	 */
+	@Override
+	public boolean holds(DataSource managed, LockLease lease, boolean readOnly) {
+		return TransactionConnection.use(managed, lease.key(), (connection) -> check(connection, lease, readOnly));
+	}
+
+	private boolean check(TransactionConnection connection, LockLease lease, boolean readOnly) throws SQLException {
+		FenceRows rows = rows(connection.get());
+		String asksWhetherReadOnly = readOnly ? rows.dialect().readOnly() : null;
+		try {
+			Boolean held = (asksWhetherReadOnly != null) ? checkReadOnly(connection, rows, lease, asksWhetherReadOnly)
+					: null;
+			return (held != null) ? held : checkAndLock(connection, rows, lease);
+		}
+		catch (SQLException ex) {
+			if (rows.dialect().isConcurrencyFailure(ex)) {
+				throw new LockLostException(lease.key(), "another holder has taken it since the "
+						+ "transaction's snapshot. Or the database ended a deadlock on its row", ex);
+			}
+			throw ex;
+		}
+	}
+
+	private static boolean checkAndLock(TransactionConnection connection, FenceRows rows, LockLease lease)
+			throws SQLException {
+		String sql = rows.ofHolder("1") + rows.dialect().shareLock();
+		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+			setHolder(statement, rows, lease);
+			return finds(statement);
+		}
+	}
+
+	/**
+	 * Check a lease without locking its row, where the transaction cannot write.
+	 * @return whether it is held, or {@code null} if the transaction can write
+	 */
+	private static @Nullable Boolean checkReadOnly(TransactionConnection connection, FenceRows rows, LockLease lease,
+			String asksWhetherReadOnly) throws SQLException {
+		try (PreparedStatement statement = connection.prepare(rows.ofHolder(asksWhetherReadOnly), TIMEOUT_SECONDS)) {
+			setHolder(statement, rows, lease);
+			try (ResultSet rs = statement.executeQuery()) {
+				boolean held = rs.next();
+				return (held && !rs.getBoolean(1)) ? null : held;
+			}
+		}
+	}
+
+	private static boolean finds(PreparedStatement statement) throws SQLException {
+		try (ResultSet rs = statement.executeQuery()) {
+			return rs.next();
+		}
+	}
+
+	private static void setHolder(PreparedStatement statement, FenceRows rows, LockLease lease) throws SQLException {
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		rows.setKey(statement, 3, lease.key());
+	}
+
+}
