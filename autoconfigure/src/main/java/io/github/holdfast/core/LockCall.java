@@ -133,7 +133,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			try {
 				this.rules.forEach((rule) -> rule.acquired(this));
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				this.loss = Loss.REPORTED;
 				end(false);
 				throw ex;

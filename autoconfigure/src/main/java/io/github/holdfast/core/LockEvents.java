@@ -111,7 +111,7 @@ final class LockEvents {
 			try {
 				event.accept(listener);
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				logger.warn("Lock '{}': a listener failed", this.call.name(), ex);
 			}
 		}

@@ -1,6 +1,7 @@
 package io.github.holdfast.core;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -63,11 +64,11 @@ public interface LockRule extends LockListener {
 	 * @param mode how the locks are shared
 	 * @param propagation how the transaction of the body relates to a running one, or
 	 * {@code null} if the body declares none
-	 * @param transactionManager the manager of that transaction, or {@code null} if it is
-	 * not known, or does not matter as no transaction is running or none is left
+	 * @param transactionManager supplies the manager of that transaction, or {@code null}
+	 * if it is not known; to be asked inside of running transactions only
 	 */
 	record Attempt(String name, List<String> keys, LockRequest.Mode mode, @Nullable Propagation propagation,
-			@Nullable TransactionManager transactionManager) {
+			Supplier<? extends @Nullable TransactionManager> transactionManager) {
 
 		public Attempt {
 			keys = List.copyOf(keys);

@@ -42,7 +42,7 @@ public final class ActiveTransactionRule implements LockRule {
 		}
 		refuseToStay(attempt, RunningTransaction.hidden());
 		RunningTransaction running = RunningTransaction.current();
-		if (!TransactionSynchronizationManager.isActualTransactionActive() || (running != null && !running.isSql())) {
+		if ((running != null) ? !running.isSql() : !TransactionSynchronizationManager.isActualTransactionActive()) {
 			return;
 		}
 		if (hasEnded(running)) {

@@ -85,7 +85,7 @@ public final class BoundResourcesRule implements LockRule {
 	private static boolean isWithoutTransaction() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
 				&& !TransactionSynchronizationManager.isActualTransactionActive()
-				&& RunningTransaction.hidden() == null;
+				&& RunningTransaction.current() == null && RunningTransaction.hidden() == null;
 	}
 
 	/**

@@ -273,14 +273,25 @@ final class GuardedManager {
 
 	/**
 	 * Suspend the transaction of this manager, as a method of propagation
-	 * {@code NOT_SUPPORTED} would.
+	 * {@code NOT_SUPPORTED} would. What Spring says of the current transaction is as
+	 * before when it is resumed, which Spring itself forgets for one that has ended.
 	 * @return resumes it
 	 */
 	Runnable suspendTransaction() {
 		PlatformTransactionManager manager = (PlatformTransactionManager) this.manager;
+		boolean active = TransactionSynchronizationManager.isActualTransactionActive();
+		String name = TransactionSynchronizationManager.getCurrentTransactionName();
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
 		TransactionStatus status = manager
 			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
-		return () -> manager.commit(status);
+		return () -> {
+			manager.commit(status);
+			TransactionSynchronizationManager.setActualTransactionActive(active);
+			TransactionSynchronizationManager.setCurrentTransactionName(name);
+			TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+			TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
+		};
 	}
 
 	/**

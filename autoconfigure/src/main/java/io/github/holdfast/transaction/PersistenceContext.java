@@ -2,14 +2,22 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 import jakarta.persistence.EntityManager;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
+import org.hibernate.collection.spi.PersistentCollection;
+import org.hibernate.engine.spi.EntityEntry;
+import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.engine.spi.Status;
+import org.hibernate.persister.entity.EntityPersister;
 import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
 import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
+import org.hibernate.type.Type;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -125,7 +133,8 @@ final class PersistenceContext {
 	/**
 	 * Give the connection back to its pool that a context keeps between its transactions,
 	 * and with it the snapshot of a pool without auto-commit. The next statement gets
-	 * another one. A connection from which a result is still read is kept.
+	 * another one. A connection from which a result is still read is kept, and only
+	 * rolled back if its isolation may keep a snapshot: that may end the result.
 	 */
 	void giveUpConnection() {
 		if (!isKnown() || !(this.manager instanceof SharedSessionContractImplementor session)
@@ -139,7 +148,7 @@ final class PersistenceContext {
 		boolean read = connection.getResourceRegistry().hasRegisteredResources();
 		try {
 			Connection physical = connection.getPhysicalConnection();
-			if (!physical.getAutoCommit()) {
+			if (!physical.getAutoCommit() && !(read && seesNewData(physical))) {
 				physical.rollback();
 			}
 		}
@@ -152,14 +161,52 @@ final class PersistenceContext {
 		}
 	}
 
+	private static boolean seesNewData(Connection connection) throws SQLException {
+		int isolation = connection.getTransactionIsolation();
+		return isolation == Connection.TRANSACTION_READ_COMMITTED
+				|| isolation == Connection.TRANSACTION_READ_UNCOMMITTED;
+	}
+
 	/**
 	 * Whether entities have changed since this context was last flushed, and will be
 	 * written by a later transaction.
 	 */
 	boolean hasChangesForLater() {
-		return isKnown() && !isFlushedManually()
-				&& !((SharedSessionContractImplementor) this.manager).isTransactionInProgress() && entityCount() > 0
-				&& hasUnflushedChanges();
+		if (!isKnown() || isFlushedManually() || entityCount() == 0) {
+			return false;
+		}
+		SessionImplementor session = (SessionImplementor) this.manager;
+		return !session.isTransactionInProgress() && hasUnflushedChanges() && !isOnlySeeminglyDirty(session);
+	}
+
+	/**
+	 * Whether Hibernate would call the context changed whatever was done: because of
+	 * attributes without an {@code equals} method, whose value differs even from a copy
+	 * of itself.
+	 */
+	private static boolean isOnlySeeminglyDirty(SessionImplementor session) {
+		for (Map.Entry<Object, EntityEntry> each : session.getPersistenceContextInternal()
+			.reentrantSafeEntityEntries()) {
+			if (isReallyDirty(each.getKey(), each.getValue(), session)) {
+				return false;
+			}
+		}
+		Map<PersistentCollection<?>, ?> collections = session.getPersistenceContextInternal().getCollectionEntries();
+		return collections == null || collections.keySet().stream().noneMatch(PersistentCollection::isDirty);
+	}
+
+	private static boolean isReallyDirty(Object entity, EntityEntry entry, SessionImplementor session) {
+		@Nullable Object @Nullable [] loaded = entry.getLoadedState();
+		if (entry.getStatus() != Status.MANAGED || !entry.isExistsInDatabase() || loaded == null) {
+			return entry.getStatus() != Status.READ_ONLY;
+		}
+		EntityPersister persister = entry.getPersister();
+		int[] dirty = persister.findDirty(persister.getValues(entity), loaded, entity, session);
+		return dirty != null && Arrays.stream(dirty).anyMatch((i) -> {
+			Type type = persister.getPropertyTypes()[i];
+			Object copy = type.deepCopy(loaded[i], session.getFactory());
+			return !type.isDirty(loaded[i], copy, session);
+		});
 	}
 
 	String type() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -107,13 +108,17 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * The transaction that the current code works in, also while its last callbacks run.
+	 * The transaction that the current code works in, also while its last callbacks run:
+	 * one of these may have had a transaction of its own, after which Spring calls none
+	 * active any more, although the connection of this one is still bound.
 	 * @return the transaction, or {@code null} if none is known or it is suspended
 	 */
 	static @Nullable RunningTransaction current() {
 		RunningTransaction innermost = innermost();
-		return (innermost != null && !innermost.suspended
-				&& TransactionSynchronizationManager.isActualTransactionActive()) ? innermost : null;
+		boolean current = innermost != null && !innermost.suspended
+				&& (TransactionSynchronizationManager.isActualTransactionActive()
+						|| (innermost.hasEnded() && innermost.isBound()));
+		return current ? innermost : null;
 	}
 
 	/**
@@ -127,11 +132,12 @@ final class RunningTransaction implements TransactionSynchronization {
 	/**
 	 * A transaction of a SQL database that the current code works in, and still would if
 	 * a manager suspended its own one.
-	 * @param manager the manager, or {@code null} for that of the current transaction
+	 * @param manager supplies the manager, or {@code null} for that of the current
+	 * transaction
 	 */
-	static @Nullable RunningTransaction staysDespite(@Nullable TransactionManager manager) {
+	static @Nullable RunningTransaction staysDespite(Supplier<? extends @Nullable TransactionManager> manager) {
 		return find((running) -> running.isSql() && !running.manager.isLeftOut()
-				&& (running.isHidden() || (!running.suspended && !running.manager.isSuspendedBy(manager))));
+				&& (running.isHidden() || (!running.suspended && !running.manager.isSuspendedBy(manager.get()))));
 	}
 
 	static @Nullable RunningTransaction of(TransactionExecution transaction) {
@@ -372,9 +378,7 @@ final class RunningTransaction implements TransactionSynchronization {
 				outcomeUnknown(true);
 			}
 		}
-		if (this.callbacksOfOthers) {
-			rememberResources();
-		}
+		rememberResources();
 	}
 
 	/**

@@ -6,8 +6,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import jakarta.persistence.AttributeConverter;
+import jakarta.persistence.Convert;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -21,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -159,6 +163,47 @@ class ViewConnectionTests {
 	}
 
 	/**
+	 * Hibernate takes an attribute without an {@code equals} method for changed, always.
+	 */
+	@Tag("F55")
+	@Test
+	void attributeThatAlwaysSeemsChangedIsNotAChange() {
+		application(TestDatabase.H2).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			stock.add("A", 100);
+			inView(context, () -> assertThat(stock.label("A", "red")).isEqualTo(99));
+			assertThat(stock.quantity("A")).isEqualTo(99);
+			inView(context, () -> assertThatIllegalStateException().isThrownBy(() -> stock.change("A"))
+				.withMessageContaining("@Transactional"));
+			inView(context,
+					() -> assertThatIllegalStateException()
+						.isThrownBy(() -> stock.labelAndChange("A",
+								new TransactionTemplate(context.getBean(PlatformTransactionManager.class))))
+						.withMessageContaining("@Transactional"));
+			assertThat(stock.quantity("A")).isEqualTo(99);
+		});
+	}
+
+	/**
+	 * Where the isolation keeps no snapshot, nothing has to be rolled back.
+	 */
+	@Tag("F55")
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false" })
+	void resultOfTheViewIsReadOnAfterALockedCall(TestDatabase database, boolean autoCommit) {
+		application(database).withPropertyValues("spring.datasource.hikari.auto-commit=" + autoCommit)
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				for (int i = 0; i < 50; i++) {
+					stock.add("S" + i, 1);
+				}
+				inView(context, () -> assertThat(stock.markEach(context.getBean(JdbcTemplate.class))).isEqualTo(50));
+				assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
+					.isZero();
+			});
+	}
+
+	/**
 	 * The context of the transaction that has ended is not that of the locked call.
 	 */
 	@Tag("F51")
@@ -262,8 +307,11 @@ class ViewConnectionTests {
 
 		private final EntityManager entities;
 
-		StockService(EntityManager entities) {
+		private final ObjectProvider<StockService> self;
+
+		StockService(EntityManager entities, ObjectProvider<StockService> self) {
 			this.entities = entities;
+			this.self = self;
 		}
 
 		long count() {
@@ -317,6 +365,33 @@ class ViewConnectionTests {
 			jdbc.update("UPDATE viewed SET quantity = ?", quantity - 1);
 		}
 
+		@DistributedLock(key = "'stock:' + #sku")
+		@Transactional
+		public int label(String sku, String label) {
+			Stock stock = find(sku);
+			stock.label = new Label(label);
+			return --stock.quantity;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		public void labelAndChange(String sku, TransactionTemplate transaction) {
+			transaction.executeWithoutResult((status) -> find(sku).label = new Label("blue"));
+			find(sku).quantity = 1;
+		}
+
+		@DistributedLock(key = "'stock:' + #sku")
+		public int mark(String sku, JdbcTemplate jdbc) {
+			return jdbc.queryForList("SELECT quantity FROM viewed WHERE sku = ?", Integer.class, sku).get(0);
+		}
+
+		int markEach(JdbcTemplate jdbc) {
+			try (Stream<?> skus = this.entities.createNativeQuery("select sku from viewed")
+				.setHint("org.hibernate.fetchSize", 10)
+				.getResultStream()) {
+				return skus.mapToInt((sku) -> this.self.getObject().mark(sku.toString(), jdbc)).sum();
+			}
+		}
+
 		@Transactional(readOnly = true)
 		public int quantity(String sku) {
 			return find(sku).quantity;
@@ -332,12 +407,42 @@ class ViewConnectionTests {
 
 		private int quantity;
 
+		@Convert(converter = LabelConverter.class)
+		private Label label;
+
 		Stock() {
 		}
 
 		Stock(String sku, int quantity) {
 			this.sku = sku;
 			this.quantity = quantity;
+		}
+
+	}
+
+	/**
+	 * Has no {@code equals}.
+	 */
+	private static final class Label {
+
+		private final String text;
+
+		private Label(String text) {
+			this.text = text;
+		}
+
+	}
+
+	static class LabelConverter implements AttributeConverter<Label, String> {
+
+		@Override
+		public String convertToDatabaseColumn(Label label) {
+			return (label != null) ? label.text : null;
+		}
+
+		@Override
+		public Label convertToEntityAttribute(String text) {
+			return (text != null) ? new Label(text) : null;
 		}
 
 	}
