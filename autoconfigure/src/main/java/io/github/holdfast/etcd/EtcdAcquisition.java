@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -142,7 +143,7 @@ final class EtcdAcquisition implements AutoCloseable {
 		CompletableFuture<?> revoked = this.locks.abandon(this.request.key(), this.lease,
 				Deadline.after(this.request.leaseTime()));
 		try {
-			EtcdAnswers.awaitUninterruptibly(revoked, (this.patience != null) ? Duration.ZERO : EtcdAnswers.TIMEOUT);
+			Answers.awaitUninterruptibly(revoked, (this.patience != null) ? Duration.ZERO : EtcdAnswers.TIMEOUT);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is revoked as soon as etcd can be reached, or runs out by itself

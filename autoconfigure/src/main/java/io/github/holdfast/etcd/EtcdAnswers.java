@@ -14,7 +14,7 @@ import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.Answers;
 
 /**
  * How long answers of etcd are waited for, and what failures mean.
@@ -36,27 +36,6 @@ final class EtcdAnswers {
 
 	static <T> T await(CompletableFuture<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
 		return answer.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
-	}
-
-	static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Duration timeout)
-			throws ExecutionException, TimeoutException {
-		Deadline deadline = Deadline.after(timeout);
-		boolean interrupted = false;
-		try {
-			while (true) {
-				try {
-					return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
 	}
 
 	/**
@@ -98,8 +77,7 @@ final class EtcdAnswers {
 		while (!(cause instanceof TimeoutException) && ownCode(cause) == null && cause.getCause() != null) {
 			cause = cause.getCause();
 		}
-		String reason = (cause instanceof TimeoutException) ? "etcd did not answer in time" : "etcd failed";
-		return new LockBackendException(key, "could not be " + what + ", " + reason, cause);
+		return Answers.failure(key, what, "etcd", cause);
 	}
 
 }

@@ -16,6 +16,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -91,7 +92,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public @Nullable String holder(String key) {
 		try {
-			String holder = EtcdAnswers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT);
+			String holder = Answers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT);
 			return holder.isEmpty() ? null : "held by " + holder;
 		}
 		catch (ExecutionException | TimeoutException ex) {

@@ -11,6 +11,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.TxnResponse;
 
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.ExpiringLease;
 
@@ -113,7 +114,7 @@ final class EtcdLockLease extends ExpiringLease {
 	private static <T> T answer(CompletableFuture<T> answer, Duration leaseTime)
 			throws ExecutionException, TimeoutException {
 		Duration third = leaseTime.dividedBy(3);
-		return EtcdAnswers.awaitUninterruptibly(answer,
+		return Answers.awaitUninterruptibly(answer,
 				(third.compareTo(EtcdAnswers.TIMEOUT) > 0) ? third : EtcdAnswers.TIMEOUT);
 	}
 

@@ -9,9 +9,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockException;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.GrantedLease;
 
 /**
  * What an optimistic lock has instead of a lease: the version that its fence row had
@@ -19,13 +19,9 @@ import io.github.holdfast.support.Deadline;
  *
  * @since 0.1.0
  */
-public final class VersionLease implements LockLease {
-
-	private final LockRequest request;
+public final class VersionLease extends GrantedLease {
 
 	private final FenceVersions versions;
-
-	private final long epoch;
 
 	private final long version;
 
@@ -36,9 +32,8 @@ public final class VersionLease implements LockLease {
 	private volatile boolean released;
 
 	VersionLease(LockRequest request, FenceVersions versions, long epoch, long version, Deadline deadline) {
-		this.request = request;
+		super(request, epoch);
 		this.versions = versions;
-		this.epoch = epoch;
 		this.version = version;
 		this.deadline = deadline;
 	}
@@ -80,21 +75,6 @@ public final class VersionLease implements LockLease {
 	 */
 	public void committed() {
 		this.committed = true;
-	}
-
-	@Override
-	public String key() {
-		return this.request.key();
-	}
-
-	@Override
-	public String owner() {
-		return this.request.owner();
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
 	}
 
 	@Override

@@ -2,8 +2,6 @@ package io.github.holdfast.session;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,6 +13,7 @@ import java.util.Set;
 
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.support.Digest;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -135,7 +134,7 @@ enum SessionDialect {
 	 * The name of a lock, as the database takes it. Two keys may have the same one.
 	 */
 	final String id(String namespace, String key) {
-		return id(sha256("holdfast\0" + namespace + "\0" + key));
+		return id(Digest.SHA_256.of(("holdfast\0" + namespace + "\0" + key).getBytes(StandardCharsets.UTF_8)));
 	}
 
 	abstract String id(byte[] hash);
@@ -216,15 +215,6 @@ enum SessionDialect {
 				ResultSet rs = statement.executeQuery()) {
 			rs.next();
 			return rs.getLong(1);
-		}
-	}
-
-	private static byte[] sha256(String text) {
-		try {
-			return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256", ex);
 		}
 	}
 

@@ -7,44 +7,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.GrantedLease;
 
 /**
  * A lock of a database session.
  */
-final class SessionLease implements LockLease {
-
-	private final LockRequest request;
+final class SessionLease extends GrantedLease {
 
 	private final Session session;
 
 	private final String id;
 
-	private final long epoch;
-
 	private final AtomicBoolean released = new AtomicBoolean();
 
 	SessionLease(LockRequest request, Session session, String id, long epoch) {
-		this.request = request;
+		super(request, epoch);
 		this.session = session;
 		this.id = id;
-		this.epoch = epoch;
-	}
-
-	@Override
-	public String key() {
-		return this.request.key();
-	}
-
-	@Override
-	public String owner() {
-		return this.request.owner();
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
 	}
 
 	@Override

@@ -12,7 +12,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
@@ -22,11 +21,7 @@ import io.github.holdfast.LockRequest;
  *
  * @since 0.1.0
  */
-public abstract class ExpiringLease implements LockLease {
-
-	private final LockRequest request;
-
-	private final long epoch;
+public abstract class ExpiringLease extends GrantedLease {
 
 	/** So that the deadline is that of the last answer. */
 	private final ReentrantLock renewing = new ReentrantLock();
@@ -48,8 +43,7 @@ public abstract class ExpiringLease implements LockLease {
 	 * @param deadline the end of the lease, counted from before the request was sent
 	 */
 	protected ExpiringLease(LockRequest request, long epoch, Deadline deadline) {
-		this.request = request;
-		this.epoch = epoch;
+		super(request, epoch);
 		this.deadline = deadline;
 		this.end = deadline;
 	}
@@ -76,29 +70,6 @@ public abstract class ExpiringLease implements LockLease {
 	 */
 	protected final Deadline end() {
 		return this.end;
-	}
-
-	/**
-	 * What was asked for.
-	 * @return the request
-	 */
-	protected final LockRequest request() {
-		return this.request;
-	}
-
-	@Override
-	public final String key() {
-		return this.request.key();
-	}
-
-	@Override
-	public final String owner() {
-		return this.request.owner();
-	}
-
-	@Override
-	public final long epoch() {
-		return this.epoch;
 	}
 
 	@Override

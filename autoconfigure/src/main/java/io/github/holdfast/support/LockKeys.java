@@ -1,8 +1,6 @@
 package io.github.holdfast.support;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
@@ -37,7 +35,7 @@ public final class LockKeys {
 		int head = maxBytes - HASH_LENGTH - HASH_MARK.length();
 		StringBuilder id = new StringBuilder(maxBytes).append(head(escaped, head));
 		int padding = head - id.toString().getBytes(StandardCharsets.UTF_8).length;
-		return id.append("_".repeat(padding)).append(HASH_MARK).append(sha256(bytes)).toString();
+		return id.append("_".repeat(padding)).append(HASH_MARK).append(Digest.SHA_256.hex(bytes)).toString();
 	}
 
 	private static String escape(String key) {
@@ -80,15 +78,6 @@ public final class LockKeys {
 			return 2;
 		}
 		return (codePoint < 0x10000) ? 3 : 4;
-	}
-
-	private static String sha256(byte[] bytes) {
-		try {
-			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-256", ex);
-		}
 	}
 
 }

@@ -39,13 +39,13 @@ record EpochOffset(long value, @Nullable Integer version) {
 	EpochOffset raise(LockSession session, String holder, long value, Deadline deadline)
 			throws KeeperException, InterruptedException {
 		try {
-			Answers.await(session.writeIfPresent(holder, session.paths().epochs(),
+			ZooKeeperAnswers.await(session.writeIfPresent(holder, session.paths().epochs(),
 					Long.toString(value).getBytes(StandardCharsets.UTF_8), this.version), deadline);
 		}
 		catch (KeeperException.BadVersionException | KeeperException.NodeExistsException ex) {
 			// Another one was faster
 		}
-		return Answers.await(read(session), deadline);
+		return ZooKeeperAnswers.await(read(session), deadline);
 	}
 
 }

@@ -218,7 +218,7 @@ final class LockSession {
 		CompletableFuture<Boolean> removed = (node != null) ? delete(node) : removeAll(lock, prefix);
 		removed.whenComplete((result, failure) -> {
 			if (failure != null) {
-				removeLater(lock, prefix, Answers.keeperException(failure));
+				removeLater(lock, prefix, ZooKeeperAnswers.keeperException(failure));
 			}
 		});
 		return removed;
@@ -228,7 +228,7 @@ final class LockSession {
 		if (hasEnded()) {
 			return;
 		}
-		if (Answers.isUnknown(failure)) {
+		if (ZooKeeperAnswers.isUnknown(failure)) {
 			DaemonThreads.later(PAUSE, () -> remove(lock, prefix, null));
 		}
 		else {
@@ -259,7 +259,7 @@ final class LockSession {
 	 */
 	static <T> CompletableFuture<T> absentAs(T value, CompletableFuture<T> answer) {
 		return answer.exceptionallyCompose((failure) -> {
-			KeeperException cause = Answers.keeperException(failure);
+			KeeperException cause = ZooKeeperAnswers.keeperException(failure);
 			return (cause.code() == KeeperException.Code.NONODE) ? CompletableFuture.completedFuture(value)
 					: CompletableFuture.failedFuture(cause);
 		});

@@ -36,7 +36,7 @@ final class LockSessions {
 	 * The current session, as soon as its client is connected.
 	 */
 	LockSession connected(Deadline deadline) throws KeeperException, InterruptedException {
-		ZooKeeper client = POLLING.until(Answers.atLeastMinimum(deadline.remaining()), (left) -> client());
+		ZooKeeper client = POLLING.until(ZooKeeperAnswers.atLeastMinimum(deadline.remaining()), (left) -> client());
 		if (client == null) {
 			throw new KeeperException.ConnectionLossException();
 		}
@@ -97,11 +97,11 @@ final class LockSessions {
 	private List<ACL> acl(Requests requests, String locks, Deadline deadline)
 			throws KeeperException, InterruptedException {
 		try {
-			return Answers.await(requests.acl(locks), deadline);
+			return ZooKeeperAnswers.await(requests.acl(locks), deadline);
 		}
 		catch (KeeperException.NoNodeException ex) {
-			Answers.await(createLocks(), deadline);
-			return Answers.await(requests.acl(locks), deadline);
+			ZooKeeperAnswers.await(createLocks(), deadline);
+			return ZooKeeperAnswers.await(requests.acl(locks), deadline);
 		}
 	}
 

@@ -72,7 +72,7 @@ final class QueuePlace {
 			lease = queue();
 			if (lease == null) {
 				// Otherwise it could be in the way of the next attempt
-				Answers.awaitUninterruptibly(remove(), this.deadline);
+				ZooKeeperAnswers.awaitUninterruptibly(remove(), this.deadline);
 			}
 			return lease;
 		}
@@ -94,7 +94,7 @@ final class QueuePlace {
 	private void giveUp(Throwable cause) {
 		if (this.path != null || this.unknown) {
 			try {
-				Answers.awaitUninterruptibly(remove(), Deadline.after(Answers.MIN_TIMEOUT));
+				ZooKeeperAnswers.awaitUninterruptibly(remove(), Deadline.after(ZooKeeperAnswers.MIN_TIMEOUT));
 			}
 			catch (KeeperException ex) {
 				// It goes on in the background
@@ -147,7 +147,8 @@ final class QueuePlace {
 		if (created != null && !isCreated(created)) {
 			return look();
 		}
-		return new View(LockNode.of(Answers.await(names, this.deadline)), Answers.await(offset, this.deadline));
+		return new View(LockNode.of(ZooKeeperAnswers.await(names, this.deadline)),
+				ZooKeeperAnswers.await(offset, this.deadline));
 	}
 
 	private CompletableFuture<Requests.Created> create() {
@@ -161,7 +162,7 @@ final class QueuePlace {
 
 	private boolean isCreated(CompletableFuture<Requests.Created> answer) throws KeeperException, InterruptedException {
 		try {
-			Requests.Created created = Answers.await(answer, this.deadline);
+			Requests.Created created = ZooKeeperAnswers.await(answer, this.deadline);
 			this.path = created.path();
 			this.zxid = created.zxid();
 			return true;
@@ -187,7 +188,7 @@ final class QueuePlace {
 		}
 		for (LockNode node : queue) {
 			if (node.name().startsWith(this.prefix) && !node.equals(own)) {
-				Answers.await(this.session.delete(this.lock + '/' + node.name()), this.deadline);
+				ZooKeeperAnswers.await(this.session.delete(this.lock + '/' + node.name()), this.deadline);
 			}
 		}
 		this.unknown = false;
@@ -202,7 +203,7 @@ final class QueuePlace {
 		CompletableFuture<Requests.Content> watched = this.session.read(predecessor, watcher);
 		boolean fired = false;
 		try {
-			Answers.await(watched, this.deadline);
+			ZooKeeperAnswers.await(watched, this.deadline);
 			fired = changed.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (KeeperException.NoNodeException ex) {
@@ -218,7 +219,7 @@ final class QueuePlace {
 	private LockLease lease(View view) throws KeeperException, InterruptedException {
 		String node = Objects.requireNonNull(this.path);
 		if (this.zxid == 0) {
-			this.zxid = Answers.await(this.session.read(node, null), this.deadline).stat().getCzxid();
+			this.zxid = ZooKeeperAnswers.await(this.session.read(node, null), this.deadline).stat().getCzxid();
 		}
 		EpochOffset raised = view.offset();
 		while (this.zxid + raised.value() < this.request.minEpoch()) {

@@ -64,11 +64,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
 			catch (KeeperException.SessionExpiredException | KeeperException.ConnectionLossException
 					| KeeperException.NoNodeException ex) {
 				if (deadline.hasPassed()) {
-					throw Answers.failure(request.key(), "acquired", ex);
+					throw ZooKeeperAnswers.failure(request.key(), "acquired", ex);
 				}
 			}
 			catch (KeeperException ex) {
-				throw Answers.failure(request.key(), "acquired", ex);
+				throw ZooKeeperAnswers.failure(request.key(), "acquired", ex);
 			}
 		}
 	}
@@ -92,7 +92,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 		try {
 			LockSession session = this.sessions.connected(deadline);
 			String lock = session.paths().lock(key);
-			List<LockNode> queue = LockNode.of(Answers.await(session.children(lock), deadline));
+			List<LockNode> queue = LockNode.of(ZooKeeperAnswers.await(session.children(lock), deadline));
 			LockNode first = LockNode.first(queue, "");
 			return (first != null) ? "held by " + text(session, lock + '/' + first.name(), deadline) : null;
 		}
@@ -107,7 +107,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
 	private static String text(LockSession session, String path, Deadline deadline)
 			throws KeeperException, InterruptedException {
-		return new String(Answers.await(session.read(path, null), deadline).data(), StandardCharsets.UTF_8);
+		return new String(ZooKeeperAnswers.await(session.read(path, null), deadline).data(), StandardCharsets.UTF_8);
 	}
 
 	@Override

@@ -8,28 +8,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.GrantedLease;
 
 /**
  * The first place in the queue of a lock. It is held as long as the session lives and the
  * node is there.
  */
-final class ZooKeeperLockLease implements LockLease {
+final class ZooKeeperLockLease extends GrantedLease {
 
 	private static final AnswerTimeout releases = new AnswerTimeout(Duration.ofSeconds(5));
 
 	private final LockSession session;
 
-	private final LockRequest request;
-
 	private final String prefix;
 
 	private final String path;
-
-	private final long epoch;
 
 	/** Seen when the lock was taken, and told once. */
 	private final AtomicBoolean alone;
@@ -51,27 +47,11 @@ final class ZooKeeperLockLease implements LockLease {
 	 */
 	ZooKeeperLockLease(LockSession session, LockRequest request, String prefix, String path, long epoch,
 			boolean alone) {
+		super(request, epoch);
 		this.session = session;
-		this.request = request;
 		this.prefix = prefix;
 		this.path = path;
-		this.epoch = epoch;
 		this.alone = new AtomicBoolean(alone);
-	}
-
-	@Override
-	public String key() {
-		return this.request.key();
-	}
-
-	@Override
-	public String owner() {
-		return this.request.owner();
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
 	}
 
 	@Override
@@ -101,7 +81,8 @@ final class ZooKeeperLockLease implements LockLease {
 			return false;
 		}
 		try {
-			Answers.awaitUninterruptibly(this.session.check(this.path), Deadline.after(leaseTime.dividedBy(3)));
+			ZooKeeperAnswers.awaitUninterruptibly(this.session.check(this.path),
+					Deadline.after(leaseTime.dividedBy(3)));
 			return !this.ended;
 		}
 		catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException ex) {
@@ -110,7 +91,7 @@ final class ZooKeeperLockLease implements LockLease {
 			return false;
 		}
 		catch (KeeperException ex) {
-			throw Answers.failure(key(), "verified", ex);
+			throw ZooKeeperAnswers.failure(key(), "verified", ex);
 		}
 	}
 
@@ -120,7 +101,7 @@ final class ZooKeeperLockLease implements LockLease {
 	@Override
 	public CompletionStage<Boolean> othersWait() {
 		if (this.ended) {
-			return LockLease.super.othersWait();
+			return super.othersWait();
 		}
 		return this.alone.getAndSet(false) ? CompletableFuture.completedStage(false)
 				: this.session.children(lock()).thenApply((places) -> places.size() > 1);
@@ -137,7 +118,7 @@ final class ZooKeeperLockLease implements LockLease {
 			return CompletableFuture.completedStage(false);
 		}
 		return releases.limit(this.session.remove(lock(), this.prefix, this.path).copy())
-			.exceptionally((failure) -> unreleased(Answers.keeperException(failure)));
+			.exceptionally((failure) -> unreleased(ZooKeeperAnswers.keeperException(failure)));
 	}
 
 	private String lock() {
@@ -148,7 +129,7 @@ final class ZooKeeperLockLease implements LockLease {
 		if (failure instanceof KeeperException.SessionExpiredException) {
 			return false;
 		}
-		throw Answers.failure(key(), "released", failure);
+		throw ZooKeeperAnswers.failure(key(), "released", failure);
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.holdfast.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -10,17 +9,18 @@ import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.KeeperException;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 
 /**
  * Waits for answers of ZooKeeper.
  */
-final class Answers {
+final class ZooKeeperAnswers {
 
 	/** How long an answer is waited for at least, whatever the wait time of a call is. */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
-	private Answers() {
+	private ZooKeeperAnswers() {
 	}
 
 	static <T> T await(CompletableFuture<T> answer, Deadline deadline) throws KeeperException, InterruptedException {
@@ -39,21 +39,14 @@ final class Answers {
 	 * An interrupt does not end the wait and is kept for later.
 	 */
 	static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Deadline deadline) throws KeeperException {
-		boolean interrupted = false;
 		try {
-			while (true) {
-				try {
-					return await(answer, deadline);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
+			return Answers.awaitUninterruptibly(answer, atLeastMinimum(deadline.remaining()));
 		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+		catch (ExecutionException ex) {
+			throw keeperException(ex);
+		}
+		catch (TimeoutException ex) {
+			throw new KeeperException.OperationTimeoutException();
 		}
 	}
 
@@ -62,11 +55,7 @@ final class Answers {
 	}
 
 	static KeeperException keeperException(Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
+		Throwable cause = Answers.cause(failure);
 		if (cause instanceof KeeperException ex) {
 			return ex;
 		}
