@@ -97,9 +97,9 @@ public interface LockBackend {
 	/**
 	 * Tells who holds a lock, for the message of an exception. Default: unknown.
 	 * @param key the stored id of the lock
-	 * @return a text for people, or {@code null} if the store does not tell
+	 * @return the holder, or {@code null} if there is none or the store does not tell
 	 */
-	default @Nullable String holder(String key) {
+	default @Nullable LockHolder holder(String key) {
 		return null;
 	}
 
@@ -137,17 +137,11 @@ public interface LockBackend {
 		 */
 		OPTIMISTIC,
 
-		/** The lock lives as long as a session; the lease time is ignored. */
-		SESSION_BOUND,
-
 		/**
 		 * All locks of a call are taken in one session, in which its transaction runs as
 		 * well. Those that are taken under another one are not passed on.
 		 */
 		SAME_SESSION,
-
-		/** The store queues its waiters by itself. */
-		NATIVE_QUEUE,
 
 		/** The store is this JVM, so that no local queue is needed in front of it. */
 		IN_PROCESS,

@@ -1,7 +1,6 @@
 package io.github.holdfast;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
@@ -82,26 +81,6 @@ public interface LockLease {
 	 * @throws LockBackendException if the store did not answer, so that nothing is known
 	 */
 	boolean renew(Duration leaseTime);
-
-	/**
-	 * Asks the store whether anybody else waits for the lock, without waiting for the
-	 * answer. Once the lock is released, what the answer to the release has told.
-	 * Default: unknown, which counts as yes.
-	 * @return completes with {@code false} if nobody waits as far as the store knows, or
-	 * exceptionally if the store did not answer
-	 */
-	default CompletionStage<Boolean> othersWait() {
-		return CompletableFuture.completedStage(true);
-	}
-
-	/**
-	 * Whether nothing of the current holder is left that still uses the lease, as far as
-	 * the backend knows, so that another thread may have it. Does no I/O. Default: yes.
-	 * @return {@code false} if the lock has to be given back to the store
-	 */
-	default boolean canBePassedOn() {
-		return true;
-	}
 
 	/**
 	 * Gives the lock up after work whose outcome is known, if that takes no I/O: to the

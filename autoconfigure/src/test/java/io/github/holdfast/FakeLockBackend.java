@@ -68,8 +68,8 @@ final class FakeLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
-		return this.holder;
+	public @Nullable LockHolder holder(String key) {
+		return (this.holder != null) ? LockHolder.described(this.holder) : null;
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
@@ -215,8 +216,8 @@ final class LockAcquisition {
 			throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
 		}
 		if (lease == null) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, this.backend.holder(this.spec.storedKey(key)),
-					null);
+			LockHolder holder = this.backend.holder(this.spec.storedKey(key));
+			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, (holder != null) ? holder.text() : null, null);
 		}
 		if (logger.isDebugEnabled() && this.spec.mode() != LockRequest.Mode.OPTIMISTIC) {
 			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());

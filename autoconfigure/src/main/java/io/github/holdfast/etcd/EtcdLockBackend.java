@@ -14,6 +14,7 @@ import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Answers;
@@ -43,7 +44,7 @@ import io.github.holdfast.support.Polling;
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.SHARED,
-			Capability.NATIVE_QUEUE, Capability.RELEASE_NOT_AWAITED);
+			Capability.RELEASE_NOT_AWAITED);
 
 	private static final Duration FIRST_LOOK = Duration.ofMillis(500);
 
@@ -90,10 +91,9 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		try {
-			String holder = Answers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT);
-			return holder.isEmpty() ? null : "held by " + holder;
+			return Answers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT).orElse(null);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			return null;

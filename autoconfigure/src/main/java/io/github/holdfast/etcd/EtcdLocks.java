@@ -3,6 +3,7 @@ package io.github.holdfast.etcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -23,6 +24,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
@@ -183,12 +185,17 @@ final class EtcdLocks implements AutoCloseable {
 			.thenApply(TxnResponse::isSucceeded);
 	}
 
-	CompletableFuture<String> holder(String key) {
+	CompletableFuture<Optional<LockHolder>> holder(String key) {
 		return this.client.get()
 			.getKVClient()
 			.get(Entry.lock(this.namespace, key), FIRST)
-			.thenApply((answer) -> answer.getKvs().isEmpty() ? ""
-					: answer.getKvs().get(0).getValue().toString(StandardCharsets.UTF_8));
+			.thenApply((answer) -> answer.getKvs().stream().findFirst().map(EtcdLocks::holder));
+	}
+
+	private static LockHolder holder(KeyValue first) {
+		String path = first.getKey().toString(StandardCharsets.UTF_8);
+		return new LockHolder(path.substring(path.lastIndexOf('/') + 1),
+				"held by " + first.getValue().toString(StandardCharsets.UTF_8), null, null, null);
 	}
 
 	Watch.Watcher watchDeletion(ByteSequence key, long revision, Watch.Listener listener) {

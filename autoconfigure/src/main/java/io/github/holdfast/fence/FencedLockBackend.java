@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -186,16 +187,16 @@ public final class FencedLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
-		String holder = this.store.holder(key);
+	public @Nullable LockHolder holder(String key) {
+		LockHolder holder = this.store.holder(key);
 		if (holder != null) {
 			return holder;
 		}
 		try {
 			FenceEntry last = this.table.findLocked(key, SHORT);
-			return (last != null)
-					? "the transaction of the last holder (epoch " + last.epoch() + ") is still open in the database"
-					: null;
+			return (last != null) ? new LockHolder(last.owner(),
+					"the transaction of the last holder (epoch " + last.epoch() + ") is still open in the database",
+					null, null, last.epoch()) : null;
 		}
 		catch (SQLException ex) {
 			return null;

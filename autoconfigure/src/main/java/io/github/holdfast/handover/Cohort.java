@@ -14,6 +14,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.HandoverLease;
 import io.github.holdfast.support.KeyedPermits;
 
 /**
@@ -178,7 +179,11 @@ final class Cohort {
 
 	private boolean isPassable(String name) {
 		return !this.ended && !this.doubtful && this.limits.names().test(name) && !isAtItsLimits()
-				&& this.lease.isValid() && this.lease.canBePassedOn();
+				&& this.lease.isValid() && isUnused();
+	}
+
+	private boolean isUnused() {
+		return !(this.lease instanceof HandoverLease store) || store.canBeHandedOver();
 	}
 
 	private boolean isAtItsLimits() {
@@ -216,7 +221,7 @@ final class Cohort {
 	 * Pass on a lease that the thread with the permit does not want.
 	 */
 	void decline(KeyedPermits<Cohort>.Permit permit) {
-		if (!this.ended && this.lease.canBePassedOn() && permit.pass(() -> this)) {
+		if (!this.ended && isUnused() && permit.pass(() -> this)) {
 			return;
 		}
 		if (!this.ended) {

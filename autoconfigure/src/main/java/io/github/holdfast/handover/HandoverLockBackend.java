@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -199,7 +200,7 @@ public final class HandoverLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		return this.store.holder(key);
 	}
 

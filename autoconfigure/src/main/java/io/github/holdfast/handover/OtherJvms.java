@@ -1,6 +1,8 @@
 package io.github.holdfast.handover;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -8,6 +10,7 @@ import org.slf4j.LoggerFactory;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.HandoverLease;
 
 /**
  * Whether other JVMs wait for the lock of a cohort, as far as the store has told.
@@ -56,11 +59,16 @@ final class OtherJvms {
 	void ask() {
 		Deadline deadline = Deadline.after(this.maxTime.dividedBy(SURE));
 		try {
-			this.lease.othersWait().thenAccept((others) -> this.alone = others ? Deadline.PASSED : deadline);
+			othersWait().thenAccept((others) -> this.alone = others ? Deadline.PASSED : deadline);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Lock '{}': the store does not tell whether others wait", this.lease.key(), ex);
 		}
+	}
+
+	private CompletionStage<Boolean> othersWait() {
+		return (this.lease instanceof HandoverLease store) ? store.othersWait()
+				: CompletableFuture.completedStage(true);
 	}
 
 }

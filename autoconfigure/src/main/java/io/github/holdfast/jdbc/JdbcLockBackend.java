@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.fence.RowFence;
@@ -165,18 +166,12 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		try {
 			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
 			LockTable.Row row = this.connections
 				.call((connection, table) -> table.find(connection, id, Duration.ofSeconds(1)));
-			if (row.owner() == null) {
-				return null;
-			}
-			return row.isExpired()
-					? "the lease of " + row.holder() + " has run out, but its transaction is still open in the database"
-					: "held by " + row.holder() + ", whose lease is renewed or ends in " + row.remaining().toMillis()
-							+ " ms";
+			return row.heldBy();
 		}
 		catch (SQLException ex) {
 			return null;

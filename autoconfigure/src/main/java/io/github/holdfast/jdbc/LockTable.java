@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.fence.FenceRows;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
@@ -44,7 +46,7 @@ final class LockTable implements FenceRows {
 				acquired_at = acquired_at, expires_at = expires_at, version = version WHERE 1 = 0""";
 
 	private static final String FIND = """
-			SELECT {now}, l.epoch, l.owner, l.holder, COALESCE(r.expires_at, l.expires_at)
+			SELECT {now}, l.epoch, l.owner, l.holder, l.acquired_at, COALESCE(r.expires_at, l.expires_at)
 			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?
 			LEFT JOIN holdfast_renewal r ON {renewed}""";
 
@@ -120,8 +122,8 @@ final class LockTable implements FenceRows {
 				rs.next();
 				long now = rs.getLong(1);
 				long epoch = rs.getLong(2);
-				return rs.wasNull() ? new Row(now, NO_ROW, null, null, 0)
-						: new Row(now, epoch, rs.getString(3), rs.getString(4), rs.getLong(5));
+				return rs.wasNull() ? new Row(now, NO_ROW, null, null, 0, 0)
+						: new Row(now, epoch, rs.getString(3), rs.getString(4), rs.getLong(5), rs.getLong(6));
 			}
 		}
 	}
@@ -257,9 +259,10 @@ final class LockTable implements FenceRows {
 	 * @param epoch the epoch of the last holder, or -1 if there is no row
 	 * @param owner the owner, or {@code null} if the lock is free
 	 * @param holder who holds it, for people
+	 * @param acquiredAt when it was granted
 	 * @param expiresAt when the lease runs out
 	 */
-	record Row(long now, long epoch, @Nullable String owner, @Nullable String holder, long expiresAt) {
+	record Row(long now, long epoch, @Nullable String owner, @Nullable String holder, long acquiredAt, long expiresAt) {
 
 		boolean exists() {
 			return this.epoch != NO_ROW;
@@ -269,8 +272,21 @@ final class LockTable implements FenceRows {
 			return this.owner != null && this.expiresAt <= this.now;
 		}
 
-		Duration remaining() {
-			return Duration.of(this.expiresAt - this.now, ChronoUnit.MICROS);
+		@Nullable LockHolder heldBy() {
+			return (this.owner != null)
+					? new LockHolder(this.owner, text(), instant(this.acquiredAt), instant(this.expiresAt), this.epoch)
+					: null;
+		}
+
+		private String text() {
+			return isExpired()
+					? "the lease of " + this.holder + " has run out, but its transaction is still open in the database"
+					: "held by " + this.holder + ", whose lease is renewed or ends in "
+							+ TimeUnit.MICROSECONDS.toMillis(this.expiresAt - this.now) + " ms";
+		}
+
+		private static Instant instant(long micros) {
+			return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 		}
 
 	}

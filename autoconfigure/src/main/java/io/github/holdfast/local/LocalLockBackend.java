@@ -25,8 +25,7 @@ import io.github.holdfast.support.QueueLimits;
  */
 public final class LocalLockBackend implements LockBackend {
 
-	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.SESSION_BOUND,
-			Capability.NATIVE_QUEUE, Capability.IN_PROCESS);
+	private static final Set<Capability> CAPABILITIES = Set.of(Capability.FAIR, Capability.IN_PROCESS);
 
 	private static final CompletionStage<Boolean> RELEASED = CompletableFuture.completedStage(true);
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.fence.RowFence;
@@ -117,7 +118,7 @@ public final class OptimisticLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		return this.locks.holder(key);
 	}
 

@@ -13,6 +13,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -113,7 +114,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		return this.locks.holder(key);
 	}
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Deadline;
@@ -133,12 +134,14 @@ final class RedisLocks implements AutoCloseable {
 		return released.size() < 2 || number(released, 1) > 0 || !driver().knowsListeners();
 	}
 
-	@Nullable String holder(String key) {
+	@Nullable LockHolder holder(String key) {
 		CompletableFuture<List<Object>> answer = driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]);
 		try {
 			List<Object> holder = awaitUninterruptibly(answer, MIN_TIMEOUT);
-			return (holder.get(0) instanceof byte[] text) ? "held by " + new String(text, StandardCharsets.UTF_8)
-					+ ", whose lease is renewed or ends in " + number(holder, 1) + " ms" : null;
+			return (holder.get(0) instanceof byte[] text)
+					? LockHolder.described("held by " + new String(text, StandardCharsets.UTF_8)
+							+ ", whose lease is renewed or ends in " + number(holder, 1) + " ms")
+					: null;
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -113,7 +114,7 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		return this.nodes.stream().map((node) -> node.holder(key)).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 

@@ -14,6 +14,7 @@ import org.redisson.api.RedissonClient;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
@@ -88,12 +89,14 @@ public final class RedissonLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		try {
 			List<Object> holder = Answers.await(this.locks.holder(key), Duration.ZERO);
 			long remaining = (Long) holder.get(0);
 			return (remaining > 0)
-					? "held by " + holder.get(1) + ", whose lease is renewed or ends in " + remaining + " ms" : null;
+					? LockHolder.described(
+							"held by " + holder.get(1) + ", whose lease is renewed or ends in " + remaining + " ms")
+					: null;
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			return null;

@@ -17,6 +17,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -196,7 +197,7 @@ public final class JdbcSessionLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		try {
 			SessionDialect dialect = database().dialect();
 			try (Connection connection = this.dataSource.get().openOwn()) {
@@ -210,7 +211,7 @@ public final class JdbcSessionLockBackend implements LockBackend {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return Set.of(Capability.SESSION_BOUND, Capability.SAME_SESSION);
+		return Set.of(Capability.SAME_SESSION);
 	}
 
 	@Override

@@ -5,9 +5,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
@@ -26,7 +29,7 @@ final class SessionEpochs {
 			INSERT INTO holdfast_lock (epoch, holder, lock_key, acquired_at, expires_at, version)
 			VALUES ({epoch}, ?, ?, {now}, {now}, 0)""";
 
-	private static final String LAST_HOLDER = "SELECT holder FROM holdfast_lock WHERE lock_key = ?";
+	private static final String LAST_HOLDER = "SELECT holder, acquired_at, epoch FROM holdfast_lock WHERE lock_key = ?";
 
 	private static final int TIMEOUT_SECONDS = 5;
 
@@ -114,11 +117,12 @@ final class SessionEpochs {
 	/**
 	 * Who took a lock last.
 	 */
-	@Nullable String lastHolder(Connection connection, String key) throws SQLException {
+	@Nullable LockHolder lastHolder(Connection connection, String key) throws SQLException {
 		try (PreparedStatement statement = LockConnections.prepare(connection, LAST_HOLDER, Duration.ofSeconds(1))) {
 			this.dialect.setKey(statement, 1, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
 			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next() ? "last taken by " + rs.getString(1) : null;
+				return rs.next() ? new LockHolder(null, "last taken by " + rs.getString(1),
+						Instant.EPOCH.plus(rs.getLong(2), ChronoUnit.MICROS), null, rs.getLong(3)) : null;
 			}
 		}
 	}

@@ -46,7 +46,7 @@ final class SessionLease extends GrantedLease {
 	 * Whoever has the connection may still have a transaction on it.
 	 */
 	@Override
-	public boolean canBePassedOn() {
+	public boolean canBeHandedOver() {
 		return this.session.isFree();
 	}
 

@@ -1,6 +1,5 @@
 package io.github.holdfast.support;
 
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
@@ -8,7 +7,7 @@ import io.github.holdfast.LockRequest;
  *
  * @since 0.1.0
  */
-public abstract class GrantedLease implements LockLease {
+public abstract class GrantedLease implements HandoverLease {
 
 	private final LockRequest request;
 

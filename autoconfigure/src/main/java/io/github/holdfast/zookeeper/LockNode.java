@@ -59,6 +59,14 @@ record LockNode(String name, boolean shared, int sequence) {
 	}
 
 	/**
+	 * Who has this place.
+	 */
+	String owner() {
+		int end = this.name.lastIndexOf('-', this.name.lastIndexOf('-') - 1);
+		return this.name.substring((this.shared ? SHARED : EXCLUSIVE).length(), end);
+	}
+
+	/**
 	 * The first place of a prefix.
 	 */
 	static @Nullable LockNode first(List<LockNode> queue, String prefix) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
@@ -39,7 +40,7 @@ import io.github.holdfast.support.Deadline;
 public final class ZooKeeperLockBackend implements LockBackend {
 
 	private static final Set<Capability> CAPABILITIES = Set.of(Capability.SHARED, Capability.FAIR,
-			Capability.SESSION_BOUND, Capability.NATIVE_QUEUE, Capability.RELEASE_NOT_AWAITED);
+			Capability.RELEASE_NOT_AWAITED);
 
 	private final LockSessions sessions;
 
@@ -87,14 +88,14 @@ public final class ZooKeeperLockBackend implements LockBackend {
 	}
 
 	@Override
-	public @Nullable String holder(String key) {
+	public @Nullable LockHolder holder(String key) {
 		Deadline deadline = Deadline.PASSED;
 		try {
 			LockSession session = this.sessions.connected(deadline);
 			String lock = session.paths().lock(key);
 			List<LockNode> queue = LockNode.of(ZooKeeperAnswers.await(session.children(lock), deadline));
 			LockNode first = LockNode.first(queue, "");
-			return (first != null) ? "held by " + text(session, lock + '/' + first.name(), deadline) : null;
+			return (first != null) ? holder(first, text(session, lock + '/' + first.name(), deadline)) : null;
 		}
 		catch (KeeperException ex) {
 			return null;
@@ -103,6 +104,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
 			Thread.currentThread().interrupt();
 			return null;
 		}
+	}
+
+	private static LockHolder holder(LockNode node, String text) {
+		return new LockHolder(node.owner(), "held by " + text, null, null, null);
 	}
 
 	private static String text(LockSession session, String path, Deadline deadline)

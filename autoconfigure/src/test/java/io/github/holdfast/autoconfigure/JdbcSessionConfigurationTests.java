@@ -55,8 +55,7 @@ class JdbcSessionConfigurationTests {
 	void sessionModeNeedsOneProperty(TestDatabase database) {
 		application(database).run((context) -> {
 			assertThat(context.getBean(LockBackend.class)).hasToString("backend 'jdbc' in session mode");
-			assertThat(context.getBean(LockBackend.class).capabilities())
-				.contains(LockBackend.Capability.SESSION_BOUND);
+			assertThat(context.getBean(LockBackend.class).capabilities()).contains(LockBackend.Capability.SAME_SESSION);
 		});
 	}
 

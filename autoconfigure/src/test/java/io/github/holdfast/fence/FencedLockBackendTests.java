@@ -25,6 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
@@ -125,8 +126,9 @@ class FencedLockBackendTests {
 			databases.whilePredecessorCommits(() -> {
 				for (Duration waitTime : List.of(Duration.ZERO, Duration.ofMillis(300))) {
 					assertThat(databases.fenced().acquire(request(waitTime))).isNull();
-					assertThat(databases.fenced().holder("key")).contains("the transaction of the last holder",
-							"is still open in the database");
+					assertThat(databases.fenced().holder("key")).extracting(LockHolder::text)
+						.asString()
+						.contains("the transaction of the last holder", "is still open in the database");
 					assertThat(databases.store().holder("key")).as("free in the store").isNull();
 				}
 				return null;

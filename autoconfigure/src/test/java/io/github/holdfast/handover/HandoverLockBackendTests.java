@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
@@ -222,7 +223,7 @@ class HandoverLockBackendTests {
 
 	@Test
 	void storeTellsHolderAndCapabilities() {
-		assertThat(this.backend.holder("A")).isEqualTo("holder of A");
+		assertThat(this.backend.holder("A")).isEqualTo(LockHolder.described("holder of A"));
 		assertThat(this.backend.capabilities()).containsExactly(LockBackend.Capability.SHARED);
 		assertThat(this.backend).hasToString("backend 'store'");
 	}
@@ -332,8 +333,8 @@ class HandoverLockBackendTests {
 		}
 
 		@Override
-		public String holder(String key) {
-			return "holder of " + key;
+		public LockHolder holder(String key) {
+			return LockHolder.described("holder of " + key);
 		}
 
 		@Override

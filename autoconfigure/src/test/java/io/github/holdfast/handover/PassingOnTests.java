@@ -25,6 +25,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.HandoverLease;
 import io.github.holdfast.support.QueueLimits;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -514,7 +515,7 @@ class PassingOnTests {
 
 	}
 
-	private static final class Lease implements LockLease {
+	private static final class Lease implements HandoverLease {
 
 		private final Store store;
 
@@ -585,7 +586,7 @@ class PassingOnTests {
 		}
 
 		@Override
-		public boolean canBePassedOn() {
+		public boolean canBeHandedOver() {
 			return !this.used;
 		}
 

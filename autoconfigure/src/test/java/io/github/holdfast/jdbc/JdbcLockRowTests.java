@@ -36,6 +36,7 @@ import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.SqlDialect;
@@ -71,6 +72,28 @@ class JdbcLockRowTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	void holderIsToldAsTheRowSays(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			assertThat(backend.holder("key")).isNull();
+			LockLease lease = acquire(backend, PATIENCE);
+			assertThat(lease).isNotNull();
+			new JdbcTemplate(dataSource)
+				.update("UPDATE holdfast_lock SET acquired_at = 1000001, expires_at = 4102444800000000");
+			LockHolder holder = backend.holder("key");
+			assertThat(holder).isNotNull();
+			assertThat(holder.owner()).isEqualTo(lease.owner());
+			assertThat(holder.epoch()).isEqualTo(lease.epoch());
+			assertThat(holder.since()).isEqualTo("1970-01-01T00:00:01.000001Z");
+			assertThat(holder.expires()).isEqualTo("2100-01-01T00:00:00Z");
+			assertThat(holder.text()).matches("held by .+, whose lease is renewed or ends in \\d+ ms");
+			assertThat(lease.release().toCompletableFuture().join()).isTrue();
+			assertThat(backend.holder("key")).isNull();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
 	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
@@ -79,7 +102,7 @@ class JdbcLockRowTests {
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = acquired_at");
 			try (Connection inFlight = shareLock(dataSource)) {
 				assertBusyInTime(backend);
-				assertThat(backend.holder("key")).contains("still open");
+				assertThat(backend.holder("key")).extracting(LockHolder::text).asString().contains("still open");
 				inFlight.rollback();
 			}
 			LockLease successor = acquire(backend, PATIENCE);

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -81,7 +82,10 @@ class RedisQuorumTests {
 		failure.of(this.quorum, 0);
 		LockLease lease = acquired(this.backend);
 		assertThat(this.other.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
-		await().atMost(LONG).untilAsserted(() -> assertThat(this.backend.holder(this.key)).contains("held by test"));
+		await().atMost(LONG)
+			.untilAsserted(() -> assertThat(this.backend.holder(this.key)).extracting(LockHolder::text)
+				.asString()
+				.contains("held by test"));
 		assertThat(lease.renew(LONG)).isTrue();
 		FutureTask<@Nullable LockLease> waiter = start(() -> this.other.acquire(RedisRequests.request(this.key, LONG)));
 		assertThat(release(lease)).isTrue();

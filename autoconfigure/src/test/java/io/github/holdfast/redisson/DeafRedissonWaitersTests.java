@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.support.HandoverLease;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
@@ -84,7 +85,7 @@ class DeafRedissonWaitersTests {
 	}
 
 	private static boolean othersWait(LockLease lease) {
-		return lease.othersWait().toCompletableFuture().join();
+		return ((HandoverLease) lease).othersWait().toCompletableFuture().join();
 	}
 
 }

@@ -24,6 +24,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
@@ -346,7 +347,9 @@ class RedissonLockFaultTests {
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(lease.renew(LONG)).isTrue();
 		this.server.command("SCRIPT", "FLUSH");
-		await().untilAsserted(() -> assertThat(this.backend.holder(this.key)).contains("held by test"));
+		await().untilAsserted(() -> assertThat(this.backend.holder(this.key)).extracting(LockHolder::text)
+			.asString()
+			.contains("held by test"));
 		this.server.command("SCRIPT", "FLUSH");
 		assertThat(join(lease.release())).isTrue();
 		assertThat(this.backend.holder(this.key)).isNull();

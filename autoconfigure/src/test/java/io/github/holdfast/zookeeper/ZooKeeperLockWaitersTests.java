@@ -12,6 +12,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.support.HandoverLease;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -77,7 +78,7 @@ class ZooKeeperLockWaitersTests {
 	}
 
 	private static boolean othersWait(LockLease lease) throws Exception {
-		return lease.othersWait().toCompletableFuture().get();
+		return ((HandoverLease) lease).othersWait().toCompletableFuture().get();
 	}
 
 }

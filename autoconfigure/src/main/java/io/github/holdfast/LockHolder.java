@@ -1,0 +1,31 @@
+package io.github.holdfast;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds a lock, as far as the store tells.
+ *
+ * @param owner the owner of the acquisition, or {@code null} if it is not told
+ * @param text who that is and for how long, for people
+ * @param since when the lock was granted by the clock of the store, or {@code null} if it
+ * is not told
+ * @param expires when the lease runs out by the clock of the store unless it is renewed,
+ * or {@code null} if it is not told or does not
+ * @param epoch the epoch of the grant, or {@code null} if it is not told
+ * @since 0.1.0
+ */
+public record LockHolder(@Nullable String owner, String text, @Nullable Instant since, @Nullable Instant expires,
+		@Nullable Long epoch) {
+
+	/**
+	 * A holder of whom nothing is told but a text.
+	 * @param text who it is and for how long, for people
+	 * @return the holder
+	 */
+	public static LockHolder described(String text) {
+		return new LockHolder(null, text, null, null, null);
+	}
+
+}
