@@ -65,6 +65,16 @@ public record DatabaseAccess(String url, String user, String password) {
 	}
 
 	/**
+	 * Returns the way to the same database with a wait of a second for a row of H2, which
+	 * knows no other limit: a query time-out does not end such a wait.
+	 * @return a copy; other databases wait as long as ever
+	 */
+	public DatabaseAccess impatient() {
+		return new DatabaseAccess(this.url.replaceFirst("LOCK_TIMEOUT=\\d+", "LOCK_TIMEOUT=1000"), this.user,
+				this.password);
+	}
+
+	/**
 	 * Runs an SQL script.
 	 * @param dataSource where to run it
 	 * @param path the place of the script on the class path

@@ -37,7 +37,7 @@ class JpaWithoutAutoCommitTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void nobodyTakesTheLockBetweenCheckAndCommit(TestDatabase database) {
-		DatabaseAccess access = database.newDatabase();
+		DatabaseAccess access = database.newDatabase().impatient();
 		try (HikariDataSource observer = access.dataSource(2); HikariDataSource dataSource = new HikariDataSource()) {
 			dataSource.setJdbcUrl(access.url());
 			dataSource.setUsername(access.user());

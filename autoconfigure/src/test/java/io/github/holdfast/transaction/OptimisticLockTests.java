@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -28,6 +29,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
+import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,7 +55,7 @@ class OptimisticLockTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void bodyThatTriesAgainByItselfIsNotRepeatedAfterItsCommit(TestDatabase database) {
-		run(database, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(LockedApplication.jdbc(database.newDatabase().impatient()), (context, documents) -> {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			documents.merge("first", NOTHING);
 			LockTemplate locks = context.getBean(LockTemplate.class)
@@ -455,8 +457,11 @@ class OptimisticLockTests {
 	}
 
 	private static void run(TestDatabase database, LockPlace place, Scenario scenario) {
-		place.application(database)
-			.withBean(DocumentService.class)
+		run(place.application(database), scenario);
+	}
+
+	private static void run(ApplicationContextRunner application, Scenario scenario) {
+		application.withBean(DocumentService.class)
 			.run((context) -> scenario.run(context, context.getBean(DocumentService.class)));
 	}
 

@@ -33,7 +33,7 @@ class ReadOnlyDriverTests {
 	@CsvSource({ "MARIADB,", "MARIADB,readOnlyPropagatesToServer=false", "POSTGRESQL,",
 			"POSTGRESQL,readOnlyMode=ignore", "H2," })
 	void whatIsWrittenInAReadOnlyTransactionIsFenced(TestDatabase database, @Nullable String option) {
-		DatabaseAccess access = database.newDatabase();
+		DatabaseAccess access = database.newDatabase().impatient();
 		String url = (option != null) ? access.url() + (access.url().contains("?") ? "&" : "?") + option : access.url();
 		try (HikariDataSource observer = access.dataSource(2);
 				HikariDataSource dataSource = new DatabaseAccess(url, access.user(), access.password()).dataSource(4)) {
