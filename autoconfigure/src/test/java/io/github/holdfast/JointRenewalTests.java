@@ -36,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(120)
 @Tag("F76")
+@Tag("race")
 class JointRenewalTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);

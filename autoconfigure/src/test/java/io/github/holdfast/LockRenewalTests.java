@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  * How leases are kept alive while a body runs.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("race")
 class LockRenewalTests {
 
 	private static final Duration LEASE = Duration.ofMillis(300);

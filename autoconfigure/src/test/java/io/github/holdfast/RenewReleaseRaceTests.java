@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * renewal leaves behind would keep the next round from getting the lock.
  */
 @Tag("F40")
+@Tag("race")
 class RenewReleaseRaceTests {
 
 	/** The number of rounds on each backend, if it is to be another one. */

@@ -49,6 +49,7 @@ final class RestoredNode {
 		Store store = Store.valueOf(args[0]);
 		List<String> address = List.of(args).subList(1, args.length);
 		store.use(address, (backend) -> {
+			connect(backend);
 			try (LockTemplate locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofSeconds(1))) {
 				for (String line = input.readLine(); line != null; line = input.readLine()) {
 					acquire(locks, input);
@@ -56,6 +57,22 @@ final class RestoredNode {
 			}
 		});
 		System.exit(0);
+	}
+
+	/**
+	 * The first request of a JVM may take longer than a store has for its answer. This
+	 * one makes nothing at random.
+	 */
+	private static void connect(LockBackend backend) {
+		for (boolean connected = false; !connected;) {
+			try {
+				backend.holder("connect");
+				connected = true;
+			}
+			catch (LockBackendException ex) {
+				System.err.println(ex);
+			}
+		}
 	}
 
 	private static void acquire(LockTemplate locks, BufferedReader input) throws IOException {

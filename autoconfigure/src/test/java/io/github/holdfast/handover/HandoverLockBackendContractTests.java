@@ -3,9 +3,10 @@ package io.github.holdfast.handover;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 
-import io.github.holdfast.LeaseExpiryContractTests;
+import io.github.holdfast.testsupport.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -15,6 +16,7 @@ import io.github.holdfast.testsupport.TestDatabase;
  * The contract on two JVMs' local queues in front of one lock table.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("race")
 class HandoverLockBackendContractTests extends LeaseExpiryContractTests {
 
 	private final HikariDataSource dataSource = TestDatabase.H2.newDatabase().dataSource(20);

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
@@ -32,6 +33,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * At most one local thread talks to the store about a key.
  */
+@Tag("race")
 class HandoverLockBackendTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);

@@ -35,6 +35,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(60)
 @Tag("F76")
+@Tag("race")
 class JointRenewalOfTurnsTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * When a lease of the store goes from thread to thread, and when it must not.
  */
+@Tag("race")
 class PassingOnTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);

@@ -1,11 +1,14 @@
 package io.github.holdfast.local;
 
+import org.junit.jupiter.api.Tag;
+
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackendContractTests;
+import io.github.holdfast.testsupport.LockBackendContractTests;
 
 /**
  * The contract on locks in this JVM.
  */
+@Tag("race")
 class LocalLockBackendTests extends LockBackendContractTests {
 
 	@Override

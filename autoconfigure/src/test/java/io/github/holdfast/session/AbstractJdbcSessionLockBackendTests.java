@@ -10,9 +10,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackendContractTests;
 import io.github.holdfast.jdbc.DocumentedGrants;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockBackendContractTests;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;

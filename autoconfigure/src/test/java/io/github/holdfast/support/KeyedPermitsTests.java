@@ -17,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Permits are handed on in order, and none gets lost.
  */
+@Tag("race")
 class KeyedPermitsTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);

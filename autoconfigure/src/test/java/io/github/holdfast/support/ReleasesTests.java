@@ -20,6 +20,7 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(60)
 @Tag("F79")
+@Tag("race")
 class ReleasesTests {
 
 	private static final Duration LONG = Duration.ofMinutes(10);

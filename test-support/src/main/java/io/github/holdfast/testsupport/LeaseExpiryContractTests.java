@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.testsupport;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +8,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -1,4 +1,4 @@
-package io.github.holdfast;
+package io.github.holdfast.testsupport;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +25,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
