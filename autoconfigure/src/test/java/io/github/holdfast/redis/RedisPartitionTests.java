@@ -1,18 +1,14 @@
 package io.github.holdfast.redis;
 
 import java.time.Duration;
-import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,10 +21,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
+import io.github.holdfast.testsupport.LeasePartitionContractTests;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.TestStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,95 +35,55 @@ import static org.awaitility.Awaitility.await;
  * The network between a client and Redis fails at each step of a lock. Another client
  * sees what is left.
  */
-@Timeout(120)
-class RedisPartitionTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
-
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-	private static final Duration LONG = Duration.ofMinutes(10);
+class RedisPartitionTests extends LeasePartitionContractTests {
 
 	private static final RedisServer server = RedisServer.start();
-
-	private final FaultProxy proxy = new FaultProxy(server.port());
-
-	private final RedisConnectionFactory near = RedisConnections.lettuce(this.proxy.port());
-
-	private final RedisConnectionFactory far = RedisConnections.lettuce(server.port());
-
-	private final RedisLockBackend backend = new RedisLockBackend(() -> this.near);
-
-	private final RedisLockBackend other = new RedisLockBackend(() -> this.far);
-
-	private final String key = "partition:" + UUID.randomUUID();
 
 	@AfterAll
 	static void stop() {
 		server.close();
 	}
 
-	@AfterEach
-	void close() {
-		this.proxy.inject(Fault.NONE);
-		RedisConnections.close(this.near);
-		RedisConnections.close(this.far);
-		this.proxy.close();
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
-	@Tag("F20")
-	@Tag("F23")
-	void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
-		connect();
-		this.proxy.inject(fault);
-		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.backend.acquire(RedisRequests.request(this.key, NO_WAIT)))
-			.withMessageContaining("did not answer in time");
-		this.proxy.inject(Fault.NONE);
-		awaitFreeForGood();
+	@Override
+	protected TestStore open() {
+		return new RedisTestStore(server);
 	}
 
 	@Test
 	@Tag("F20")
 	@Tag("F23")
 	void grantWhoseAnswerWasLostWithTheConnectionIsGivenBack() throws Exception {
-		connect();
-		this.proxy.inject(Fault.DROP_REPLIES);
+		proxy().inject(Fault.DROP_REPLIES);
 		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.backend.acquire(RedisRequests.request(this.key, NO_WAIT)));
-		this.proxy.inject(Fault.NONE);
-		this.proxy.reset();
+			.isThrownBy(() -> store().near().acquire(request(NO_WAIT)));
+		proxy().inject(Fault.NONE);
+		proxy().reset();
 		awaitFreeForGood();
 	}
 
 	@Test
 	@Tag("F20")
 	void requestThatIsSentAgainGetsTheSameLock() throws Exception {
-		connect();
-		this.proxy.inject(Fault.DROP_REPLIES);
-		FutureTask<@Nullable LockLease> acquisition = start(
-				() -> this.backend.acquire(RedisRequests.request(this.key, PATIENCE)));
+		proxy().inject(Fault.DROP_REPLIES);
+		FutureTask<@Nullable LockLease> acquisition = start(() -> store().near().acquire(request(PATIENCE)));
 		await().until(this::isHeld);
 		String epoch = epoch();
-		this.proxy.inject(Fault.NONE);
+		proxy().inject(Fault.NONE);
 		closeConnections();
 		LockLease lease = acquisition.get();
 		assertThat(lease).isNotNull();
 		assertThat(lease.epoch()).hasToString(epoch);
-		assertThat(lease.release().toCompletableFuture().get()).isTrue();
+		assertThat(release(lease).get()).isTrue();
 	}
 
 	@Test
 	@Tag("F20")
 	void releaseThatIsSentAgainIsNoLoss() throws Exception {
-		connect();
-		LockLease lease = acquired(this.backend);
-		this.proxy.inject(Fault.DROP_REPLIES);
-		CompletableFuture<Boolean> release = lease.release().toCompletableFuture();
+		LockLease lease = acquired(store().near());
+		proxy().inject(Fault.DROP_REPLIES);
+		CompletableFuture<Boolean> release = release(lease);
 		await().until(() -> !isHeld());
-		this.proxy.inject(Fault.NONE);
+		proxy().inject(Fault.NONE);
 		closeConnections();
 		assertThat(release.get()).isTrue();
 	}
@@ -138,15 +95,15 @@ class RedisPartitionTests {
 	@EnumSource
 	@Tag("F79")
 	void releaseThatFailedIsSentAgain(Client client) throws Exception {
-		RedisConnectionFactory impatient = client.connect(this.proxy.port());
+		RedisConnectionFactory impatient = client.connect(proxy().port());
 		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient)) {
-			LockLease lease = backend.acquire(RedisRequests.request(this.key, PATIENCE, LONG));
+			LockLease lease = backend.acquire(request(PATIENCE, Duration.ofMinutes(10)));
 			assertThat(lease).isNotNull();
-			this.proxy.inject(Fault.REFUSE);
-			this.proxy.reset();
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(lease.release().toCompletableFuture()::get)
+			proxy().inject(Fault.REFUSE);
+			proxy().reset();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(release(lease)::get)
 				.withCauseInstanceOf(LockBackendException.class);
-			this.proxy.inject(Fault.NONE);
+			proxy().inject(Fault.NONE);
 			await().atMost(PATIENCE).until(() -> !isHeld());
 		}
 		finally {
@@ -157,24 +114,24 @@ class RedisPartitionTests {
 	@Test
 	@Tag("F79")
 	void grantWithoutAnswerIsGivenBackAlthoughTheClientDropsTheRelease() throws Exception {
-		RedisConnectionFactory impatient = Client.LETTUCE.connect(this.proxy.port());
+		RedisConnectionFactory impatient = Client.LETTUCE.connect(proxy().port());
 		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient);
 				RedisConnection connection = impatient.getConnection()) {
-			assertThat(acquired(backend).release().toCompletableFuture().get()).isTrue();
-			this.proxy.beforeReply(() -> {
+			assertThat(release(acquired(backend)).get()).isTrue();
+			proxy().beforeReply(() -> {
 				if (isHeld()) {
-					this.proxy.inject(Fault.REFUSE);
-					this.proxy.reset();
+					proxy().inject(Fault.REFUSE);
+					proxy().reset();
 				}
 			});
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> backend.acquire(RedisRequests.request(this.key, NO_WAIT, LONG)));
+				.isThrownBy(() -> backend.acquire(request(NO_WAIT, Duration.ofMinutes(10))));
 			assertThatExceptionOfType(DataAccessException.class).as("what came after the release has been dropped")
 				.isThrownBy(connection::ping);
 			assertThat(isHeld()).isTrue();
-			this.proxy.beforeReply(() -> {
+			proxy().beforeReply(() -> {
 			});
-			this.proxy.inject(Fault.NONE);
+			proxy().inject(Fault.NONE);
 			await().atMost(PATIENCE).until(() -> !isHeld());
 		}
 		finally {
@@ -182,159 +139,53 @@ class RedisPartitionTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
-	@Tag("F20")
-	void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
-		connect();
-		LockLease lease = acquired(this.other);
-		FutureTask<@Nullable LockLease> waiter = start(
-				() -> this.backend.acquire(RedisRequests.request(this.key, Duration.ofSeconds(6))));
-		awaitSubscribed();
-		this.proxy.inject(fault);
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
-			.withCauseInstanceOf(LockBackendException.class);
-		lease.release().toCompletableFuture().get();
-		this.proxy.inject(Fault.NONE);
-		awaitFreeForGood();
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
-	@Tag("F20")
-	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
-		connect();
-		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofSeconds(1)));
-		assertThat(lease).isNotNull();
-		this.proxy.inject(fault);
-		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofSeconds(1)));
-		LockLease successor = this.other.acquire(RedisRequests.request(this.key, PATIENCE));
-		assertThat(lease.isValid()).isFalse();
-		assertThat(successor).isNotNull();
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get)
-			.withCauseInstanceOf(LockBackendException.class);
-		this.proxy.inject(Fault.NONE);
-		assertThat(lease.renew(PATIENCE)).isFalse();
-		assertThat(successor.renew(PATIENCE)).isTrue();
-		assertThat(successor.release().toCompletableFuture().get()).isTrue();
-	}
-
 	@Test
 	@Tag("F20")
 	void renewalThatShortensTheLeaseCountsAlthoughItsAnswerIsLost() throws Exception {
-		LockLease lease = acquired(this.backend);
+		LockLease lease = acquired(store().near());
 		// So that Redis knows the script
 		assertThat(lease.renew(PATIENCE)).isTrue();
-		this.proxy.inject(Fault.HOLD_REPLIES);
+		proxy().inject(Fault.HOLD_REPLIES);
 		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofMillis(500)));
-		LockLease successor = this.other.acquire(RedisRequests.request(this.key, PATIENCE));
+		LockLease successor = store().far().acquire(request(PATIENCE));
 		assertThat(successor).isNotNull();
 		assertThat(lease.isValid()).isFalse();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get);
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS", "HOLD_REPLIES" })
-	@Tag("F20")
-	void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
-		LockLease lease = acquired(this.backend);
-		this.proxy.inject(fault);
-		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> lease.release().toCompletableFuture().get())
-			.withCauseInstanceOf(LockBackendException.class);
-		this.proxy.inject(Fault.NONE);
-		awaitFreeForGood();
-	}
-
 	@Test
 	@Tag("F20")
 	void releaseThatIsCutOffArrivesLaterAlthoughItsScriptIsForgotten() throws Exception {
-		connect();
-		LockLease lease = acquired(this.backend);
-		this.proxy.inject(Fault.HOLD_REQUESTS);
-		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> lease.release().toCompletableFuture().get())
+		LockLease lease = acquired(store().near());
+		proxy().inject(Fault.HOLD_REQUESTS);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> release(lease).get())
 			.withCauseInstanceOf(LockBackendException.class);
 		server.command("SCRIPT", "FLUSH");
-		this.proxy.inject(Fault.NONE);
+		proxy().inject(Fault.NONE);
 		await().atMost(PATIENCE).until(() -> !isHeld());
 	}
 
 	@Test
 	@Tag("F20")
 	void releaseThatIsSentAgainAfterTheNextGrantIsTakenForALoss() throws Exception {
-		connect();
-		LockLease lease = acquired(this.backend);
-		this.proxy.inject(Fault.DROP_REPLIES);
-		CompletableFuture<Boolean> release = lease.release().toCompletableFuture();
+		LockLease lease = acquired(store().near());
+		proxy().inject(Fault.DROP_REPLIES);
+		CompletableFuture<Boolean> release = release(lease);
 		await().until(() -> !isHeld());
-		LockLease next = acquired(this.other);
-		this.proxy.inject(Fault.NONE);
+		LockLease next = acquired(store().far());
+		proxy().inject(Fault.NONE);
 		closeConnections();
 		assertThat(release.get()).isFalse();
 		assertThat(next.renew(PATIENCE)).isTrue();
 	}
 
 	@Test
-	@Tag("F16")
-	void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
-		connect();
-		this.proxy.inject(Fault.HOLD_REPLIES);
-		FutureTask<@Nullable LockLease> acquisition = new FutureTask<>(
-				() -> this.backend.acquire(RedisRequests.request(this.key, PATIENCE)));
-		Thread thread = new Thread(acquisition);
-		thread.start();
-		await().until(this::isHeld);
-		thread.interrupt();
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(acquisition::get)
-			.withCauseInstanceOf(InterruptedException.class);
-		this.proxy.inject(Fault.NONE);
-		awaitFreeForGood();
-	}
-
-	@Test
-	@Tag("F24")
-	void leaseOfASlowRedisIsCountedFromBeforeTheRequest() throws Exception {
-		connect();
-		this.proxy.delay(Duration.ofMillis(300));
-		LockLease slow = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofSeconds(30)));
-		assertThat(slow).isNotNull();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
-		assertThat(slow.renew(Duration.ofSeconds(30))).isTrue();
-		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
-	}
-
-	@Test
 	@Tag("F24")
 	void leaseThatTookLongerThanItsTimeIsNotValid() throws Exception {
-		connect();
-		this.proxy.delay(Duration.ofMillis(300));
-		LockLease lease = this.backend.acquire(RedisRequests.request(this.key, PATIENCE, Duration.ofMillis(500)));
+		proxy().delay(Duration.ofMillis(300));
+		LockLease lease = store().near().acquire(request(PATIENCE, Duration.ofMillis(500)));
 		assertThat(lease).isNotNull();
 		assertThat(lease.isValid()).isFalse();
-	}
-
-	/**
-	 * The connection is made at the first use, which must not meet the fault. A request
-	 * on one that has just been broken may fail.
-	 */
-	private void connect() {
-		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> {
-			LockLease lease = this.backend.acquire(RedisRequests.request("connect:" + this.key, PATIENCE));
-			return lease != null && lease.release().toCompletableFuture().get();
-		});
-	}
-
-	private LockLease acquired(RedisLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(RedisRequests.request(this.key, PATIENCE));
-		assertThat(lease).isNotNull();
-		return lease;
-	}
-
-	private <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
-		FutureTask<T> task = new FutureTask<>(call);
-		new Thread(task).start();
-		return task;
 	}
 
 	/**
@@ -345,27 +196,8 @@ class RedisPartitionTests {
 		server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
 	}
 
-	private boolean isHeld() {
-		return server.command("EXISTS", LockKey.of(this.key).lock()).equals(1L);
-	}
-
 	private String epoch() {
 		return server.command("HGET", LockKey.of(this.key).lock(), "epoch").toString();
-	}
-
-	private void awaitSubscribed() {
-		await()
-			.until(() -> server.command("PUBSUB", "NUMSUB", LockKey.of(this.key).channel()).toString().endsWith(" 1]"));
-	}
-
-	/**
-	 * Long before the lease would run out; then nothing that is still on its way takes
-	 * the lock.
-	 */
-	private void awaitFreeForGood() throws Exception {
-		connect();
-		await().atMost(PATIENCE).until(() -> !isHeld());
-		await().during(Duration.ofMillis(300)).atMost(PATIENCE).until(() -> !isHeld());
 	}
 
 	/**

@@ -1,0 +1,57 @@
+package io.github.holdfast.testsupport;
+
+import io.github.holdfast.LockBackend;
+
+/**
+ * A store of locks as a contract sees it: two nodes with clients of their own, of which
+ * the network of the first can fail, and what is in the store.
+ */
+public interface TestStore extends AutoCloseable {
+
+	/**
+	 * The node behind the proxy.
+	 * @return the same backend each time
+	 */
+	LockBackend near();
+
+	/**
+	 * The node that reaches the store at any time.
+	 * @return the same backend each time
+	 */
+	LockBackend far();
+
+	/**
+	 * The network of the first node.
+	 * @return the proxy, closed with this
+	 */
+	FaultProxy proxy();
+
+	/**
+	 * Whether somebody has a lock, or a place among those who wait for it.
+	 * @param key the key of the lock
+	 * @return what the store says, not a client
+	 */
+	boolean isHeld(String key);
+
+	/**
+	 * Whether somebody waits for a lock that another one has.
+	 * @param key the key of the lock
+	 * @return what the store says, not a client
+	 */
+	boolean isWaitedFor(String key);
+
+	/**
+	 * What the locks of the first node would end with, if anything.
+	 * @return an id of its session, the same as long as it lives
+	 */
+	default long session() {
+		return 0;
+	}
+
+	/**
+	 * Closes the clients and the proxy, but not a server that others use too.
+	 */
+	@Override
+	void close();
+
+}
