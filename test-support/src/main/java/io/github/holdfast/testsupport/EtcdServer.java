@@ -174,6 +174,14 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	/**
+	 * Deletes what a server that was killed has on disk, so that its next start is its
+	 * first one.
+	 */
+	public void forget() {
+		delete(this.directory.resolve("data"));
+	}
+
+	/**
 	 * Starts the server again, with what it has on disk. Kills it first if it runs.
 	 */
 	public void restart() {
@@ -218,8 +226,12 @@ public final class EtcdServer implements AutoCloseable {
 		if (this.process != null) {
 			kill();
 		}
+		delete(this.directory);
+	}
+
+	private static void delete(Path directory) {
 		try {
-			FileSystemUtils.deleteRecursively(this.directory);
+			FileSystemUtils.deleteRecursively(directory);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,6 +1,5 @@
 package io.github.holdfast.sample.wms.proof;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 
@@ -33,7 +32,7 @@ enum Backend {
 		this.starter = starter;
 	}
 
-	LockServer start() throws IOException {
+	LockServer start() {
 		return this.starter.start();
 	}
 
@@ -45,7 +44,7 @@ enum Backend {
 	@FunctionalInterface
 	private interface Starter {
 
-		LockServer start() throws IOException;
+		LockServer start();
 
 	}
 

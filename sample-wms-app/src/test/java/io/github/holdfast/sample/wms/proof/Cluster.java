@@ -26,7 +26,7 @@ final class Cluster implements AutoCloseable {
 	 * @param arguments what they are told in addition
 	 * @return the nodes
 	 */
-	static Cluster start(String name, TestDatabase database, LockServer server, String... arguments)
+	static Cluster start(String name, StockDatabase database, LockServer server, String... arguments)
 			throws IOException {
 		List<String> all = new ArrayList<>(database.arguments());
 		all.addAll(server.arguments());

@@ -1,6 +1,5 @@
 package io.github.holdfast.sample.wms.proof;
 
-import java.io.IOException;
 import java.util.List;
 
 /**
@@ -23,7 +22,7 @@ interface LockServer extends AutoCloseable {
 
 		void kill();
 
-		void restart() throws IOException;
+		void restart();
 
 	}
 

@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +17,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,19 +37,12 @@ class OversellProofIT {
 	private static final Sale.Action NOTHING = () -> {
 	};
 
-	private final Map<BusinessDatabase, TestDatabase> databases = new EnumMap<>(BusinessDatabase.class);
-
-	@AfterAll
-	void stop() throws Exception {
-		for (TestDatabase database : this.databases.values()) {
-			database.close();
-		}
-	}
+	private final Map<TestDatabase, StockDatabase> databases = new EnumMap<>(TestDatabase.class);
 
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, JDBC", "POSTGRESQL, JDBC" })
-	void sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(BusinessDatabase type, Backend backend) throws Exception {
-		TestDatabase database = database(type);
+	void sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(TestDatabase type, Backend backend) throws Exception {
+		StockDatabase database = database(type);
 		try (LockServer server = backend.start();
 				Cluster cluster = Cluster.start("locked-" + backend, database, server, "--holdfast.lease-time=3s")) {
 			Sale sale = new Sale(database, cluster);
@@ -63,13 +57,12 @@ class OversellProofIT {
 	@ParameterizedTest
 	@MethodSource("everyOtherPairing")
 	@Tag("long")
-	void sellsExactlyWhatThereIsEverywhereAndAlsoWhenNodeIsKilled(BusinessDatabase type, Backend backend)
-			throws Exception {
+	void sellsExactlyWhatThereIsEverywhereAndAlsoWhenNodeIsKilled(TestDatabase type, Backend backend) throws Exception {
 		sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(type, backend);
 	}
 
 	static Stream<Arguments> everyOtherPairing() {
-		return Stream.of(BusinessDatabase.values())
+		return Stream.of(TestDatabase.values())
 			.flatMap((type) -> Stream.of(Backend.values()).map((backend) -> Arguments.of(type, backend)))
 			.filter((pairing) -> !List.of("[H2, session]", "[MARIADB, jdbc]", "[POSTGRESQL, jdbc]")
 				.contains(List.of(pairing.get()).toString()));
@@ -77,8 +70,8 @@ class OversellProofIT {
 
 	@ParameterizedTest
 	@CsvSource("MARIADB, REDIS")
-	void sellsExactlyWhatThereIsWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
-		TestDatabase database = database(type);
+	void sellsExactlyWhatThereIsWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
+		StockDatabase database = database(type);
 		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
 				Cluster cluster = Cluster.start("forgotten-" + backend, database, server, "--holdfast.wait-time=2s")) {
 			Sale.Result result = sellWhileLocksAreForgotten(backend + ", server killed", database, server, cluster);
@@ -91,15 +84,14 @@ class OversellProofIT {
 	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, REDISSON", "POSTGRESQL, REDISSON", "MARIADB, ETCD",
 			"POSTGRESQL, ETCD" })
 	@Tag("long")
-	void sellsExactlyWhatThereIsEverywhereWhenLocksAreForgotten(BusinessDatabase type, Backend backend)
-			throws Exception {
+	void sellsExactlyWhatThereIsEverywhereWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
 		sellsExactlyWhatThereIsWhenLocksAreForgotten(type, backend);
 	}
 
 	@ParameterizedTest
 	@CsvSource("MARIADB, REDIS")
-	void oversellsWithoutFenceWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
-		TestDatabase database = database(type);
+	void oversellsWithoutFenceWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
+		StockDatabase database = database(type);
 		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
 				Cluster cluster = Cluster.start("unfenced-" + backend, database, server, "--holdfast.wait-time=2s",
 						"--holdfast.commit-guard=lease", "--wms.items.enabled=false", "--holdfast.lease-time=10m")) {
@@ -111,7 +103,7 @@ class OversellProofIT {
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, ETCD" })
 	@Tag("long")
-	void oversellsEverywhereWithoutFenceWhenLocksAreForgotten(BusinessDatabase type, Backend backend) throws Exception {
+	void oversellsEverywhereWithoutFenceWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
 		oversellsWithoutFenceWhenLocksAreForgotten(type, backend);
 	}
 
@@ -120,8 +112,8 @@ class OversellProofIT {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = "MARIADB")
-	void oversellsWithoutLocks(BusinessDatabase type) throws Exception {
-		TestDatabase database = database(type);
+	void oversellsWithoutLocks(TestDatabase type) throws Exception {
+		StockDatabase database = database(type);
 		try (LockServer server = Backend.JDBC.start();
 				Cluster cluster = Cluster.start("unlocked", database, server, "--holdfast.enabled=false")) {
 			assertOversold(new Sale(database, cluster).run("locks off", ONE_SKU, NOTHING));
@@ -131,7 +123,7 @@ class OversellProofIT {
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MARIADB")
 	@Tag("long")
-	void oversellsEverywhereWithoutLocks(BusinessDatabase type) throws Exception {
+	void oversellsEverywhereWithoutLocks(TestDatabase type) throws Exception {
 		oversellsWithoutLocks(type);
 	}
 
@@ -139,7 +131,7 @@ class OversellProofIT {
 	 * The server has forgotten the lock of one who is about to write the stock when
 	 * another one gets it, too.
 	 */
-	private static Sale.Result sellWhileLocksAreForgotten(String title, TestDatabase database,
+	private static Sale.Result sellWhileLocksAreForgotten(String title, StockDatabase database,
 			LockServer.Forgetful server, Cluster cluster) throws Exception {
 		Sale sale = new Sale(database, cluster);
 		return sale.run(title, ONE_SKU, halfWay(() -> {
@@ -164,13 +156,8 @@ class OversellProofIT {
 		};
 	}
 
-	private TestDatabase database(BusinessDatabase type) throws Exception {
-		TestDatabase database = this.databases.get(type);
-		if (database == null) {
-			database = type.start();
-			this.databases.put(type, database);
-		}
-		return database;
+	private StockDatabase database(TestDatabase type) {
+		return this.databases.computeIfAbsent(type, StockDatabase::create);
 	}
 
 	private static void assertSoldOut(Sale.Result result) {

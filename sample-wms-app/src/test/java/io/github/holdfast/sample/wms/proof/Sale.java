@@ -25,13 +25,13 @@ final class Sale {
 
 	private static final int CLIENTS = 32;
 
-	private final TestDatabase database;
+	private final StockDatabase database;
 
 	private final String customerNo = "C-" + UUID.randomUUID();
 
 	private final WarehouseClient client;
 
-	Sale(TestDatabase database, Cluster cluster) {
+	Sale(StockDatabase database, Cluster cluster) {
 		this.database = database;
 		this.client = new WarehouseClient(cluster, this.customerNo);
 	}

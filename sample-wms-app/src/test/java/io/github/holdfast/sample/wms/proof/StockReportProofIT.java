@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.github.holdfast.testsupport.TestDatabase;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -32,8 +34,8 @@ class StockReportProofIT {
 	@EnumSource(names = "JDBC")
 	void nodeThatHangsCannotCommit(Backend backend) throws Exception {
 		ConditionFactory await = Awaitility.await().atMost(Duration.ofMinutes(1));
-		try (TestDatabase database = TestDatabase.postgres();
-				LockServer server = backend.start();
+		StockDatabase database = StockDatabase.create(TestDatabase.POSTGRESQL);
+		try (LockServer server = backend.start();
 				Cluster cluster = Cluster.start("report-" + backend, database, server, "--holdfast.lease-time=3s",
 						"--wms.stock-report.min-hold-time=0s")) {
 			CompletableFuture<HttpResponse<String>> hanging;
