@@ -2,10 +2,13 @@ package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -25,10 +28,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Redis forgets a lock while its holder works, or cannot be reached by it.
  */
 @Timeout(180)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LostRedisLockTests {
 
+	Stream<Arguments> stores() {
+		return RedisStore.onOneDatabase();
+	}
+
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	@Tag("F17")
 	void noUpdateIsLostAtFenceByARestartWithoutData(RedisStore store, TestDatabase database) {
 		try (RedisServer redis = RedisServer.start()) {
@@ -46,7 +54,7 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	@Tag("F33")
 	void noUpdateIsLostAtFenceByAFlush(RedisStore store, TestDatabase database) {
 		try (RedisServer redis = RedisServer.start()) {
@@ -64,7 +72,7 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	@Tag("F28")
 	void noUpdateIsLostAtFenceByAClockThatJumpsForward(RedisStore store, TestDatabase database) {
 		try (RedisServer redis = startWithMovableClock()) {
@@ -98,7 +106,7 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	@Tag("F20")
 	void holderThatIsCutOffCommitsAtFenceAsNobodyElseHadTheLock(RedisStore store, TestDatabase database) {
 		cutOff(store, database, CommitGuardLevel.FENCE, (stock, untilTheLeaseIsOver) -> {

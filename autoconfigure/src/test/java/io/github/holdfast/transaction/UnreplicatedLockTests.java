@@ -1,8 +1,12 @@
 package io.github.holdfast.transaction;
 
+import java.util.stream.Stream;
+
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.holdfast.testsupport.RedisStore;
@@ -17,10 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("F18")
 @Timeout(180)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UnreplicatedLockTests {
 
+	Stream<Arguments> stores() {
+		return RedisStore.onOneDatabase();
+	}
+
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	void noUpdateIsLostAtFence(RedisStore store, TestDatabase database) {
 		run(store, database, CommitGuardLevel.FENCE, (redis, nodes) -> {
 			redis.cutReplication();
@@ -33,7 +42,7 @@ class UnreplicatedLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	void updateIsLostAtLease(RedisStore store, TestDatabase database) {
 		run(store, database, CommitGuardLevel.LEASE, (redis, nodes) -> {
 			redis.cutReplication();
@@ -44,7 +53,7 @@ class UnreplicatedLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	void holdersMayGetTheSameEpochAtLease(RedisStore store, TestDatabase database) {
 		run(store, database, CommitGuardLevel.LEASE, (redis, nodes) -> {
 			nodes.countAheadOfTheClock();
@@ -56,7 +65,7 @@ class UnreplicatedLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	void holdersWithTheSameEpochAreToldApartAtFence(RedisStore store, TestDatabase database) {
 		run(store, database, CommitGuardLevel.FENCE, (redis, nodes) -> {
 			nodes.countAheadOfTheClock();
@@ -69,7 +78,7 @@ class UnreplicatedLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.holdfast.testsupport.RedisStore#onEachDatabase")
+	@MethodSource("stores")
 	void epochsThatTheReplicaHasMissedAreMadeUpForAtFence(RedisStore store, TestDatabase database) {
 		run(store, database, CommitGuardLevel.FENCE, (redis, nodes) -> {
 			nodes.countAheadOfTheClock();

@@ -60,12 +60,20 @@ public enum RedisStore {
 	public abstract ApplicationContextRunner application(DatabaseAccess database, int port);
 
 	/**
-	 * Each store beside each database.
+	 * Each store beside a database of its own.
 	 * @return arguments for tests
 	 */
-	public static Stream<Arguments> onEachDatabase() {
-		return Stream.of(values())
-			.flatMap((store) -> Stream.of(TestDatabase.values()).map((database) -> Arguments.of(store, database)));
+	public static Stream<Arguments> onOneDatabase() {
+		return Stream.of(Arguments.of(REDIS, TestDatabase.MARIADB), Arguments.of(REDISSON, TestDatabase.POSTGRESQL));
+	}
+
+	/**
+	 * Each store beside those databases that are not in {@link #onOneDatabase()}.
+	 * @return arguments for tests
+	 */
+	public static Stream<Arguments> onOtherDatabases() {
+		return Stream.of(Arguments.of(REDIS, TestDatabase.H2), Arguments.of(REDIS, TestDatabase.POSTGRESQL),
+				Arguments.of(REDISSON, TestDatabase.H2), Arguments.of(REDISSON, TestDatabase.MARIADB));
 	}
 
 }
