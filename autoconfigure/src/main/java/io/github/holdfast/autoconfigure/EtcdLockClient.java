@@ -33,13 +33,13 @@ class EtcdLockClient implements Supplier<Client>, AutoCloseable {
 
 	private final @Nullable Client own;
 
-	EtcdLockClient(EtcdLockProperties properties, ObjectProvider<SslBundles> bundles,
+	EtcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<Client> applications) {
 		this.applications = applications;
 		this.own = properties.endpoints().isEmpty() ? null : connect(properties, bundles);
 	}
 
-	private static Client connect(EtcdLockProperties properties, ObjectProvider<SslBundles> bundles) {
+	private static Client connect(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles) {
 		String bundle = properties.ssl().bundle();
 		boolean encrypted = bundle != null
 				|| properties.endpoints().stream().anyMatch((endpoint) -> endpoint.startsWith("https://"));

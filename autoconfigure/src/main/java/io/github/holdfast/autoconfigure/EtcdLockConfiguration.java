@@ -22,23 +22,23 @@ import io.github.holdfast.etcd.EtcdLockBackend;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(Client.class)
 @Conditional({ LockBackendCondition.class, EtcdLockConfiguration.OnClientCondition.class })
-@EnableConfigurationProperties(EtcdLockProperties.class)
+@EnableConfigurationProperties(LockProperties.Etcd.class)
 class EtcdLockConfiguration {
 
 	@Bean
-	EtcdLockClient etcdLockClient(EtcdLockProperties properties, ObjectProvider<SslBundles> bundles,
+	EtcdLockClient etcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<Client> client) {
 		return new EtcdLockClient(properties, bundles, client);
 	}
 
 	@Bean
-	LockBackendCandidate etcdLockBackend(EtcdLockClient client, EtcdLockProperties properties) {
+	LockBackendCandidate etcdLockBackend(EtcdLockClient client, LockProperties.Etcd properties) {
 		return new LockBackendCandidate(LockBackendType.ETCD,
 				() -> new EtcdLockBackend(client, properties.namespace()));
 	}
 
 	@Bean
-	EtcdLockServerCheck etcdLockServerCheck(EtcdLockClient client, EtcdLockProperties etcdProperties,
+	EtcdLockServerCheck etcdLockServerCheck(EtcdLockClient client, LockProperties.Etcd etcdProperties,
 			LockProperties properties) {
 		return new EtcdLockServerCheck(new EtcdLockBackend(client, etcdProperties.namespace()), properties);
 	}

@@ -29,12 +29,12 @@ import io.github.holdfast.fence.RowFence;
 		PropertiesBasedDataSourceScriptDatabaseInitializer.class })
 @ConditionalOnProperty(name = "holdfast.commit-guard", havingValue = "fence")
 @ConditionalOnMissingBean(Fence.class)
-@EnableConfigurationProperties(FenceProperties.class)
+@EnableConfigurationProperties(LockProperties.Fence.class)
 @Import(LockDataSource.class)
 class FenceConfiguration {
 
 	@Bean
-	FenceTable lockFenceTable(LockDataSource dataSource, FenceProperties fence,
+	FenceTable lockFenceTable(LockDataSource dataSource, LockProperties.Fence fence,
 			ObjectProvider<LockBackendCandidate> candidates, LockProperties properties) {
 		String source = fence.getSource();
 		if (source == null) {
@@ -59,7 +59,7 @@ class FenceConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnFenceSchemaCondition.class)
-	FenceSchemaInitializer fenceSchemaInitializer(LockDataSource dataSource, FenceProperties properties) {
+	FenceSchemaInitializer fenceSchemaInitializer(LockDataSource dataSource, LockProperties.Fence properties) {
 		return FenceTableCheck.TABLE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
 	}
 

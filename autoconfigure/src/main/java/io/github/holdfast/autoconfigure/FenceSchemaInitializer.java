@@ -9,14 +9,14 @@ import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabas
  *
  * @since 0.1.0
  */
-public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<FenceProperties> {
+public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.Fence> {
 
 	/**
 	 * Create an initializer.
 	 * @param dataSource the database
 	 * @param properties when to create the table, and by which script
 	 */
-	public FenceSchemaInitializer(DataSource dataSource, FenceProperties properties) {
+	public FenceSchemaInitializer(DataSource dataSource, LockProperties.Fence properties) {
 		super(dataSource, properties);
 	}
 

@@ -11,7 +11,7 @@ import io.github.holdfast.sql.SqlDialect;
  */
 class FenceTableCheck extends TableCheck {
 
-	static final Table TABLE = new Table("holdfast_fence", "fence", FenceProperties.SCRIPT, "holdfast.fence");
+	static final Table TABLE = new Table("holdfast_fence", "fence", LockProperties.Fence.SCRIPT, "holdfast.fence");
 
 	private final FenceTable fenceTable;
 

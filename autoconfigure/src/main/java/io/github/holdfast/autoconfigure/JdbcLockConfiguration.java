@@ -28,7 +28,7 @@ import io.github.holdfast.jdbc.JdbcLockPurge;
 @ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
-@EnableConfigurationProperties({ JdbcLockPurgeProperties.class, JdbcLockSessionProperties.class })
+@EnableConfigurationProperties(LockProperties.Jdbc.class)
 @Import({ LockDataSource.class, JdbcSessionConfiguration.class })
 class JdbcLockConfiguration {
 
@@ -45,11 +45,11 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
-	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, JdbcLockPurgeProperties purge,
+	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, LockProperties.Jdbc jdbc,
 			LockProperties properties) {
-		purge.validate(properties.getLeaseTime());
-		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, purge.purgeAfter()),
-				JdbcLockPurgeSchedule.interval(purge.purgeAfter()));
+		jdbc.validatePurge(properties.getLeaseTime());
+		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, jdbc.purgeAfter()),
+				JdbcLockPurgeSchedule.interval(jdbc.purgeAfter()));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -71,13 +71,14 @@ class JdbcLockConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(PropertiesBasedDataSourceScriptDatabaseInitializer.class)
-	@EnableConfigurationProperties(JdbcLockProperties.class)
+	@EnableConfigurationProperties(LockProperties.JdbcSchema.class)
 	static class SchemaConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
 		@Conditional(OnLockSchemaCondition.class)
-		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, JdbcLockProperties properties) {
+		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource,
+				LockProperties.JdbcSchema properties) {
 			return JdbcLockTableCheck.TABLE
 				.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), properties));
 		}

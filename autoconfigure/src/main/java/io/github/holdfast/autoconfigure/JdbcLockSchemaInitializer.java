@@ -9,14 +9,15 @@ import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabas
  *
  * @since 0.1.0
  */
-public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<JdbcLockProperties> {
+public class JdbcLockSchemaInitializer
+		extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.JdbcSchema> {
 
 	/**
 	 * Create an initializer.
 	 * @param dataSource the database
 	 * @param properties when to create the table, and by which script
 	 */
-	public JdbcLockSchemaInitializer(DataSource dataSource, JdbcLockProperties properties) {
+	public JdbcLockSchemaInitializer(DataSource dataSource, LockProperties.JdbcSchema properties) {
 		super(dataSource, properties);
 	}
 

@@ -11,7 +11,7 @@ import io.github.holdfast.sql.SqlDialect;
  */
 class JdbcRenewalTableCheck extends TableCheck {
 
-	static final Table TABLE = new Table("holdfast_renewal", "lock backend 'jdbc'", JdbcLockProperties.SCRIPT,
+	static final Table TABLE = new Table("holdfast_renewal", "lock backend 'jdbc'", LockProperties.JdbcSchema.SCRIPT,
 			"holdfast.jdbc");
 
 	private final JdbcLockBackend backend;

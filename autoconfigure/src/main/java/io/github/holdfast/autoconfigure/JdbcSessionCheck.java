@@ -41,15 +41,15 @@ class JdbcSessionCheck implements SmartInitializingSingleton {
 
 	private final LockProperties properties;
 
-	private final JdbcLockSessionProperties session;
+	private final LockProperties.Jdbc jdbc;
 
 	private final PoolSize poolSize;
 
-	JdbcSessionCheck(LockDataSource dataSource, LockProperties properties, JdbcLockSessionProperties session,
+	JdbcSessionCheck(LockDataSource dataSource, LockProperties properties, LockProperties.Jdbc jdbc,
 			PoolSize poolSize) {
 		this.dataSource = dataSource;
 		this.properties = properties;
-		this.session = session;
+		this.jdbc = jdbc;
 		this.poolSize = poolSize;
 	}
 
@@ -92,7 +92,7 @@ class JdbcSessionCheck implements SmartInitializingSingleton {
 		}
 		checkDriver(dataSource);
 		Integer poolSize = this.poolSize.of(dataSource);
-		int maxSessions = this.session.maxSessions(poolSize);
+		int maxSessions = this.jdbc.maxSessions(poolSize);
 		new JdbcSessionLockBackend(() -> dataSource, () -> maxSessions)
 			.checkSessions((poolSize != null) ? poolSize : 2);
 	}

@@ -36,10 +36,10 @@ class JdbcSessionConfiguration {
 	}
 
 	@Bean
-	LockBackendCandidate jdbcSessionLockBackend(LockDataSource dataSource, JdbcLockSessionProperties session,
+	LockBackendCandidate jdbcSessionLockBackend(LockDataSource dataSource, LockProperties.Jdbc jdbc,
 			ObjectProvider<PoolSize> poolSize) {
 		return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcSessionLockBackend(dataSource,
-				() -> session.maxSessions(poolSize(poolSize, dataSource.get()))));
+				() -> jdbc.maxSessions(poolSize(poolSize, dataSource.get()))));
 	}
 
 	@Bean
@@ -49,9 +49,9 @@ class JdbcSessionConfiguration {
 	}
 
 	@Bean
-	JdbcSessionCheck jdbcSessionCheck(LockDataSource dataSource, LockProperties properties,
-			JdbcLockSessionProperties session, ObjectProvider<PoolSize> poolSize) {
-		return new JdbcSessionCheck(dataSource, properties, session, (pool) -> poolSize(poolSize, pool));
+	JdbcSessionCheck jdbcSessionCheck(LockDataSource dataSource, LockProperties properties, LockProperties.Jdbc jdbc,
+			ObjectProvider<PoolSize> poolSize) {
+		return new JdbcSessionCheck(dataSource, properties, jdbc, (pool) -> poolSize(poolSize, pool));
 	}
 
 	private static @Nullable Integer poolSize(ObjectProvider<PoolSize> poolSize, DataSource pool) {

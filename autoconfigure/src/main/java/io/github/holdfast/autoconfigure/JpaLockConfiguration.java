@@ -16,12 +16,12 @@ import io.github.holdfast.transaction.StaleContextRule;
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ EntityManager.class, EntityManagerHolder.class })
-@EnableConfigurationProperties(JpaLockProperties.class)
+@EnableConfigurationProperties(LockProperties.Jpa.class)
 class JpaLockConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	StaleContextRule staleContextRule(JpaLockProperties properties) {
+	StaleContextRule staleContextRule(LockProperties.Jpa properties) {
 		return new StaleContextRule(properties.getStaleContext());
 	}
 

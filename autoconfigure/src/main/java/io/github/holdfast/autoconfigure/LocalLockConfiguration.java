@@ -14,7 +14,7 @@ import io.github.holdfast.local.LocalLockBackend;
 class LocalLockConfiguration {
 
 	@Bean
-	LockBackendCandidate localLockBackend(HandoverProperties properties) {
+	LockBackendCandidate localLockBackend(LockProperties.Handover properties) {
 		return new LockBackendCandidate(LockBackendType.LOCAL, () -> new LocalLockBackend(properties.queueLimits()));
 	}
 

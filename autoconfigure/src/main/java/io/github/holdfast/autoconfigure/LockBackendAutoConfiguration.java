@@ -38,7 +38,7 @@ import io.github.holdfast.transaction.CommitGuardLevel;
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
-@EnableConfigurationProperties({ LockProperties.class, HandoverProperties.class })
+@EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class })
 public final class LockBackendAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockBackendAutoConfiguration.class);
@@ -83,7 +83,8 @@ public final class LockBackendAutoConfiguration {
 
 			@Bean
 			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
-					HandoverProperties handover, ObjectProvider<FenceTable> fenceTable, ObjectProvider<Fence> fence) {
+					LockProperties.Handover handover, ObjectProvider<FenceTable> fenceTable,
+					ObjectProvider<Fence> fence) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
 				logger.info("Locks are kept by the backend '{}'", chosen.type().propertyValue());

@@ -3,6 +3,7 @@ package io.github.holdfast.autoconfigure;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -10,13 +11,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
+import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
+import io.github.holdfast.transaction.StaleContext;
 
 /**
- * Configuration properties for distributed locks.
+ * Configuration properties for distributed locks. Those of a store are nested, and bound
+ * where that store can be used.
  *
  * @since 0.1.0
  */
@@ -243,6 +251,300 @@ public class LockProperties {
 
 		public void setHandover(boolean handover) {
 			this.handover = handover;
+		}
+
+	}
+
+	/**
+	 * Configuration properties for the queue in which the threads of this JVM wait for
+	 * locks, and for how long they may pass a lock on among themselves.
+	 *
+	 * @param maxTurns Threads in a row that get a lock by one request to the store, while
+	 * other JVMs may wait for it: 0 to 255. 0 and 1 switch passing on off.
+	 * @param maxTime Time for which a lock is passed on before it goes back to the store.
+	 * @param maxWaitersPerKey Threads that may wait for one lock.
+	 * @param maxWaiters Threads that may wait for locks in total.
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.handover")
+	public record Handover(@DefaultValue("16") int maxTurns, @DefaultValue("100ms") Duration maxTime,
+			@DefaultValue("10000") int maxWaitersPerKey, @DefaultValue("100000") int maxWaiters) {
+
+		/**
+		 * How long locks are passed on.
+		 * @param without the names of locks that are not
+		 * @return the limits
+		 * @throws LockConfigurationException if they are out of range
+		 */
+		HandoverLimits limits(Set<String> without) {
+			try {
+				return new HandoverLimits(this.maxTurns, this.maxTime, (name) -> !without.contains(name));
+			}
+			catch (IllegalArgumentException ex) {
+				throw unusable("max-turns' and 'holdfast.handover.max-time", ex);
+			}
+		}
+
+		/**
+		 * How many threads may wait.
+		 * @return the limits
+		 * @throws LockConfigurationException if they are out of range
+		 */
+		QueueLimits queueLimits() {
+			try {
+				return new QueueLimits(this.maxWaitersPerKey, this.maxWaiters);
+			}
+			catch (IllegalArgumentException ex) {
+				throw unusable("max-waiters-per-key' and 'holdfast.handover.max-waiters", ex);
+			}
+		}
+
+		private static LockConfigurationException unusable(String names, IllegalArgumentException ex) {
+			return new LockConfigurationException(
+					"The properties 'holdfast.handover." + names + "' are not usable: " + ex.getMessage() + ".",
+					"Correct the number, or remove the property for its default.", ex);
+		}
+
+	}
+
+	/**
+	 * Configuration properties for locks in a SQL database. Those of the script that
+	 * creates their tables are {@link JdbcSchema}, which needs Spring Boot's support for
+	 * databases.
+	 *
+	 * @param mode How the database keeps locks.
+	 * @param maxSessions Number of connections that may hold locks or wait for them at
+	 * the same time, in mode 'session'. By default, three quarters of the connection
+	 * pool.
+	 * @param purgeAfter Time after its last use from which on the row of a lock may be
+	 * deleted. Zero means never.
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.jdbc")
+	public record Jdbc(@DefaultValue("table") JdbcLockMode mode, @Nullable Integer maxSessions,
+			@DefaultValue("7d") Duration purgeAfter) {
+
+		/** For pools that do not tell their size. */
+		private static final int DEFAULT_MAX_SESSIONS = 5;
+
+		private static final Duration MIN_PURGE_AFTER = Duration.ofMinutes(1);
+
+		/**
+		 * How many connections of a pool may hold locks.
+		 * @param poolSize the size of the pool, or {@code null} if it is not known
+		 * @return the number
+		 * @throws LockConfigurationException if the configured number cannot work
+		 */
+		int maxSessions(@Nullable Integer poolSize) {
+			if (this.maxSessions == null) {
+				return (poolSize != null) ? Math.max(1, poolSize - (poolSize + 3) / 4) : DEFAULT_MAX_SESSIONS;
+			}
+			if (this.maxSessions < 1 || (poolSize != null && this.maxSessions > poolSize)) {
+				throw new LockConfigurationException(
+						"'holdfast.jdbc.max-sessions' is " + this.maxSessions + ", but must be at least 1"
+								+ ((poolSize != null) ? " and at most the size of the connection pool, " + poolSize
+										: "")
+								+ ".",
+						"Set it to less than the size of the pool, such as three quarters, or remove it.");
+			}
+			return this.maxSessions;
+		}
+
+		/**
+		 * Check that nobody can still be about to use a row that is purged.
+		 * @param leaseTime the time for which locks are leased
+		 */
+		void validatePurge(Duration leaseTime) {
+			if (!this.purgeAfter.isZero()
+					&& (this.purgeAfter.compareTo(MIN_PURGE_AFTER) < 0 || this.purgeAfter.compareTo(leaseTime) < 0)) {
+				throw new LockConfigurationException(
+						"'holdfast.jdbc.purge-after' is " + this.purgeAfter
+								+ ", which is less than a minute or than 'holdfast.lease-time' (" + leaseTime + ").",
+						"Set it to a longer time, such as '7d', or to '0' to keep all lock rows.");
+			}
+		}
+
+	}
+
+	/**
+	 * Configuration properties for the script that creates the tables of locks in a SQL
+	 * database.
+	 *
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.jdbc")
+	public static class JdbcSchema extends DatabaseInitializationProperties {
+
+		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+
+		/**
+		 * Create properties with their defaults. A script that fails must not pass
+		 * unnoticed.
+		 */
+		@SuppressWarnings("this-escape")
+		public JdbcSchema() {
+			setContinueOnError(false);
+		}
+
+		@Override
+		public String getDefaultSchemaLocation() {
+			return SCRIPT;
+		}
+
+	}
+
+	/**
+	 * Configuration properties for the fence table, by which commits are checked at the
+	 * level 'fence' when the locks are kept outside of the business database.
+	 *
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.fence")
+	public static class Fence extends DatabaseInitializationProperties {
+
+		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/fence-schema-@@platform@@.sql";
+
+		/**
+		 * Name of the store in the fence table, the same on all nodes: 1 to 40 characters
+		 * of ASCII. By default, the name of the backend.
+		 */
+		private @Nullable String source;
+
+		/**
+		 * Create properties with their defaults. A script that fails must not pass
+		 * unnoticed.
+		 */
+		@SuppressWarnings("this-escape")
+		public Fence() {
+			setContinueOnError(false);
+		}
+
+		public @Nullable String getSource() {
+			return this.source;
+		}
+
+		public void setSource(@Nullable String source) {
+			this.source = source;
+		}
+
+		@Override
+		public String getDefaultSchemaLocation() {
+			return SCRIPT;
+		}
+
+	}
+
+	/**
+	 * Configuration properties for locks in Redis.
+	 *
+	 * @param quorum independent masters instead of the Redis of 'spring.data.redis'
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.redis")
+	public record Redis(@DefaultValue Quorum quorum) {
+
+		/**
+		 * Several independent masters, of which a majority must grant each lock.
+		 *
+		 * @param nodes Addresses of an odd number of independent Redis masters, at least
+		 * three. If not set, the Redis of 'spring.data.redis' keeps the locks alone.
+		 */
+		public record Quorum(@DefaultValue List<String> nodes) {
+
+			/**
+			 * Without the nodes, whose addresses may contain passwords.
+			 */
+			@Override
+			public String toString() {
+				return "Quorum[nodes=" + this.nodes.size() + "]";
+			}
+
+		}
+
+	}
+
+	/**
+	 * Configuration properties for locks in etcd.
+	 *
+	 * @param endpoints Addresses of etcd's members. If not set, the application's Client
+	 * bean is used.
+	 * @param username Name of the user, if etcd asks for one.
+	 * @param password Password of the user.
+	 * @param namespace Text that all keys in etcd begin with.
+	 * @param ssl encryption
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.etcd")
+	public record Etcd(@DefaultValue List<String> endpoints, @Nullable String username, @Nullable String password,
+			@DefaultValue("/holdfast/") String namespace, @DefaultValue Ssl ssl) {
+
+		/**
+		 * Without endpoints, which may be written with a user, and without the password.
+		 */
+		@Override
+		public String toString() {
+			return "Etcd[namespace=" + this.namespace + "]";
+		}
+
+		/**
+		 * Encryption of the connections.
+		 *
+		 * @param bundle Name of the SSL bundle with certificates and keys. If not set,
+		 * endpoints with 'https' are trusted by the certificates of the JDK.
+		 */
+		public record Ssl(@Nullable String bundle) {
+		}
+
+	}
+
+	/**
+	 * Configuration properties for locks in ZooKeeper.
+	 *
+	 * @param connectString Addresses of the ZooKeeper servers, separated by commas and
+	 * optionally followed by a path. If not set, the application's CuratorFramework is
+	 * used.
+	 * @param sessionTimeout Time after which others get the locks of a JVM that has died
+	 * or cannot reach ZooKeeper. The servers have limits of their own for it.
+	 * @param connectionTimeout Time that the application waits for ZooKeeper when it
+	 * starts.
+	 * @param namespace Path in front of all nodes, without a leading slash.
+	 * @param username User of the scheme 'digest', who alone may use the nodes. If not
+	 * set, everybody may.
+	 * @param password Password of the user.
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.zookeeper")
+	public record ZooKeeper(@Nullable String connectString, @DefaultValue("30s") Duration sessionTimeout,
+			@DefaultValue("15s") Duration connectionTimeout, @Nullable String namespace, @Nullable String username,
+			@Nullable String password) {
+
+		@Override
+		public String toString() {
+			return "ZooKeeper[connectString=" + this.connectString + "]";
+		}
+
+	}
+
+	/**
+	 * Configuration properties for locked methods that use JPA.
+	 *
+	 * @since 0.1.0
+	 */
+	@ConfigurationProperties("holdfast.jpa")
+	public static class Jpa {
+
+		/**
+		 * Reaction to a locked call whose persistence context holds entities already, for
+		 * example by open-in-view.
+		 */
+		private StaleContext staleContext = StaleContext.REJECT;
+
+		public StaleContext getStaleContext() {
+			return this.staleContext;
+		}
+
+		public void setStaleContext(StaleContext staleContext) {
+			this.staleContext = staleContext;
 		}
 
 	}

@@ -37,12 +37,12 @@ class RedisLockConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(OnQuorumCondition.class)
-	@EnableConfigurationProperties(RedisLockProperties.class)
+	@EnableConfigurationProperties(LockProperties.Redis.class)
 	static class QuorumConfiguration {
 
 		@Bean
 		RedisQuorumNodes redisQuorumNodes(ObjectProvider<RedisConnectionFactory> connectionFactory,
-				RedisLockProperties properties) {
+				LockProperties.Redis properties) {
 			return RedisQuorumNodes.of(unique(connectionFactory), properties.quorum().nodes());
 		}
 

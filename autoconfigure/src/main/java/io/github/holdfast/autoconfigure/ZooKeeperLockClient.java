@@ -26,13 +26,13 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 class ZooKeeperLockClient implements DisposableBean {
 
-	private final ZooKeeperLockProperties properties;
+	private final LockProperties.ZooKeeper properties;
 
 	private final ObjectProvider<CuratorFramework> applicationClient;
 
 	private @Nullable CuratorFramework ownClient;
 
-	ZooKeeperLockClient(ZooKeeperLockProperties properties, ObjectProvider<CuratorFramework> applicationClient) {
+	ZooKeeperLockClient(LockProperties.ZooKeeper properties, ObjectProvider<CuratorFramework> applicationClient) {
 		this.properties = properties;
 		this.applicationClient = applicationClient;
 	}
@@ -77,7 +77,7 @@ class ZooKeeperLockClient implements DisposableBean {
 		return client;
 	}
 
-	private static CuratorFramework start(ZooKeeperLockProperties properties, String connectString) {
+	private static CuratorFramework start(LockProperties.ZooKeeper properties, String connectString) {
 		checkAddresses(connectString);
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
 			.connectString(connectString)

@@ -20,11 +20,11 @@ import io.github.holdfast.zookeeper.ZooKeeperLockBackend;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(CuratorFramework.class)
 @Conditional({ LockBackendCondition.class, ZooKeeperLockConfiguration.OnClientCondition.class })
-@EnableConfigurationProperties(ZooKeeperLockProperties.class)
+@EnableConfigurationProperties(LockProperties.ZooKeeper.class)
 class ZooKeeperLockConfiguration {
 
 	@Bean
-	ZooKeeperLockClient zooKeeperLockClient(ZooKeeperLockProperties properties,
+	ZooKeeperLockClient zooKeeperLockClient(LockProperties.ZooKeeper properties,
 			ObjectProvider<CuratorFramework> applicationClient) {
 		return new ZooKeeperLockClient(properties, applicationClient);
 	}
@@ -36,7 +36,7 @@ class ZooKeeperLockConfiguration {
 
 	@Bean
 	ZooKeeperLockServerCheck zooKeeperLockServerCheck(ZooKeeperLockClient client,
-			ZooKeeperLockProperties zooKeeperProperties, LockProperties properties) {
+			LockProperties.ZooKeeper zooKeeperProperties, LockProperties properties) {
 		return new ZooKeeperLockServerCheck(client, zooKeeperProperties, properties);
 	}
 

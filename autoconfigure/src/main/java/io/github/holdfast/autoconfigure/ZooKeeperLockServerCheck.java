@@ -25,11 +25,11 @@ class ZooKeeperLockServerCheck implements SmartInitializingSingleton {
 
 	private final ZooKeeperLockClient client;
 
-	private final ZooKeeperLockProperties zooKeeperProperties;
+	private final LockProperties.ZooKeeper zooKeeperProperties;
 
 	private final LockProperties properties;
 
-	ZooKeeperLockServerCheck(ZooKeeperLockClient client, ZooKeeperLockProperties zooKeeperProperties,
+	ZooKeeperLockServerCheck(ZooKeeperLockClient client, LockProperties.ZooKeeper zooKeeperProperties,
 			LockProperties properties) {
 		this.client = client;
 		this.zooKeeperProperties = zooKeeperProperties;

@@ -212,9 +212,9 @@ class JdbcLockSchemaTests {
 		}
 	}
 
-	private static PropertiesBasedDataSourceScriptDatabaseInitializer<JdbcLockProperties> initializer(
+	private static PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.JdbcSchema> initializer(
 			HikariDataSource dataSource) {
-		JdbcLockProperties properties = new JdbcLockProperties();
+		LockProperties.JdbcSchema properties = new LockProperties.JdbcSchema();
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		return new JdbcLockSchemaInitializer(dataSource, properties);
 	}

@@ -75,7 +75,7 @@ class LockPropertiesTests {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.jdbc.initialize-schema=always", "holdfast.jdbc.platform=h2")
 			.run((context) -> {
-				JdbcLockProperties properties = context.getBean(JdbcLockProperties.class);
+				LockProperties.JdbcSchema properties = context.getBean(LockProperties.JdbcSchema.class);
 				assertThat(properties.getInitializeSchema()).isEqualTo(DatabaseInitializationMode.ALWAYS);
 				assertThat(properties.getPlatform()).isEqualTo("h2");
 				assertThat(properties.isContinueOnError()).isFalse();
@@ -84,8 +84,8 @@ class LockPropertiesTests {
 
 	@Test
 	void passwordsOfEtcdAreNotShown() {
-		EtcdLockProperties properties = new EtcdLockProperties(List.of("http://shop:secret@etcd:2379"), "shop",
-				"secret", "/holdfast/", new EtcdLockProperties.Ssl(null));
+		LockProperties.Etcd properties = new LockProperties.Etcd(List.of("http://shop:secret@etcd:2379"), "shop",
+				"secret", "/holdfast/", new LockProperties.Etcd.Ssl(null));
 		assertThat(properties.toString()).contains("/holdfast/").doesNotContain("secret");
 	}
 
@@ -124,7 +124,7 @@ class LockPropertiesTests {
 		assertThat(metadata.get("holdfast.jpa.stale-context")).containsEntry("defaultValue", "reject");
 		assertThat(metadata.get("holdfast.jdbc.initialize-schema")).containsEntry("defaultValue", "embedded");
 		assertThat(metadata.get("holdfast.jdbc.schema")).containsEntry("defaultValue",
-				new JdbcLockProperties().getDefaultSchemaLocation());
+				new LockProperties.JdbcSchema().getDefaultSchemaLocation());
 	}
 
 	@SuppressWarnings("unchecked")

@@ -248,7 +248,7 @@ class ZooKeeperLockConfigurationTests {
 	@Test
 	void propertiesHaveTheirDefaults() {
 		this.application.run((context) -> {
-			ZooKeeperLockProperties properties = context.getBean(ZooKeeperLockProperties.class);
+			LockProperties.ZooKeeper properties = context.getBean(LockProperties.ZooKeeper.class);
 			assertThat(properties.sessionTimeout()).isEqualTo(Duration.ofSeconds(30));
 			assertThat(properties.connectionTimeout()).isEqualTo(Duration.ofSeconds(15));
 		});
