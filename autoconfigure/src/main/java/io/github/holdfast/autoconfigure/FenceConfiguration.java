@@ -52,15 +52,15 @@ class FenceConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	FenceTableCheck fenceTableCheck(FenceTable table) {
-		return new FenceTableCheck(table);
+	TableCheck fenceTableCheck(FenceTable table) {
+		return new TableCheck(TableCheck.Table.FENCE, table::dialect, table::checkTable, table::checkWritable);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnFenceSchemaCondition.class)
 	FenceSchemaInitializer fenceSchemaInitializer(LockDataSource dataSource, LockProperties.Fence properties) {
-		return FenceTableCheck.TABLE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
+		return TableCheck.Table.FENCE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
 	}
 
 	static class OnFenceSchemaCondition extends OnDatabaseInitializationCondition {

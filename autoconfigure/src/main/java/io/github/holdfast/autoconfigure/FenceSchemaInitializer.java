@@ -22,7 +22,7 @@ public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatab
 
 	@Override
 	public boolean initializeDatabase() {
-		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), FenceTableCheck.TABLE);
+		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), TableCheck.Table.FENCE);
 	}
 
 }

@@ -34,14 +34,17 @@ class JdbcLockConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcLockTableCheck jdbcLockTableCheck(LockDataSource dataSource) {
-		return new JdbcLockTableCheck(new JdbcLockBackend(dataSource));
+	TableCheck jdbcLockTableCheck(LockDataSource dataSource) {
+		JdbcLockBackend backend = new JdbcLockBackend(dataSource);
+		return new TableCheck(TableCheck.Table.LOCK, backend::dialect, backend::checkTable, backend::checkWritable);
 	}
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	JdbcRenewalTableCheck jdbcRenewalTableCheck(LockDataSource dataSource) {
-		return new JdbcRenewalTableCheck(new JdbcLockBackend(dataSource));
+	TableCheck jdbcRenewalTableCheck(LockDataSource dataSource) {
+		JdbcLockBackend backend = new JdbcLockBackend(dataSource);
+		return new TableCheck(TableCheck.Table.RENEWAL, backend::dialect, backend::checkRenewalTable,
+				backend::checkRenewalWritable);
 	}
 
 	@Bean
@@ -79,8 +82,7 @@ class JdbcLockConfiguration {
 		@Conditional(OnLockSchemaCondition.class)
 		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource,
 				LockProperties.JdbcSchema properties) {
-			return JdbcLockTableCheck.TABLE
-				.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), properties));
+			return TableCheck.Table.LOCK.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), properties));
 		}
 
 	}

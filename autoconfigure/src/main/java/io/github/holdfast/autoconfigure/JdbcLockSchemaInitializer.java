@@ -23,8 +23,8 @@ public class JdbcLockSchemaInitializer
 
 	@Override
 	public boolean initializeDatabase() {
-		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), JdbcLockTableCheck.TABLE,
-				JdbcRenewalTableCheck.TABLE);
+		return TableCheck.Table.initialize(super::initializeDatabase, getDataSource(), TableCheck.Table.LOCK,
+				TableCheck.Table.RENEWAL);
 	}
 
 }

@@ -25,25 +25,35 @@ import io.github.holdfast.support.LockConfigurationException;
  * Fails the start when a table is not there, or not to be written, after all migrations
  * have run.
  */
-abstract class TableCheck implements SmartInitializingSingleton {
+final class TableCheck implements SmartInitializingSingleton {
 
 	private final Table table;
 
-	TableCheck(Table table) {
+	private final Platform platform;
+
+	private final Access read;
+
+	private final Access write;
+
+	/**
+	 * Create a check.
+	 * @param table what has to be there
+	 * @param platform asks the database what it is
+	 * @param read fails if the table or one of its columns is missing
+	 * @param write fails if the table may not be written
+	 */
+	TableCheck(Table table, Platform platform, Access read, Access write) {
 		this.table = table;
+		this.platform = platform;
+		this.read = read;
+		this.write = write;
 	}
-
-	abstract SqlDialect dialect() throws SQLException;
-
-	abstract void checkTable() throws SQLException;
-
-	abstract void checkWritable() throws SQLException;
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		try {
-			String platform = dialect().name().toLowerCase(Locale.ROOT);
-			checkTable(this.table.script().replace("@@platform@@", platform));
+			String platform = this.platform.dialect().name().toLowerCase(Locale.ROOT);
+			checkTable(this.table.script.replace("@@platform@@", platform));
 		}
 		catch (SQLException ex) {
 			throw this.table.unreachable(ex);
@@ -52,24 +62,24 @@ abstract class TableCheck implements SmartInitializingSingleton {
 
 	private void checkTable(String script) {
 		try {
-			checkTable();
+			this.read.run();
 		}
 		catch (SQLException ex) {
 			throw new LockConfigurationException(
-					"The table '" + this.table.name() + "' cannot be read: " + Table.reason(ex) + ".",
+					"The table '" + this.table.table + "' cannot be read: " + Table.reason(ex) + ".",
 					"Add the script " + script + " to your migrations (Flyway, Liquibase), or set '"
-							+ this.table.properties() + ".initialize-schema' to 'always'. A table that is there "
+							+ this.table.properties + ".initialize-schema' to 'always'. A table that is there "
 							+ "already must have the columns of the script, and the user of the DataSource must have "
 							+ "the privileges SELECT, INSERT and UPDATE on it. The script:\n\n"
 							+ text(script.substring("classpath:".length())),
 					ex);
 		}
 		try {
-			checkWritable();
+			this.write.run();
 		}
 		catch (SQLException ex) {
 			throw new LockConfigurationException(
-					"The table '" + this.table.name() + "' cannot be written: " + Table.reason(ex) + ".",
+					"The table '" + this.table.table + "' cannot be written: " + Table.reason(ex) + ".",
 					"Grant SELECT, INSERT and UPDATE on it to the user of the DataSource, "
 							+ "and use a database and a pool that are not read-only.",
 					ex);
@@ -86,14 +96,31 @@ abstract class TableCheck implements SmartInitializingSingleton {
 	}
 
 	/**
-	 * A table that has to be there.
-	 *
-	 * @param name the name of the table
-	 * @param user what needs it
-	 * @param script the script that creates it, with a place for the platform
-	 * @param properties the prefix of the properties about it
+	 * The tables that may have to be there. Each needs a script, with a place for the
+	 * platform, and has properties about it.
 	 */
-	record Table(String name, String user, String script, String properties) {
+	enum Table {
+
+		LOCK("holdfast_lock", "lock backend 'jdbc'", LockProperties.JdbcSchema.SCRIPT, "holdfast.jdbc"),
+
+		RENEWAL("holdfast_renewal", LOCK.user, LOCK.script, LOCK.properties),
+
+		FENCE("holdfast_fence", "fence", LockProperties.Fence.SCRIPT, "holdfast.fence");
+
+		private final String table;
+
+		private final String user;
+
+		private final String script;
+
+		private final String properties;
+
+		Table(String table, String user, String script, String properties) {
+			this.table = table;
+			this.user = user;
+			this.script = script;
+			this.properties = properties;
+		}
 
 		/**
 		 * Create the bean that runs the script, which asks the database for its platform.
@@ -128,7 +155,7 @@ abstract class TableCheck implements SmartInitializingSingleton {
 
 		private LockConfigurationException notCreated(ScriptException ex) {
 			return new LockConfigurationException(
-					"The script that creates the table '" + this.name + "' failed: " + reason(ex) + ".",
+					"The script that creates the table '" + this.table + "' failed: " + reason(ex) + ".",
 					"Let a user who may create tables run it, for example in your migrations (Flyway, Liquibase), "
 							+ "and set '" + this.properties + ".initialize-schema' to 'never'.",
 					ex);
@@ -136,7 +163,7 @@ abstract class TableCheck implements SmartInitializingSingleton {
 
 		private boolean exists(DataSource dataSource) {
 			try {
-				new JdbcTemplate(dataSource).queryForList("SELECT 1 FROM " + this.name + " WHERE 1 = 0");
+				new JdbcTemplate(dataSource).queryForList("SELECT 1 FROM " + this.table + " WHERE 1 = 0");
 				return true;
 			}
 			catch (DataAccessException ex) {
@@ -162,6 +189,26 @@ abstract class TableCheck implements SmartInitializingSingleton {
 			}
 			return StringUtils.trimTrailingCharacter(reason, '.');
 		}
+
+	}
+
+	/**
+	 * Asks a database for its dialect.
+	 */
+	@FunctionalInterface
+	interface Platform {
+
+		SqlDialect dialect() throws SQLException;
+
+	}
+
+	/**
+	 * Tries what is needed on a table, on no rows.
+	 */
+	@FunctionalInterface
+	interface Access {
+
+		void run() throws SQLException;
 
 	}
 

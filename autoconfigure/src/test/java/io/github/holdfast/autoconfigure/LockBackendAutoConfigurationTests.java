@@ -230,7 +230,7 @@ class LockBackendAutoConfigurationTests {
 				assertThat(context).hasNotFailed()
 					.doesNotHaveBean(LockBackend.class)
 					.doesNotHaveBean(LockBackendCandidate.class)
-					.doesNotHaveBean(JdbcLockTableCheck.class)
+					.doesNotHaveBean(TableCheck.class)
 					.doesNotHaveBean(DistributedLockAdvisor.class)
 					.doesNotHaveBean(CommitGuardPostProcessor.class);
 				assertThat(context.getBean(Service.class).locked("A")).isEmpty();
