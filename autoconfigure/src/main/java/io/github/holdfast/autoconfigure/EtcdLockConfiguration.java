@@ -1,8 +1,12 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
+
 import io.etcd.jetcd.Client;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -25,6 +29,9 @@ import io.github.holdfast.etcd.EtcdLockBackend;
 @EnableConfigurationProperties(LockProperties.Etcd.class)
 class EtcdLockConfiguration {
 
+	/** A cluster that elects its leader must not fail the start. */
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
 	@Bean
 	EtcdLockClient etcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<Client> client) {
@@ -38,9 +45,16 @@ class EtcdLockConfiguration {
 	}
 
 	@Bean
-	EtcdLockServerCheck etcdLockServerCheck(EtcdLockClient client, LockProperties.Etcd etcdProperties,
-			LockProperties properties) {
-		return new EtcdLockServerCheck(new EtcdLockBackend(client, etcdProperties.namespace()), properties);
+	LockProbe etcdLockProbe(EtcdLockClient client, LockProperties.Etcd etcd, LockProperties properties) {
+		return new LockProbe(new EtcdLockBackend(client, etcd.namespace()), PATIENCE, properties, new EtcdDiagnosis());
+	}
+
+	/**
+	 * Fails the start when no lock can be taken in etcd.
+	 */
+	@Bean
+	SmartInitializingSingleton etcdLockServerCheck(@Qualifier("etcdLockProbe") LockProbe probe) {
+		return probe::takeLock;
 	}
 
 	static class OnClientCondition extends AnyNestedCondition {

@@ -1,8 +1,6 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
-import java.util.UUID;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -12,9 +10,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -24,7 +19,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * @param settings where its Redis is configured, for a sentence
  * @param waitTime how long its client may take to say what is wrong
  */
-record RedisProbe(LockBackendType type, String settings, Duration waitTime) {
+record RedisProbe(LockBackendType type, String settings, Duration waitTime) implements LockProbe.Diagnosis {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisProbe.class);
 
@@ -34,24 +29,12 @@ record RedisProbe(LockBackendType type, String settings, Duration waitTime) {
 	 * @throws LockConfigurationException if that is not possible
 	 */
 	void takeLock(LockBackend backend, LockProperties properties) {
-		String key = properties.getKeyPrefix() + "holdfast:start";
-		LockRequest request = new LockRequest(key, "start", LockRequest.Mode.EXCLUSIVE, false, this.waitTime,
-				properties.getLeaseTime(), UUID.randomUUID().toString(), "the check at the start", 0);
-		try {
-			LockLease lease = backend.acquire(request);
-			if (lease != null) {
-				lease.release().toCompletableFuture().get();
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (ExecutionException | LockBackendException ex) {
-			throw failure(reason(ex), ex);
-		}
+		new LockProbe(backend, this.waitTime, properties, this).takeLock();
 	}
 
-	private LockConfigurationException failure(String reason, Exception cause) {
+	@Override
+	public LockConfigurationException of(Exception cause) {
+		String reason = reason(cause);
 		String found = "The Redis of the lock backend '" + this.type.propertyValue() + "' ";
 		if (reason.contains("READONLY")) {
 			return new LockConfigurationException(found + "is a replica, which takes no locks: " + reason + ".",
@@ -72,18 +55,10 @@ record RedisProbe(LockBackendType type, String settings, Duration waitTime) {
 	}
 
 	/**
-	 * What Redis or the network says: clients wrap it, sockets do not name the server,
-	 * and Redisson adds the command with all its keys.
+	 * Redisson adds the command with all its keys.
 	 */
 	private static String reason(Throwable failure) {
-		String reason = String.valueOf(failure.getMessage());
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			String message = cause.getMessage();
-			if (message != null && !reason.contains(message)) {
-				reason = message;
-			}
-		}
-		return StringUtils.trimTrailingCharacter(reason.split("\\. channel: ", 2)[0], '.');
+		return StringUtils.trimTrailingCharacter(LockProbe.reason(failure).split("\\. channel: ", 2)[0], '.');
 	}
 
 	/**

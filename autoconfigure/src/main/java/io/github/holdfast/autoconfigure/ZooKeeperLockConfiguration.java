@@ -1,8 +1,12 @@
 package io.github.holdfast.autoconfigure;
 
 import org.apache.curator.framework.CuratorFramework;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -23,6 +27,8 @@ import io.github.holdfast.zookeeper.ZooKeeperLockBackend;
 @EnableConfigurationProperties(LockProperties.ZooKeeper.class)
 class ZooKeeperLockConfiguration {
 
+	private static final Logger logger = LoggerFactory.getLogger(ZooKeeperLockConfiguration.class);
+
 	@Bean
 	ZooKeeperLockClient zooKeeperLockClient(LockProperties.ZooKeeper properties,
 			ObjectProvider<CuratorFramework> applicationClient) {
@@ -35,9 +41,26 @@ class ZooKeeperLockConfiguration {
 	}
 
 	@Bean
-	ZooKeeperLockServerCheck zooKeeperLockServerCheck(ZooKeeperLockClient client,
-			LockProperties.ZooKeeper zooKeeperProperties, LockProperties properties) {
-		return new ZooKeeperLockServerCheck(client, zooKeeperProperties, properties);
+	LockProbe zooKeeperLockProbe(ZooKeeperLockClient client, LockProperties.ZooKeeper zooKeeper,
+			LockProperties properties) {
+		return new LockProbe(new ZooKeeperLockBackend(client::get), zooKeeper.connectionTimeout(), properties,
+				new ZooKeeperDiagnosis(client, zooKeeper));
+	}
+
+	/**
+	 * Fails the start when no lock can be taken in ZooKeeper, and tells how long the
+	 * locks of a JVM outlive it.
+	 */
+	@Bean
+	SmartInitializingSingleton zooKeeperLockServerCheck(@Qualifier("zooKeeperLockProbe") LockProbe probe,
+			ZooKeeperLockClient client) {
+		return () -> {
+			probe.takeLock();
+			logger.info(
+					"Locks of this JVM are freed {} ms after it has died, which is its session time-out in ZooKeeper; "
+							+ "'holdfast.lease-time' is not used",
+					client.get().getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
+		};
 	}
 
 	static class OnClientCondition extends AnyNestedCondition {
