@@ -1,6 +1,5 @@
 package io.github.holdfast.interceptor;
 
-import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -10,7 +9,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Turns a value into a part of a key, or refuses it: a null would merge the keys of all
@@ -26,16 +24,6 @@ final class KeyText {
 	 * last dot counts, so that each character is looked at once.
 	 */
 	private static final Pattern IDENTITY_HASH = Pattern.compile("[\\w$]\\.[\\w$]++@[0-9a-f]{1,8}+(?![\\w.-])");
-
-	private static final ClassValue<Boolean> HAS_TEXT = new ClassValue<>() {
-
-		@Override
-		protected Boolean computeValue(Class<?> type) {
-			Method toString = ReflectionUtils.findMethod(type, "toString");
-			return toString != null && toString.getDeclaringClass() != Object.class;
-		}
-
-	};
 
 	private KeyText() {
 	}
@@ -67,15 +55,21 @@ final class KeyText {
 		if (value instanceof Enum<?> constant) {
 			return constant.name();
 		}
-		if (!HAS_TEXT.get(value.getClass())) {
-			throw refusedObject(value, expression);
-		}
 		String text = value.toString();
-		if (text == null || text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))
-				|| IDENTITY_HASH.matcher(checked(text, expression)).find()) {
+		if (text == null || isIdentity(value, checked(text, expression))) {
 			throw refusedObject(value, expression);
 		}
 		return text;
+	}
+
+	/**
+	 * Whether a text is, or contains, what {@link Object#toString()} returns. A class may
+	 * have a hash code of its own and still no text.
+	 */
+	private static boolean isIdentity(Object value, String text) {
+		return text.indexOf('@') >= 0 && (text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))
+				|| text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))
+				|| IDENTITY_HASH.matcher(text).find());
 	}
 
 	private static IllegalArgumentException refusedObject(Object value, Supplier<String> expression) {

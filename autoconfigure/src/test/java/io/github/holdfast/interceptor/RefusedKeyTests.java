@@ -76,6 +76,16 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	void objectWithoutTextOfItsOwnIsRefusedWhateverItsClassAndHashCodeAre() throws ReflectiveOperationException {
+		Object unpackaged = Class.forName("KeyWithoutPackage").getDeclaredConstructor().newInstance();
+		Runnable lambda = () -> {
+		};
+		assertThat(unpackaged).hasToString("KeyWithoutPackage@2a");
+		assertRefused((service) -> service.plain(unpackaged), "#value is a KeyWithoutPackage", "no text form");
+		assertRefused((service) -> service.plain(lambda), "no text form");
+	}
+
+	@Test
 	void textThatContainsTheIdentityHashIsRefused() {
 		assertRefused((service) -> service.plain(new IdentityText()), "#value is a RefusedKeyTests.IdentityText");
 	}
