@@ -24,7 +24,7 @@ public interface LockLease {
 	/**
 	 * The identity of this acquisition for the store.
 	 * @return the owner of the request that the store has granted: of that of the first
-	 * holder, if a lock is passed on in this process
+	 * holder, if a lock is handed over in this process
 	 */
 	String owner();
 
@@ -44,7 +44,7 @@ public interface LockLease {
 
 	/**
 	 * The fencing token: it rises strictly with each holder of this key, whether the
-	 * store granted the lock or a local holder passed it on.
+	 * store granted the lock or a local holder handed it over.
 	 * @return epoch and turn as one number
 	 */
 	default long token() {
@@ -88,7 +88,7 @@ public interface LockLease {
 	 * it. The lease is over then. Default: never.
 	 * @return {@code false} if that was not possible, so that the lock has to be released
 	 */
-	default boolean passOn() {
+	default boolean handOver() {
 		return false;
 	}
 

@@ -157,7 +157,7 @@ final class FakeLockBackend implements LockBackend {
 		}
 
 		@Override
-		public boolean passOn() {
+		public boolean handOver() {
 			return FakeLockBackend.this.passOn.of(this);
 		}
 

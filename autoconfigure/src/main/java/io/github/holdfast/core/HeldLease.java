@@ -219,7 +219,7 @@ final class HeldLease {
 	 */
 	synchronized boolean handOver() {
 		try {
-			if (!this.lease.passOn()) {
+			if (!this.lease.handOver()) {
 				return false;
 			}
 		}

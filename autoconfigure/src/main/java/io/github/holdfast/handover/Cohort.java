@@ -3,8 +3,6 @@ package io.github.holdfast.handover;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,7 +24,7 @@ import io.github.holdfast.support.KeyedPermits;
  */
 final class Cohort {
 
-	private static final Logger logger = LoggerFactory.getLogger(HandoverLockBackend.class);
+	private static final Logger logger = LoggerFactory.getLogger(Cohort.class);
 
 	/** Of the time that a JVM had a lock, what it leaves to others at least. */
 	private static final int REST = 8;
@@ -44,11 +42,7 @@ final class Cohort {
 
 	private final long start = System.nanoTime();
 
-	/** An answer that comes late must not replace the time of a later request. */
-	private final ReentrantLock renewing = new ReentrantLock();
-
-	/** A renewal that has no answer, or a bad one. */
-	private volatile boolean doubtful;
+	private final RenewalGate renewals = new RenewalGate();
 
 	private volatile int turn = -1;
 
@@ -119,7 +113,7 @@ final class Cohort {
 			return true;
 		}
 		try {
-			boolean renewed = renew(leaseTime);
+			boolean renewed = this.renewals.renew(() -> this.lease.renew(leaseTime));
 			if (leaseTime.compareTo(remaining) < 0) {
 				permit.expiresEarlier();
 			}
@@ -153,33 +147,23 @@ final class Cohort {
 	}
 
 	/**
-	 * Pass the lease on to the next thread that waits, if there is one and that is
+	 * Hand the lease over to the next thread that waits, if there is one and that is
 	 * allowed: not while a renewal for this turn is under way.
 	 * @param turnEnds is run before the next thread has it
 	 */
-	boolean pass(KeyedPermits<Cohort>.Permit permit, String name, Runnable turnEnds) {
-		if (!this.renewing.tryLock()) {
-			return false;
-		}
-		try {
-			return isPassable(name) && permit.pass(() -> {
+	boolean handOver(KeyedPermits<Cohort>.Permit permit, String name, Runnable turnEnds) {
+		try (RenewalGate.Change change = this.renewals.beginChange()) {
+			return change != null && mayHandOver(name) && permit.handOver(() -> {
 				this.contended = this.others.mayWait() ? this.contended + 1 : 1;
 				turnEnds.run();
-				// The next thread may pass it on before this one has returned
-				this.renewing.unlock();
+				change.end();
 				return this;
 			});
 		}
-		finally {
-			if (this.renewing.isHeldByCurrentThread()) {
-				this.renewing.unlock();
-			}
-		}
 	}
 
-	private boolean isPassable(String name) {
-		return !this.ended && !this.doubtful && this.limits.names().test(name) && !isAtItsLimits()
-				&& this.lease.isValid() && isUnused();
+	private boolean mayHandOver(String name) {
+		return !this.ended && this.limits.names().test(name) && !isAtItsLimits() && this.lease.isValid() && isUnused();
 	}
 
 	private boolean isUnused() {
@@ -218,10 +202,10 @@ final class Cohort {
 	}
 
 	/**
-	 * Pass on a lease that the thread with the permit does not want.
+	 * Hand a lease over that the thread with the permit does not want.
 	 */
 	void decline(KeyedPermits<Cohort>.Permit permit) {
-		if (!this.ended && isUnused() && permit.pass(() -> this)) {
+		if (!this.ended && isUnused() && permit.handOver(() -> this)) {
 			return;
 		}
 		if (!this.ended) {
@@ -270,37 +254,8 @@ final class Cohort {
 		}
 	}
 
-	private boolean renew(Duration leaseTime) {
-		this.renewing.lock();
-		boolean renewed = false;
-		try {
-			renewed = this.lease.renew(leaseTime);
-			return renewed;
-		}
-		finally {
-			endRenewal(renewed);
-		}
-	}
-
-	/**
-	 * Keep the lease with its holder, unless the turn is over, until the same thread ends
-	 * the renewal, so that a renewal for one holder never runs into the turn of the next
-	 * one.
-	 * @return {@code false} if the turn is over, so that there is nothing to end
-	 */
-	boolean beginRenewal(BooleanSupplier over) {
-		this.renewing.lock();
-		if (over.getAsBoolean()) {
-			this.renewing.unlock();
-			return false;
-		}
-		this.doubtful = true;
-		return true;
-	}
-
-	void endRenewal(boolean renewed) {
-		this.doubtful = !renewed;
-		this.renewing.unlock();
+	RenewalGate renewals() {
+		return this.renewals;
 	}
 
 	LockLease lease() {

@@ -17,7 +17,7 @@ import io.github.holdfast.support.HandoverLease;
  */
 final class OtherJvms {
 
-	private static final Logger logger = LoggerFactory.getLogger(HandoverLockBackend.class);
+	private static final Logger logger = LoggerFactory.getLogger(OtherJvms.class);
 
 	/** Of the longest time, how long it is taken for granted that nobody waits. */
 	private static final int SURE = 4;

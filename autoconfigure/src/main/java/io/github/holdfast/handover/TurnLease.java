@@ -10,8 +10,8 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.support.KeyedPermits;
 
 /**
- * The lease of a cohort for one of its threads, until that one gives it back or passes it
- * on.
+ * The lease of a cohort for one of its threads, until that one gives it back or hands it
+ * over.
  */
 final class TurnLease implements LockLease {
 
@@ -87,11 +87,11 @@ final class TurnLease implements LockLease {
 	}
 
 	/**
-	 * Begin a renewal, during which the lease is not passed on.
+	 * Begin a renewal, during which the lease is not handed over.
 	 * @return what the same thread has to end, or {@code null} if the turn is over
 	 */
 	@Nullable Renewal beginRenewal() {
-		return (!this.ended && this.cohort.beginRenewal(() -> this.ended)) ? new Renewal() : null;
+		return (!this.ended && this.cohort.renewals().beginRenewal(() -> this.ended)) ? new Renewal() : null;
 	}
 
 	boolean isOver() {
@@ -109,8 +109,8 @@ final class TurnLease implements LockLease {
 	 * Ends before the next thread has its turn, and only if there is one.
 	 */
 	@Override
-	public synchronized boolean passOn() {
-		return !this.ended && this.cohort.pass(this.permit, this.name, () -> this.ended = true);
+	public synchronized boolean handOver() {
+		return !this.ended && this.cohort.handOver(this.permit, this.name, () -> this.ended = true);
 	}
 
 	@Override
@@ -135,7 +135,7 @@ final class TurnLease implements LockLease {
 		}
 
 		void end(boolean renewed, Duration leaseTime) {
-			TurnLease.this.cohort.endRenewal(renewed);
+			TurnLease.this.cohort.renewals().endRenewal(renewed);
 			if (this.before != null && (!renewed || leaseTime.compareTo(this.before) < 0)) {
 				TurnLease.this.permit.expiresEarlier();
 			}

@@ -18,7 +18,7 @@ import io.github.holdfast.support.QueueLimits;
 /**
  * Locks between the threads of this JVM, and of nothing else: for development, tests and
  * applications that run on one node. Waiters are served in the order of their arrival,
- * and may be overtaken a few times while they wake up, unless their requests are fair.
+ * and others may barge in a few times while they wake up, unless their requests are fair.
  * Leases do not run out; all instances in a JVM share their locks.
  *
  * @since 0.1.0
@@ -99,8 +99,8 @@ public final class LocalLockBackend implements LockBackend {
 		}
 
 		@Override
-		public boolean passOn() {
-			return this.permit.pass(() -> null);
+		public boolean handOver() {
+			return this.permit.handOver(() -> null);
 		}
 
 		@Override

@@ -1,8 +1,6 @@
 package io.github.holdfast.support;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,22 +34,22 @@ public final class KeyedPermits<T> {
 
 	private final AtomicInteger waiting = new AtomicInteger();
 
-	private final Duration longestOvertaking;
+	private final Duration longestBarging;
 
 	/**
 	 * Create permits that are all in.
 	 */
 	public KeyedPermits() {
-		this(Overtakings.LONGEST);
+		this(Barging.LONGEST);
 	}
 
 	/**
 	 * Create permits that are all in.
-	 * @param longestOvertaking how long after it was first overtaken a waiter can be
-	 * overtaken again
+	 * @param longestBarging how long after the first one others can barge in before a
+	 * waiter
 	 */
-	KeyedPermits(Duration longestOvertaking) {
-		this.longestOvertaking = longestOvertaking;
+	KeyedPermits(Duration longestBarging) {
+		this.longestBarging = longestBarging;
 	}
 
 	/**
@@ -71,14 +69,14 @@ public final class KeyedPermits<T> {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null, null);
+		Permit permit = new Permit(key, Thread.currentThread(), new PermitQueue<>(), null, null);
 		Permit held = this.permits.putIfAbsent(key, permit);
 		if (held == null) {
 			return permit;
 		}
 		held.releaseIfExpired();
 		boolean single = waitTime.isZero();
-		PermitWaiter<T> waiter = new PermitWaiter<>(fair || single, this.longestOvertaking);
+		PermitWaiter<T> waiter = new PermitWaiter<>(fair || single, this.longestBarging);
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
 				waiter.permit = permit;
@@ -104,7 +102,7 @@ public final class KeyedPermits<T> {
 	 * @return the permit, or {@code null} if it is out
 	 */
 	public @Nullable Permit tryAcquire(String key) {
-		Permit permit = new Permit(key, Thread.currentThread(), new ArrayDeque<>(1), null, null);
+		Permit permit = new Permit(key, Thread.currentThread(), new PermitQueue<>(), null, null);
 		return (this.permits.putIfAbsent(key, permit) == null) ? permit : null;
 	}
 
@@ -141,8 +139,8 @@ public final class KeyedPermits<T> {
 	 */
 	private @Nullable Permit leave(String key, PermitWaiter<T> waiter) {
 		this.permits.computeIfPresent(key, (k, held) -> {
-			held.waiters.remove(waiter);
-			// Otherwise one who overtakes it would put it back
+			held.waiters.leave(waiter);
+			// Otherwise one who barges in would put it back
 			waiter.claim();
 			return held;
 		});
@@ -177,8 +175,7 @@ public final class KeyedPermits<T> {
 		/** Who took it; anyone may release it. */
 		private final Thread taker;
 
-		/** Passed on from permit to permit, touched only while the map locks the key. */
-		private final Deque<PermitWaiter<T>> waiters;
+		private final PermitQueue<T> waiters;
 
 		private final @Nullable T brought;
 
@@ -191,10 +188,7 @@ public final class KeyedPermits<T> {
 
 		private volatile @Nullable RuntimeException failure;
 
-		/** Whether somebody in the queue wants the strict order. */
-		private boolean ordered;
-
-		private Permit(String key, Thread taker, Deque<PermitWaiter<T>> waiters, @Nullable T brought,
+		private Permit(String key, Thread taker, PermitQueue<T> waiters, @Nullable T brought,
 				@Nullable PermitWaiter<T> sleeper) {
 			this.key = key;
 			this.taker = taker;
@@ -205,23 +199,22 @@ public final class KeyedPermits<T> {
 		}
 
 		/**
-		 * Overtake the one who has not woken up yet, or queue up.
+		 * Barge in before the one who has not woken up yet, or queue up.
 		 * @return the permit that is out then
 		 */
 		private Permit join(PermitWaiter<T> waiter, QueueLimits limits) {
 			PermitWaiter<T> sleeper = this.sleeper;
-			if (sleeper != null && !sleeper.fair && sleeper.overtakings.canBeMore() && !waiter.fair && !this.ordered
-					&& this.state.overtake()) {
+			if (sleeper != null && !sleeper.fair && sleeper.barging.canBeMore() && !waiter.fair
+					&& !this.waiters.isOrdered() && this.state.barge()) {
 				sleeper.permit = null;
-				sleeper.overtakings.add();
+				sleeper.barging.add();
 				this.waiters.addFirst(sleeper);
 				waiter.permit = new Permit(this.key, waiter.thread, this.waiters, this.brought, null);
 				waiter.permit.failure = this.failure;
 				return waiter.permit;
 			}
 			limits.check(this.waiters.size(), KeyedPermits.this.waiting.get());
-			this.waiters.add(waiter);
-			this.ordered |= waiter.fair;
+			this.waiters.join(waiter);
 			return this;
 		}
 
@@ -232,7 +225,7 @@ public final class KeyedPermits<T> {
 		private Permit joinRelease(PermitWaiter<T> waiter) {
 			if (this.expiry.isReleasing() && this.waiters.isEmpty()) {
 				waiter.queued = true;
-				this.waiters.add(waiter);
+				this.waiters.addFirst(waiter);
 			}
 			return this;
 		}
@@ -274,7 +267,7 @@ public final class KeyedPermits<T> {
 		 */
 		public void expiresEarlier() {
 			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
-				held.waiters.forEach((waiter) -> LockSupport.unpark(waiter.thread));
+				held.waiters.wakeAll();
 				return held;
 			});
 		}
@@ -326,16 +319,16 @@ public final class KeyedPermits<T> {
 
 		/**
 		 * Give the permit to the next waiter, or keep it if there is none.
-		 * @param left supplies what to leave for it, if there is one
+		 * @param leaving what to do at last, if there is one
 		 * @return {@code false} if nobody waits, or if it was released before
 		 */
-		public boolean pass(Supplier<? extends @Nullable T> left) {
+		public boolean handOver(Leaving<T> leaving) {
 			AtomicReference<@Nullable Permit> granted = new AtomicReference<>();
 			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
 				if (held != this || this.waiters.isEmpty() || !this.state.release()) {
 					return held;
 				}
-				granted.setPlain(grantNext(left.get()));
+				granted.setPlain(grantNext(leaving.leave()));
 				return granted.getPlain();
 			});
 			Permit next = granted.getPlain();
@@ -353,10 +346,26 @@ public final class KeyedPermits<T> {
 			}
 			Permit granted = new Permit(this.key, next.thread, this.waiters, left, next);
 			granted.failure = this.failure;
-			granted.ordered = this.ordered && !this.waiters.isEmpty();
 			next.permit = granted;
 			return granted;
 		}
+
+	}
+
+	/**
+	 * The last thing that is done with a permit before the next one has it. The key is
+	 * locked meanwhile, so it must neither wait nor use a permit.
+	 *
+	 * @param <T> what a permit may bring along
+	 */
+	@FunctionalInterface
+	public interface Leaving<T> {
+
+		/**
+		 * End the use of the permit.
+		 * @return what to leave for the next one
+		 */
+		@Nullable T leave();
 
 	}
 

@@ -30,20 +30,20 @@ final class PermitState {
 	 * @return {@code false} if another one has taken it
 	 */
 	boolean claim() {
-		return this.phase.compareAndSet(Phase.GRANTED, Phase.CLAIMED) || this.phase.get() != Phase.OVERTAKEN;
+		return this.phase.compareAndSet(Phase.GRANTED, Phase.CLAIMED) || this.phase.get() != Phase.BARGED;
 	}
 
 	/**
 	 * Take what was granted to another one.
 	 * @return {@code false} if that one has claimed it
 	 */
-	boolean overtake() {
-		return this.phase.compareAndSet(Phase.GRANTED, Phase.OVERTAKEN);
+	boolean barge() {
+		return this.phase.compareAndSet(Phase.GRANTED, Phase.BARGED);
 	}
 
 	/**
 	 * Give the permit back.
-	 * @return {@code false} if it was overtaken or given back before
+	 * @return {@code false} if another one has barged in or it was given back before
 	 */
 	boolean release() {
 		return this.phase.compareAndSet(Phase.CLAIMED, Phase.RELEASED)
@@ -57,7 +57,7 @@ final class PermitState {
 
 	private enum Phase {
 
-		GRANTED, CLAIMED, OVERTAKEN, RELEASED
+		GRANTED, CLAIMED, BARGED, RELEASED
 
 	}
 

@@ -16,7 +16,7 @@ final class PermitWaiter<T> {
 
 	final boolean fair;
 
-	final Overtakings overtakings;
+	final Barging barging;
 
 	/** Whether a single attempt waits for a release. */
 	boolean queued;
@@ -25,16 +25,16 @@ final class PermitWaiter<T> {
 
 	/**
 	 * Create one that is not in the queue yet, for the current thread.
-	 * @param fair whether it is not to be overtaken
-	 * @param longestOvertaking how long after the first time it can be overtaken again
+	 * @param fair whether nobody is to barge in before it
+	 * @param longestBarging how long after the first one others can barge in
 	 */
-	PermitWaiter(boolean fair, Duration longestOvertaking) {
+	PermitWaiter(boolean fair, Duration longestBarging) {
 		this.fair = fair;
-		this.overtakings = new Overtakings(longestOvertaking);
+		this.barging = new Barging(longestBarging);
 	}
 
 	/**
-	 * Take what was granted, unless another one has overtaken this one.
+	 * Take what was granted, unless another one has barged in.
 	 */
 	KeyedPermits<T>.@Nullable Permit claim() {
 		KeyedPermits<T>.Permit granted = this.permit;

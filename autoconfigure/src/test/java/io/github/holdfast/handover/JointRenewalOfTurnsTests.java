@@ -78,10 +78,10 @@ class JointRenewalOfTurnsTests {
 		};
 		FutureTask<List<Boolean>> renewal = started(() -> answers(leases));
 		assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
-		assertThat(leases.get(1).passOn()).isFalse();
+		assertThat(leases.get(1).handOver()).isFalse();
 		answer.countDown();
 		assertThat(renewal.get()).containsExactly(true, true);
-		assertThat(leases.get(1).passOn()).isTrue();
+		assertThat(leases.get(1).handOver()).isTrue();
 		assertThat(waiter.get().turn()).isOne();
 	}
 
@@ -92,7 +92,7 @@ class JointRenewalOfTurnsTests {
 	void turnThatIsOverIsNotRenewedForTheNextHolder() throws Exception {
 		List<LockLease> leases = acquire("a", "b");
 		FutureTask<LockLease> waiter = waitFor("b");
-		assertThat(leases.get(1).passOn()).isTrue();
+		assertThat(leases.get(1).handOver()).isTrue();
 		LockLease next = waiter.get();
 		assertThat(answers(leases)).containsExactly(true, false);
 		assertThat(this.store.requests).containsExactly(List.of("a"));
@@ -108,8 +108,8 @@ class JointRenewalOfTurnsTests {
 		assertThat(answers.get(0).toCompletableFuture()).isCompletedExceptionally();
 		assertThat(answers.get(1).toCompletableFuture().join()).isTrue();
 		assertThat(answers.get(2).toCompletableFuture().join()).isFalse();
-		assertThat(leases.get(0).passOn()).isFalse();
-		assertThat(leases.get(1).passOn()).isTrue();
+		assertThat(leases.get(0).handOver()).isFalse();
+		assertThat(leases.get(1).handOver()).isTrue();
 		assertThat(good.get().turn()).isOne();
 		leases.get(0).release().toCompletableFuture().join();
 		assertThat(failing.get().turn()).isZero();
@@ -124,11 +124,11 @@ class JointRenewalOfTurnsTests {
 		};
 		FutureTask<List<Boolean>> renewal = started(() -> answers(leases));
 		assertThat(renewal).failsWithin(LONG);
-		assertThat(leases.get(1).passOn()).as("nobody knows what has become of it").isFalse();
+		assertThat(leases.get(1).handOver()).as("nobody knows what has become of it").isFalse();
 		this.store.beforeAnswer = () -> {
 		};
 		assertThat(answers(leases)).containsExactly(true, true);
-		assertThat(leases.get(1).passOn()).isTrue();
+		assertThat(leases.get(1).handOver()).isTrue();
 		assertThat(waiter.get().turn()).isOne();
 	}
 

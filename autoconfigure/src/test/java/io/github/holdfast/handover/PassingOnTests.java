@@ -80,7 +80,7 @@ class PassingOnTests {
 	@Test
 	void turnThatNobodyWaitsForIsNotPassedOn() throws Exception {
 		LockLease lease = acquire(request());
-		assertThat(lease.passOn()).isFalse();
+		assertThat(lease.handOver()).isFalse();
 		assertThat(lease.isValid()).isTrue();
 		assertThat(lease.renew(LONG)).isTrue();
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
@@ -92,8 +92,8 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		Waiter other = new Waiter(request());
-		assertThat(first.passOn()).isTrue();
-		assertThat(first.passOn()).isFalse();
+		assertThat(first.handOver()).isTrue();
+		assertThat(first.handOver()).isFalse();
 		assertThat(waiter.lease().isValid()).isTrue();
 		handOver(waiter.lease());
 		assertThat(other.lease().turn()).isEqualTo(2);
@@ -311,7 +311,7 @@ class PassingOnTests {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		renewed.set(first);
-		assertThat(first.passOn()).isTrue();
+		assertThat(first.handOver()).isTrue();
 		assertThat(renewal.get()).isFalse();
 		assertThat(waiter.lease().isValid()).isTrue();
 		assertThat(this.store.renewals).isEmpty();
@@ -420,7 +420,7 @@ class PassingOnTests {
 	}
 
 	private static CompletionStage<Boolean> handOver(LockLease lease) {
-		return lease.passOn() ? CompletableFuture.completedStage(true) : lease.release();
+		return lease.handOver() ? CompletableFuture.completedStage(true) : lease.release();
 	}
 
 	private LockLease acquire(LockRequest request) throws InterruptedException {

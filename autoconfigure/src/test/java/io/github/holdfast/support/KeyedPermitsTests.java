@@ -200,7 +200,7 @@ class KeyedPermitsTests {
 		Waiter second = new Waiter(() -> acquire("A"));
 		Waiter third = new Waiter(() -> acquire("A"));
 		assertThat(first.brought()).isNull();
-		assertThat(first.pass(() -> "passed")).isTrue();
+		assertThat(first.handOver(() -> "passed")).isTrue();
 		assertThat(first.isHeld()).isFalse();
 		assertThat(second.get().brought()).isEqualTo("passed");
 		second.get().releaseWith("released");
@@ -212,11 +212,11 @@ class KeyedPermitsTests {
 	@Test
 	void permitIsKeptWhenNobodyWaitsToWhomItCouldBePassed() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
-		assertThat(first.pass(() -> "passed")).isFalse();
+		assertThat(first.handOver(() -> "passed")).isFalse();
 		assertThat(first.isHeld()).isTrue();
 		assertThat(acquire("A", Duration.ZERO)).isNull();
 		first.release();
-		assertThat(first.pass(() -> "passed")).isFalse();
+		assertThat(first.handOver(() -> "passed")).isFalse();
 	}
 
 	@Test
@@ -225,33 +225,33 @@ class KeyedPermitsTests {
 		first.expireAfter(() -> Duration.ZERO);
 		KeyedPermits<String>.Permit second = acquire("A");
 		Waiter third = new Waiter(() -> acquire("A"));
-		assertThat(first.pass(() -> "passed")).isFalse();
+		assertThat(first.handOver(() -> "passed")).isFalse();
 		second.release();
 		assertThat(third.get().brought()).isNull();
 	}
 
 	@Test
-	void waiterThatStillSleepsIsOvertaken() throws Exception {
+	void othersBargeInBeforeAWaiterThatStillSleeps() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
-		first.pass(() -> "passed");
-		KeyedPermits<String>.Permit overtaker = acquire("A");
-		assertThat(overtaker.brought()).isEqualTo("passed");
-		assertThat(overtaker.isHeld()).isTrue();
+		first.handOver(() -> "passed");
+		KeyedPermits<String>.Permit barger = acquire("A");
+		assertThat(barger.brought()).isEqualTo("passed");
+		assertThat(barger.isHeld()).isTrue();
 		assertThat(first.isHeld()).isFalse();
 		sleeper.wakeUp();
 		assertThat(acquire("A", Duration.ofMillis(5))).isNull();
-		overtaker.release();
+		barger.release();
 		sleeper.get().release();
 		assertThat(this.permits.size()).isZero();
 	}
 
 	@Test
-	void waiterIsOvertakenAFewTimesOnly() throws Exception {
+	void othersBargeInBeforeAWaiterAFewTimesOnly() throws Exception {
 		this.permits = new KeyedPermits<>(LONG);
 		KeyedPermits<String>.Permit permit = acquire("A");
 		Sleeper sleeper = new Sleeper(permit, false);
-		for (int i = 0; i < Overtakings.MOST; i++) {
+		for (int i = 0; i < Barging.MOST; i++) {
 			permit.release();
 			permit = acquire("A");
 		}
@@ -262,7 +262,7 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void waiterIsOvertakenForAShortTimeOnly() throws Exception {
+	void othersBargeInBeforeAWaiterForAShortTimeOnly() throws Exception {
 		this.permits = new KeyedPermits<>(Duration.ZERO);
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
@@ -274,7 +274,7 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void fairWaiterIsNotOvertaken() throws Exception {
+	void nobodyBargesInBeforeAFairWaiter() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, true);
 		first.release();
@@ -284,7 +284,7 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void nobodyInFrontOfAFairWaiterIsOvertaken() throws Exception {
+	void nobodyBargesInBeforeThoseInFrontOfAFairWaiter() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
 		Waiter fair = new Waiter(() -> this.permits.acquire("A", LONG, true, QueueLimits.DEFAULT));
@@ -296,7 +296,7 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void fairThreadDoesNotOvertake() throws Exception {
+	void fairThreadDoesNotBargeIn() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
 		first.release();
@@ -306,7 +306,7 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void singleAttemptDoesNotOvertake() throws Exception {
+	void singleAttemptDoesNotBargeIn() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
 		first.release();
@@ -337,10 +337,10 @@ class KeyedPermitsTests {
 	}
 
 	/**
-	 * Otherwise it would wait for the one who has overtaken it.
+	 * Otherwise it would wait for the one who has barged in.
 	 */
 	@RepeatedTest(50)
-	void singleAttemptThatWaitsForTheReleaseIsNotOvertaken() throws Exception {
+	void nobodyBargesInBeforeASingleAttemptThatWaitsForTheRelease() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		first.releasesSoon();
 		Waiter single = new Waiter(() -> acquire("A", Duration.ZERO));
@@ -362,16 +362,16 @@ class KeyedPermitsTests {
 	}
 
 	@Test
-	void waiterThatWasOvertakenCanBeInterrupted() throws Exception {
+	void waiterBeforeWhichOthersHaveBargedInCanBeInterrupted() throws Exception {
 		KeyedPermits<String>.Permit first = acquire("A");
 		Sleeper sleeper = new Sleeper(first, false);
 		first.release();
-		KeyedPermits<String>.Permit overtaker = acquire("A");
+		KeyedPermits<String>.Permit barger = acquire("A");
 		sleeper.wakeUp();
 		sleeper.interrupt();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(sleeper::get)
 			.withCauseInstanceOf(InterruptedException.class);
-		overtaker.release();
+		barger.release();
 		assertThat(this.permits.size()).isZero();
 	}
 

@@ -3,9 +3,10 @@ package io.github.holdfast.support;
 import java.time.Duration;
 
 /**
- * How often one waiter has been overtaken. Touched only while its key is locked.
+ * How often others have barged in before one waiter. Touched only while its key is
+ * locked.
  */
-final class Overtakings {
+final class Barging {
 
 	/**
 	 * With more of them, the threads on one key get little faster, and their longest
@@ -29,7 +30,7 @@ final class Overtakings {
 	 * Create without any.
 	 * @param longest how long after the first one there can be another one
 	 */
-	Overtakings(Duration longest) {
+	Barging(Duration longest) {
 		this.longest = longest.toNanos();
 	}
 

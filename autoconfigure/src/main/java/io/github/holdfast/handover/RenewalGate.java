@@ -1,0 +1,98 @@
+package io.github.holdfast.handover;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a lease with its holder while it is renewed, so that a renewal for one holder
+ * never runs into the turn of the next one, and an answer that comes late does not
+ * replace the time of a later request.
+ */
+final class RenewalGate {
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	/** A renewal that has no answer, or a bad one. */
+	private volatile boolean doubtful;
+
+	/**
+	 * Begin a renewal, which the same thread has to end, unless the turn is over.
+	 * @return {@code false} if the turn is over, so that there is nothing to end
+	 */
+	boolean beginRenewal(BooleanSupplier over) {
+		this.lock.lock();
+		if (over.getAsBoolean()) {
+			this.lock.unlock();
+			return false;
+		}
+		this.doubtful = true;
+		return true;
+	}
+
+	void endRenewal(boolean renewed) {
+		this.doubtful = !renewed;
+		this.lock.unlock();
+	}
+
+	/**
+	 * Run a renewal for the one who has the lease.
+	 */
+	boolean renew(BooleanSupplier renewal) {
+		this.lock.lock();
+		boolean renewed = false;
+		try {
+			renewed = renewal.getAsBoolean();
+			return renewed;
+		}
+		finally {
+			endRenewal(renewed);
+		}
+	}
+
+	/**
+	 * Shut out renewals while the holder changes.
+	 * @return the change, or {@code null} if a renewal is under way or has left it open
+	 * whether the lease is held
+	 */
+	@Nullable Change beginChange() {
+		if (!this.lock.tryLock()) {
+			return null;
+		}
+		if (this.doubtful) {
+			this.lock.unlock();
+			return null;
+		}
+		return new Change();
+	}
+
+	/**
+	 * The change of a holder, by one thread. It ends when it is closed at the latest.
+	 */
+	final class Change implements AutoCloseable {
+
+		private boolean ended;
+
+		private Change() {
+		}
+
+		/**
+		 * End it before the next holder has the lease, which may hand it over in its turn
+		 * before this thread goes on.
+		 */
+		void end() {
+			if (!this.ended) {
+				this.ended = true;
+				RenewalGate.this.lock.unlock();
+			}
+		}
+
+		@Override
+		public void close() {
+			end();
+		}
+
+	}
+
+}
