@@ -49,7 +49,7 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 final class GuardedManager {
 
-	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+	private static final Logger logger = LoggerFactory.getLogger(GuardedManager.class);
 
 	private static final String OTHERWISE = "name it in 'holdfast.unguarded-transaction-managers' if nothing that locks "
 			+ "protect is changed through it, or set 'holdfast.commit-guard' to ";
@@ -216,7 +216,7 @@ final class GuardedManager {
 	 * @param guard the listener that asks
 	 * @param callbacks whether the transaction had callbacks that may have done it
 	 */
-	boolean mayHavePendingWork(CommitGuard guard, boolean callbacks) {
+	boolean mayHavePendingWork(TransactionExecutionListener guard, boolean callbacks) {
 		if (!callbacks && isOnlyListener(guard)) {
 			return false;
 		}
@@ -309,7 +309,7 @@ final class GuardedManager {
 	/**
 	 * Whether no other listener of this manager is told of an end after a guard.
 	 */
-	boolean isLastListener(CommitGuard guard) {
+	boolean isLastListener(TransactionExecutionListener guard) {
 		TransactionExecutionListener last = null;
 		for (TransactionExecutionListener listener : listeners()) {
 			last = listener;
@@ -317,7 +317,7 @@ final class GuardedManager {
 		return last == guard;
 	}
 
-	private boolean isOnlyListener(CommitGuard guard) {
+	private boolean isOnlyListener(TransactionExecutionListener guard) {
 		return listeners().stream().allMatch((listener) -> listener == guard);
 	}
 

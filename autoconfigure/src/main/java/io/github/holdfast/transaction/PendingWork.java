@@ -20,8 +20,8 @@ import org.springframework.util.ClassUtils;
  */
 final class PendingWork {
 
-	private static final List<String> HARMLESS = List.of(RunningTransaction.class.getName(),
-			"org.springframework.jdbc.", "org.springframework.orm.", "org.mybatis.spring.");
+	private static final List<String> HARMLESS = List.of("org.springframework.jdbc.", "org.springframework.orm.",
+			"org.mybatis.spring.");
 
 	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
 
@@ -39,9 +39,12 @@ final class PendingWork {
 	/**
 	 * Whether callbacks at the end of a transaction may work in the database. Those by
 	 * which Spring and MyBatis clean up do not.
+	 * @param own our own callbacks, which do not either
 	 */
-	static boolean mayComeFrom(List<TransactionSynchronization> callbacks) {
+	static boolean mayComeFrom(List<TransactionSynchronization> callbacks,
+			Class<? extends TransactionSynchronization> own) {
 		return callbacks.stream()
+			.filter((callback) -> !own.isInstance(callback))
 			.map((callback) -> callback.getClass().getName())
 			.anyMatch((name) -> HARMLESS.stream().noneMatch(name::startsWith));
 	}

@@ -344,7 +344,8 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * one of them fails.
 	 */
 	private void lookAtCallbacks() {
-		this.callbacksOfOthers = PendingWork.mayComeFrom(TransactionSynchronizationManager.getSynchronizations());
+		this.callbacksOfOthers = PendingWork.mayComeFrom(TransactionSynchronizationManager.getSynchronizations(),
+				RunningTransaction.class);
 		if (!this.lastCallback && (this.callbacksOfOthers || !this.whenOver.isEmpty())) {
 			this.lastCallback = true;
 			TransactionSynchronizationManager.registerSynchronization(new LastCallback());
