@@ -25,7 +25,7 @@ import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.redis.RedisLockBackend;
 import io.github.holdfast.redis.RedisQuorumLockBackend;
 import io.github.holdfast.redis.RedisQuorumNodes;
-import io.github.holdfast.redisson.RedissonLockBackend;
+
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedissonClients;
@@ -128,7 +128,7 @@ final class RestoredNode {
 			void use(List<String> address, Use use) throws IOException {
 				RedissonClient client = RedissonClients.single(Integer.parseInt(address.get(0)));
 				System.out.println("client " + client.getId());
-				use.with(new RedissonLockBackend(() -> client));
+				use.with(RedisLockBackend.redisson(() -> client));
 			}
 
 		},

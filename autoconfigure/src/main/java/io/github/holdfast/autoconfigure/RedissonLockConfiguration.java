@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.holdfast.redisson.RedissonLockBackend;
+import io.github.holdfast.redis.RedisLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -23,7 +23,8 @@ class RedissonLockConfiguration {
 
 	@Bean
 	LockBackendCandidate redissonLockBackend(ObjectProvider<RedissonClient> client) {
-		return new LockBackendCandidate(LockBackendType.REDISSON, () -> new RedissonLockBackend(() -> unique(client)));
+		return new LockBackendCandidate(LockBackendType.REDISSON,
+				() -> RedisLockBackend.redisson(() -> unique(client)));
 	}
 
 	@Bean

@@ -10,7 +10,7 @@ import org.redisson.client.codec.StringCodec;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
-import io.github.holdfast.redisson.RedissonLockBackend;
+import io.github.holdfast.redis.RedisLockBackend;
 
 /**
  * Fails the start when no lock can be taken through Redisson, and warns when Redis may
@@ -36,7 +36,7 @@ class RedissonLockServerCheck implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		RedisProbe probe = new RedisProbe(LockBackendType.REDISSON, "the configuration of the RedissonClient",
 				PATIENCE);
-		probe.takeLock(new RedissonLockBackend(this.client), this.properties);
+		probe.takeLock(RedisLockBackend.redisson(this.client), this.properties);
 		probe.checkEviction(this::policies);
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -145,11 +146,15 @@ final class BlockingDriver implements RedisDriver {
 		return POLLING;
 	}
 
+	@Override
+	public int slot(String key) {
+		return isCluster() ? ClusterSlotHashUtil.calculateSlot(key) : 0;
+	}
+
 	/**
 	 * Also if that is not known: keys that are asked for one by one fail by themselves.
 	 */
-	@Override
-	public boolean isCluster() {
+	private boolean isCluster() {
 		Boolean cluster = this.cluster;
 		if (cluster == null) {
 			try (RedisConnection connection = this.factory.getConnection()) {

@@ -9,6 +9,7 @@ import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -110,7 +111,11 @@ final class LettuceDriver implements RedisDriver {
 	}
 
 	@Override
-	public boolean isCluster() {
+	public int slot(String key) {
+		return isCluster() ? ClusterSlotHashUtil.calculateSlot(key) : 0;
+	}
+
+	private boolean isCluster() {
 		return this.factory.isClusterAware();
 	}
 

@@ -10,9 +10,11 @@ import io.github.holdfast.support.LockKeys;
  *
  * @param lock the key of the lock itself, while it is held
  * @param counter the key of the last epoch
+ * @param queue the key of the order in which fair waiters came
+ * @param tickets the key of the times until which fair waiters keep their places
  * @param channel where a release is told
  */
-record LockKey(String lock, String counter, String channel) {
+record LockKey(String lock, String counter, String queue, String tickets, String channel) {
 
 	private static final int MAX_BYTES = 512;
 
@@ -22,11 +24,18 @@ record LockKey(String lock, String counter, String channel) {
 	 */
 	static LockKey of(String key) {
 		String tag = "{" + LockKeys.id(key, MAX_BYTES).replace("}", "%7d") + "}";
-		return new LockKey(tag, tag + ":epoch", tag + ":released");
+		return new LockKey(tag, tag + ":epoch", tag + ":queue", tag + ":tickets", tag + ":released");
 	}
 
 	byte[][] keys() {
 		return new byte[][] { bytes(this.lock), bytes(this.counter) };
+	}
+
+	/**
+	 * With those of the queue of fair waiters.
+	 */
+	byte[][] keysOfQueue() {
+		return new byte[][] { bytes(this.lock), bytes(this.counter), bytes(this.queue), bytes(this.tickets) };
 	}
 
 	static byte[] bytes(String text) {

@@ -22,8 +22,9 @@ enum LockScript {
 	 * already is only raised to the smallest epoch that it asks for.
 	 */
 	ACQUIRE("""
+			local last = math.floor((#ARGV - 2) / 3) - 1
 			local grants = {}
-			for n = 0, #KEYS / 2 - 1 do
+			for n = 0, last do
 				local held = redis.call('hmget', KEYS[2 * n + 1], 'owner', 'epoch')
 				if held[1] == ARGV[3 * n + 3] then
 					grants[n + 1] = tonumber(held[2])
@@ -33,13 +34,13 @@ enum LockScript {
 			end
 			local time = redis.call('time')
 			local now = time[1] * 1000000 + time[2]
-			for n = 0, #KEYS / 2 - 1 do
+			for n = 0, last do
 				local epoch, minimum = grants[n + 1], tonumber(ARGV[3 * n + 5])
 				if not epoch or epoch < minimum then
 					local lock, counter = KEYS[2 * n + 1], KEYS[2 * n + 2]
 					local owner, holder = ARGV[3 * n + 3], ARGV[3 * n + 4]
-					local last = tonumber(redis.call('hget', counter, 'epoch') or 0)
-					epoch = epoch and minimum or math.max(last + 1, now, minimum)
+					local before = tonumber(redis.call('hget', counter, 'epoch') or 0)
+					epoch = epoch and minimum or math.max(before + 1, now, minimum)
 					local text = string.format('%.0f', epoch)
 					redis.call('hset', lock, 'owner', owner, 'epoch', text, 'holder', holder)
 					redis.call('pexpire', lock, ARGV[1])
@@ -49,6 +50,46 @@ enum LockScript {
 				end
 			end
 			return grants
+			"""),
+
+	/**
+	 * Takes one lock as soon as nobody has waited for it longer. Who does not get it
+	 * takes a place in the queue, or keeps it for another while; the answer is as above
+	 * then.
+	 */
+	ACQUIRE_IN_TURN("""
+			local owner, queue, tickets = ARGV[3], KEYS[3], KEYS[4]
+			local clock = redis.call('time')
+			local arrival = clock[1] * 1000000 + clock[2]
+			for _, gone in ipairs(redis.call('zrangebyscore', tickets, '-inf', arrival)) do
+				redis.call('zrem', queue, gone)
+				redis.call('zrem', tickets, gone)
+			end
+			local first = redis.call('zrange', queue, 0, 0)[1]
+			local holding = redis.call('hget', KEYS[1], 'owner')
+			if holding ~= owner and (holding or (first and first ~= owner)) then
+				if not redis.call('zscore', queue, owner) then
+					local latest = redis.call('zrevrange', queue, 0, 0, 'withscores')
+					redis.call('zadd', queue, math.max((latest[2] or 0) + 1, arrival), owner)
+				end
+				redis.call('zadd', tickets, arrival + ARGV[6] * 1000, owner)
+				redis.call('pexpire', queue, ARGV[6])
+				redis.call('pexpire', tickets, ARGV[6])
+				return {0, redis.call('pttl', KEYS[1]), holding or first}
+			end
+			redis.call('zrem', queue, owner)
+			redis.call('zrem', tickets, owner)
+			""", ACQUIRE),
+
+	/**
+	 * Gives up a place in the queue, and tells those who may be the first now.
+	 */
+	LEAVE("""
+			redis.call('zrem', KEYS[4], ARGV[1])
+			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then
+				redis.call('publish', ARGV[2], '1')
+			end
+			return {1}
 			"""),
 
 	/**
@@ -86,13 +127,24 @@ enum LockScript {
 			return {redis.call('hget', KEYS[1], 'holder'), redis.call('pttl', KEYS[1])}
 			""");
 
+	private final String lua;
+
 	private final byte[] text;
 
 	private final String digest;
 
 	LockScript(String text) {
+		this.lua = text;
 		this.text = text.getBytes(StandardCharsets.UTF_8);
 		this.digest = sha1(this.text);
+	}
+
+	LockScript(String before, LockScript then) {
+		this(before + then.lua);
+	}
+
+	String lua() {
+		return this.lua;
 	}
 
 	byte[] text() {

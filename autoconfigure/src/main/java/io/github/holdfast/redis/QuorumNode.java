@@ -75,11 +75,6 @@ final class QuorumNode implements RedisDriver {
 		return POLLING;
 	}
 
-	@Override
-	public boolean isCluster() {
-		return false;
-	}
-
 	/**
 	 * Where the node is, without credentials.
 	 */

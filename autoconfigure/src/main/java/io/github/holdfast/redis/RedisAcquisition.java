@@ -30,6 +30,9 @@ final class RedisAcquisition implements AutoCloseable {
 	/** Whether Redis was not ready for the last attempt. */
 	private boolean refused;
 
+	/** Whether there may be a place in the queue of fair waiters. */
+	private boolean queued;
+
 	private @Nullable Signal signal;
 
 	RedisAcquisition(RedisLocks locks, List<LockRequest> requests) {
@@ -45,7 +48,7 @@ final class RedisAcquisition implements AutoCloseable {
 		boolean last = deadline.hasPassed();
 		this.refused = false;
 		Deadline lease = Deadline.ofLease(this.requests.get(0).leaseTime());
-		CompletableFuture<List<Object>> answer = this.locks.acquire(this.requests);
+		CompletableFuture<List<Object>> answer = ask();
 		try {
 			long timeout = RedisLocks.atLeastMinimum(deadline.remaining()).toNanos();
 			return leases(answer.get(timeout, TimeUnit.NANOSECONDS), lease);
@@ -70,11 +73,18 @@ final class RedisAcquisition implements AutoCloseable {
 		}
 	}
 
+	private CompletableFuture<List<Object>> ask() {
+		LockRequest first = this.requests.get(0);
+		this.queued = first.fair();
+		return this.queued ? this.locks.acquireInTurn(first) : this.locks.acquire(this.requests);
+	}
+
 	private @Nullable List<LockLease> leases(List<Object> answer, Deadline deadline) {
 		if (RedisLocks.number(answer, 0) == 0) {
 			this.expiresInNanos = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
 			return null;
 		}
+		this.queued = false;
 		List<LockLease> leases = new ArrayList<>(this.requests.size());
 		for (int i = 0; i < this.requests.size(); i++) {
 			LockRequest request = this.requests.get(i);
@@ -84,12 +94,21 @@ final class RedisAcquisition implements AutoCloseable {
 	}
 
 	/**
-	 * Take back what Redis may have granted although its answer was lost. Clients keep
-	 * the order of what they send.
+	 * Take back what Redis may have granted although its answer was lost.
 	 */
 	private void abandon(CompletableFuture<List<Object>> answer, Duration timeout) {
-		answer.cancel(true);
-		takeBack(timeout);
+		if (this.locks.driver().keepsOrder()) {
+			answer.cancel(true);
+		}
+		else {
+			await(answer, timeout);
+		}
+		if (answer.isDone()) {
+			takeBack(timeout);
+		}
+		else {
+			answer.whenComplete((late, ex) -> takeBack(Duration.ZERO));
+		}
 	}
 
 	private void takeBack(Duration timeout) {
@@ -97,8 +116,16 @@ final class RedisAcquisition implements AutoCloseable {
 		CompletableFuture<?>[] releases = this.requests.stream()
 			.map((request) -> this.locks.release(request, end))
 			.toArray(CompletableFuture<?>[]::new);
+		await(CompletableFuture.allOf(releases), timeout);
+		if (this.queued) {
+			this.queued = false;
+			await(this.locks.leave(this.requests.get(0)), timeout);
+		}
+	}
+
+	private static void await(CompletableFuture<?> answer, Duration timeout) {
 		try {
-			RedisLocks.awaitUninterruptibly(CompletableFuture.allOf(releases), timeout);
+			RedisLocks.awaitUninterruptibly(answer, timeout);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as Redis can be reached, or runs out by itself
@@ -128,6 +155,9 @@ final class RedisAcquisition implements AutoCloseable {
 	public void close() {
 		if (this.refused) {
 			takeBack(Duration.ZERO);
+		}
+		if (this.queued) {
+			await(this.locks.leave(this.requests.get(0)), RedisLocks.MIN_TIMEOUT);
 		}
 		if (this.signal != null) {
 			this.signal.close();

@@ -90,9 +90,27 @@ interface RedisDriver {
 	}
 
 	/**
-	 * Whether keys in different slots may live on different servers.
+	 * The slot that a key lives in: 0 for all keys if there is one server. Keys in
+	 * different slots may live on different servers.
 	 */
-	boolean isCluster();
+	default int slot(String key) {
+		return 0;
+	}
+
+	/**
+	 * Whether Redis carries requests out in the order in which they are sent. If not,
+	 * nothing may be taken back before the answer to the request for it is there.
+	 */
+	default boolean keepsOrder() {
+		return true;
+	}
+
+	/**
+	 * What a channel is called in Redis.
+	 */
+	default String nameOf(String channel) {
+		return channel;
+	}
 
 	/**
 	 * What a script is run with.

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
 
-import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -23,8 +23,14 @@ import io.github.holdfast.support.Deadline;
  * key that expires with its lease; each step is one script.
  *
  * <p>
- * With Lettuce, waiters are woken by a message when the lock is released and poll only as
- * a net under it, and a release need not be waited for. With other clients they poll.
+ * With Lettuce and Redisson, waiters are woken by a message when the lock is released and
+ * poll only as a net under it, and a release need not be waited for. With other clients
+ * they poll. All of them have the same locks.
+ *
+ * <p>
+ * By default waiters have no order. Fair ones queue in Redis; one that is not heard of
+ * for five seconds of Redis' clock loses its place. Fair requests do not pass each other,
+ * but others for the same key pass them.
  *
  * <p>
  * Only Redis' clock is used. The epoch is one more than the last one and never behind
@@ -47,6 +53,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private final RedisLocks locks;
 
+	private final String name;
+
 	/**
 	 * Create a backend.
 	 * @param connectionFactory supplies the way to Redis, at the first use
@@ -61,11 +69,28 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @param counterRetention how long the last epoch of a key is kept beyond its lease
 	 */
 	RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory, Duration counterRetention) {
-		this(new RedisLocks(SingletonSupplier.of(() -> RedisDriver.of(connectionFactory.get())), counterRetention));
+		this(new RedisLocks(SingletonSupplier.of(() -> RedisDriver.of(connectionFactory.get())), counterRetention),
+				"redis");
 	}
 
-	RedisLockBackend(RedisLocks locks) {
+	RedisLockBackend(RedisLocks locks, String name) {
 		this.locks = locks;
+		this.name = name;
+	}
+
+	/**
+	 * Create a backend that reaches Redis through Redisson. It has the same locks.
+	 * @param client supplies the client, which is never shut down, at the first use
+	 * @return the backend
+	 */
+	public static RedisLockBackend redisson(Supplier<RedissonClient> client) {
+		return redisson(client, COUNTER_RETENTION);
+	}
+
+	static RedisLockBackend redisson(Supplier<RedissonClient> client, Duration counterRetention) {
+		return new RedisLockBackend(
+				new RedisLocks(SingletonSupplier.of(() -> new RedissonDriver(client.get())), counterRetention),
+				"redisson");
 	}
 
 	RedisDriver driver() {
@@ -83,7 +108,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
-		if (driver().isCluster() && slots(sorted) > 1) {
+		if (sorted.stream().anyMatch(LockRequest::fair) || slots(sorted) > 1) {
 			return null;
 		}
 		try (RedisAcquisition acquisition = new RedisAcquisition(this.locks, sorted)) {
@@ -95,11 +120,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	private static long slots(List<LockRequest> requests) {
-		return requests.stream()
-			.map((request) -> ClusterSlotHashUtil.calculateSlot(LockKey.of(request.key()).lock()))
-			.distinct()
-			.count();
+	private long slots(List<LockRequest> requests) {
+		return requests.stream().map((request) -> driver().slot(LockKey.of(request.key()).lock())).distinct().count();
 	}
 
 	@Override
@@ -125,7 +147,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return Set.of(Capability.RELEASE_NOT_AWAITED);
+		return Set.of(Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
 	}
 
 	/**
@@ -138,7 +160,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public String toString() {
-		return "backend 'redis'";
+		return "backend '" + this.name + "'";
 	}
 
 }

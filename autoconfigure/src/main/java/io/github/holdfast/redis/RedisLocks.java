@@ -5,11 +5,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,9 @@ final class RedisLocks implements AutoCloseable {
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
+
+	/** For how long a fair waiter that is no longer heard of keeps its place. */
+	static final Duration TICKET_TIME = Duration.ofSeconds(5);
 
 	/** Above, the numbers of Lua are not exact. */
 	private static final long MAX_EPOCH = 1L << 53;
@@ -57,19 +62,49 @@ final class RedisLocks implements AutoCloseable {
 	 * Ask for all locks or none.
 	 */
 	CompletableFuture<List<Object>> acquire(List<LockRequest> requests) {
+		byte[][] keys = requests.stream()
+			.flatMap((request) -> Stream.of(LockKey.of(request.key()).keys()))
+			.toArray(byte[][]::new);
+		return driver().run(LockScript.ACQUIRE, keys, args(requests, List.of()));
+	}
+
+	/**
+	 * Ask for a lock when all who came earlier have had it.
+	 */
+	CompletableFuture<List<Object>> acquireInTurn(LockRequest request) {
+		return driver().run(LockScript.ACQUIRE_IN_TURN, LockKey.of(request.key()).keysOfQueue(),
+				args(List.of(request), List.of(millis(TICKET_TIME))));
+	}
+
+	/**
+	 * Give up a place in the queue.
+	 */
+	CompletableFuture<List<Object>> leave(LockRequest request) {
+		LockKey key = LockKey.of(request.key());
+		return this.timeout.limit(driver().run(LockScript.LEAVE, key.keysOfQueue(),
+				new byte[][] { LockKey.bytes(request.owner()), channel(key) }));
+	}
+
+	private byte[][] args(List<LockRequest> requests, List<byte[]> more) {
 		Duration leaseTime = requests.get(0).leaseTime();
-		List<byte[]> keys = new ArrayList<>(2 * requests.size());
-		List<byte[]> args = new ArrayList<>(2 + 3 * requests.size());
+		List<byte[]> args = new ArrayList<>(2 + 3 * requests.size() + more.size());
 		args.add(millis(leaseTime));
 		args.add(millis(leaseTime.plus(this.counterRetention)));
 		for (LockRequest request : requests) {
 			Assert.isTrue(request.minEpoch() < MAX_EPOCH, "Minimum epoch must be less than 2^53");
-			keys.addAll(List.of(LockKey.of(request.key()).keys()));
 			args.add(LockKey.bytes(request.owner()));
 			args.add(LockKey.bytes(request.holder()));
 			args.add(LockKey.bytes(Long.toString(request.minEpoch())));
 		}
-		return driver().run(LockScript.ACQUIRE, keys.toArray(byte[][]::new), args.toArray(byte[][]::new));
+		args.addAll(more);
+		return args.toArray(byte[][]::new);
+	}
+
+	/**
+	 * The name of the channel in Redis, which a script is not given by itself.
+	 */
+	private byte[] channel(LockKey key) {
+		return LockKey.bytes(driver().nameOf(key.channel()));
 	}
 
 	Grant grant(LockRequest request) {
@@ -108,7 +143,7 @@ final class RedisLocks implements AutoCloseable {
 		LockKey key = LockKey.of(request.key());
 		CompletableFuture<List<Object>> released = new CompletableFuture<>();
 		CompletableFuture<List<Object>> sent = driver().run(LockScript.RELEASE, key.keys(),
-				new byte[][] { LockKey.bytes(request.owner()), LockKey.bytes(key.channel()) });
+				new byte[][] { LockKey.bytes(request.owner()), channel(key) });
 		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
 				released.completeExceptionally(failed(request, "released", ex));
@@ -183,8 +218,11 @@ final class RedisLocks implements AutoCloseable {
 	}
 
 	static LockBackendException failed(LockRequest request, String what, Throwable failure) {
-		Throwable cause = (failure instanceof ExecutionException && failure.getCause() != null) ? failure.getCause()
-				: failure;
+		Throwable cause = failure;
+		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+				&& cause.getCause() != null) {
+			cause = cause.getCause();
+		}
 		String reason = (cause instanceof TimeoutException) ? "Redis did not answer in time" : "Redis failed";
 		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}

@@ -152,7 +152,7 @@ public final class RedisQuorumNodes implements AutoCloseable {
 	public Map<String, LockBackend> backends() {
 		Map<String, LockBackend> backends = new LinkedHashMap<>();
 		this.nodes.forEach((node) -> backends.put(node.toString(),
-				new RedisLockBackend(new RedisLocks(() -> node, RedisLockBackend.COUNTER_RETENTION))));
+				new RedisLockBackend(new RedisLocks(() -> node, RedisLockBackend.COUNTER_RETENTION), "redis")));
 		return backends;
 	}
 

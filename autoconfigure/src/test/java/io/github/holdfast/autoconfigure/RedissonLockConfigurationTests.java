@@ -56,11 +56,11 @@ class RedissonLockConfigurationTests {
 				.hasToString("backend 'redisson'");
 			LockBackendTypeTests.assertOffers(context.getBean(LockBackend.class), LockBackendType.REDISSON);
 			context.getBean(LockTemplate.class).run("A", () -> {
-				assertThat(this.server.command("HGET", "redisson:{lock:A}:epoch", "holder").toString())
+				assertThat(this.server.command("HGET", "{lock:A}", "holder").toString())
 					.contains(String.valueOf(ProcessHandle.current().pid()));
-				assertThat(this.server.command("HLEN", "redisson:{lock:A}")).isEqualTo(1L);
+				assertThat(this.server.command("HLEN", "{lock:A}")).isEqualTo(3L);
 			});
-			assertThat(this.server.command("EXISTS", "redisson:{lock:A}")).isEqualTo(0L);
+			assertThat(this.server.command("EXISTS", "{lock:A}")).isEqualTo(0L);
 		});
 		assertThat(output).contains("Locks are kept by the backend 'redisson'").doesNotContain("maxmemory");
 	}

@@ -560,7 +560,7 @@ class LockStartFailureTests {
 	@Test
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
-				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers [FAIR] ('local', 'redisson'");
+				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers [FAIR] ('local', 'redis', 'redisson'");
 	}
 
 	@Test

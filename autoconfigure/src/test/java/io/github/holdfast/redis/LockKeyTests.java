@@ -20,8 +20,9 @@ class LockKeyTests {
 
 	@Test
 	void namesAreReadable() {
-		assertThat(LockKey.of("lock:inventory:SKU-1")).isEqualTo(new LockKey("{lock:inventory:SKU-1}",
-				"{lock:inventory:SKU-1}:epoch", "{lock:inventory:SKU-1}:released"));
+		assertThat(LockKey.of("lock:inventory:SKU-1")).isEqualTo(
+				new LockKey("{lock:inventory:SKU-1}", "{lock:inventory:SKU-1}:epoch", "{lock:inventory:SKU-1}:queue",
+						"{lock:inventory:SKU-1}:tickets", "{lock:inventory:SKU-1}:released"));
 	}
 
 	@Test
@@ -30,7 +31,7 @@ class LockKeyTests {
 		assertThat(List.of("a", "{a", "a}", "{a}", "}a", "a%7d", "{}", "}{").stream().map(LockKey::of))
 			.doesNotHaveDuplicates()
 			.first()
-			.isEqualTo(new LockKey("{a}", "{a}:epoch", "{a}:released"));
+			.isEqualTo(new LockKey("{a}", "{a}:epoch", "{a}:queue", "{a}:tickets", "{a}:released"));
 		assertThat(LockKey.of("a}").lock()).isEqualTo("{a%7d}");
 		assertThat(LockKey.of("a%7d").lock()).isEqualTo("{a%257d}");
 	}
@@ -40,8 +41,9 @@ class LockKeyTests {
 	@ValueSource(strings = { "lock:a", "{", "}", "{}", "}{", "}a", "a}b{c", "{a}b", " ", "\r\n", "仓库" })
 	void allNamesAreInOneSlot(String key) {
 		LockKey names = LockKey.of(key);
-		assertThat(List.of(names.counter(), names.channel()).stream().map(ClusterSlotHashUtil::calculateSlot))
-			.containsOnly(ClusterSlotHashUtil.calculateSlot(names.lock()));
+		assertThat(List.of(names.counter(), names.queue(), names.tickets(), names.channel())
+			.stream()
+			.map(ClusterSlotHashUtil::calculateSlot)).containsOnly(ClusterSlotHashUtil.calculateSlot(names.lock()));
 	}
 
 	@Test

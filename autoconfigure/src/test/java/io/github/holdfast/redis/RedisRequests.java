@@ -19,6 +19,11 @@ final class RedisRequests {
 		return request(key, waitTime, LEASE_TIME);
 	}
 
+	static LockRequest fair(String key, Duration waitTime) {
+		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, true, waitTime, LEASE_TIME,
+				UUID.randomUUID().toString(), "test", 0);
+	}
+
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
 		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
 				UUID.randomUUID().toString(), "test", 0);

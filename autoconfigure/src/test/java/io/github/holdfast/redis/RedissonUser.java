@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

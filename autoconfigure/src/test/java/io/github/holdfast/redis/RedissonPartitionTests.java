@@ -1,6 +1,8 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -63,7 +65,7 @@ class RedissonPartitionTests extends LeasePartitionContractTests {
 			.setConnectionMinimumIdleSize(1)
 			.setRetryAttempts(0)
 			.setTimeout(500));
-		try (RedissonLockBackend backend = new RedissonLockBackend(() -> impatient)) {
+		try (RedisLockBackend backend = RedisLockBackend.redisson(() -> impatient)) {
 			LockLease lease = backend.acquire(request(PATIENCE, Duration.ofMinutes(10)));
 			assertThat(lease).isNotNull();
 			proxy().inject(Fault.REFUSE);

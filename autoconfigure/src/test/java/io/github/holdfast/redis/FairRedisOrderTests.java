@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.handover.HandoverLockBackend;
@@ -24,25 +27,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The order of fair waiters in two JVMs, and what is left of those who gave up.
+ * The order of fair waiters in three JVMs, each with another client, and what is left of
+ * those who gave up.
  */
 @Timeout(120)
-class FairRedissonOrderTests {
+class FairRedisOrderTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
 	/** Later, a place in the queue may have run out. */
-	private static final Duration MOST_OF_TICKET_TIME = RedissonLocks.TICKET_TIME.minusSeconds(1);
+	private static final Duration MOST_OF_TICKET_TIME = RedisLocks.TICKET_TIME.minusSeconds(1);
 
 	private final RedisServer server = RedisServer.shared();
 
-	private final RedissonClient firstClient = RedissonClients.single(this.server.port());
+	private final RedisConnectionFactory lettuce = RedisConnections.lettuce(this.server.port());
 
-	private final RedissonClient secondClient = RedissonClients.single(this.server.port());
+	private final RedisConnectionFactory jedis = RedisConnections.jedis(this.server.port());
 
-	private final LockBackend first = new HandoverLockBackend(new RedissonLockBackend(() -> this.firstClient));
+	private final RedissonClient redisson = RedissonClients.single(this.server.port());
 
-	private final LockBackend second = new HandoverLockBackend(new RedissonLockBackend(() -> this.secondClient));
+	private final LockBackend first = new HandoverLockBackend(new RedisLockBackend(() -> this.lettuce));
+
+	private final LockBackend second = new HandoverLockBackend(RedisLockBackend.redisson(() -> this.redisson));
+
+	private final LockBackend third = new HandoverLockBackend(new RedisLockBackend(() -> this.jedis));
 
 	private final String key = "fair:" + UUID.randomUUID();
 
@@ -50,18 +58,19 @@ class FairRedissonOrderTests {
 
 	@AfterEach
 	void close() {
-		RedissonClients.close(this.firstClient);
-		RedissonClients.close(this.secondClient);
+		RedissonClients.close(this.redisson);
+		RedisConnections.close(this.lettuce);
+		RedisConnections.close(this.jedis);
 	}
 
 	@Test
 	void waitersOfAllNodesAreServedInTheOrderOfTheirArrival() throws Exception {
 		LockLease lease = acquired();
 		List<CompletableFuture<Void>> waiters = List.of(queued(this.first, "1"), queued(this.first, "2"),
-				queued(this.second, "3"), queued(this.first, "4"), queued(this.second, "5"));
+				queued(this.second, "3"), queued(this.third, "4"), queued(this.second, "5"), queued(this.third, "6"));
 		assertThat(lease.release().toCompletableFuture().get()).isTrue();
 		waiters.forEach(CompletableFuture::join);
-		assertThat(this.served).containsExactly("1", "2", "3", "4", "5");
+		assertThat(this.served).containsExactly("1", "2", "3", "4", "5", "6");
 		assertThat(waiting()).isZero();
 	}
 
@@ -71,7 +80,7 @@ class FairRedissonOrderTests {
 		LockLease lease = acquired();
 		Thread interrupted = new Thread(() -> {
 			try {
-				this.first.acquire(RedissonRequests.fair(this.key, LONG));
+				this.first.acquire(RedisRequests.fair(this.key, LONG));
 			}
 			catch (InterruptedException ex) {
 				this.served.add("interrupted");
@@ -80,7 +89,7 @@ class FairRedissonOrderTests {
 		interrupted.start();
 		await().until(() -> waiting() == 1);
 		for (int i = 0; i < 20; i++) {
-			assertThat(this.second.acquire(RedissonRequests.fair(this.key, Duration.ofMillis(i)))).isNull();
+			assertThat(this.second.acquire(RedisRequests.fair(this.key, Duration.ofMillis(i)))).isNull();
 			awaitAllButOneHaveLeft();
 		}
 		CompletableFuture<Void> last = queued(this.second, "last");
@@ -100,7 +109,7 @@ class FairRedissonOrderTests {
 		CompletableFuture<Void> next = queued(this.first, "next");
 		long start = System.nanoTime();
 		// Without a way to leave the queue, as if it had been killed
-		RedissonClients.close(this.secondClient);
+		RedissonClients.close(this.redisson);
 		assertThat(gone.handle((nothing, ex) -> ex).join()).isNotNull();
 		long waiting = waiting();
 		if (Duration.ofNanos(System.nanoTime() - start).compareTo(MOST_OF_TICKET_TIME) < 0) {
@@ -114,14 +123,14 @@ class FairRedissonOrderTests {
 	@Test
 	@Tag("F22")
 	void waiterIsServedWhenTheHolderHasGone() throws Exception {
-		LockLease lease = this.first.acquire(RedissonRequests.request(this.key, LONG, Duration.ofSeconds(1)));
+		LockLease lease = this.first.acquire(RedisRequests.request(this.key, LONG, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
-		assertThat(this.second.acquire(RedissonRequests.fair(this.key, LONG))).isNotNull();
+		assertThat(this.second.acquire(RedisRequests.fair(this.key, LONG))).isNotNull();
 		assertThat(lease.isValid()).isFalse();
 	}
 
 	private LockLease acquired() throws InterruptedException {
-		LockLease lease = this.first.acquire(RedissonRequests.fair(this.key, LONG));
+		LockLease lease = this.first.acquire(RedisRequests.fair(this.key, LONG));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -134,7 +143,7 @@ class FairRedissonOrderTests {
 		CompletableFuture<Void> waiter = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
 			try {
-				LockLease lease = backend.acquire(RedissonRequests.fair(this.key, LONG));
+				LockLease lease = backend.acquire(RedisRequests.fair(this.key, LONG));
 				assertThat(lease).isNotNull();
 				this.served.add(name);
 				lease.release().toCompletableFuture().join();
@@ -155,7 +164,7 @@ class FairRedissonOrderTests {
 	}
 
 	private long waiting() {
-		return (Long) this.server.command("ZCARD", LockNames.of(this.key).queue());
+		return (Long) this.server.command("ZCARD", LockKey.of(this.key).queue());
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.List;
@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.redisson.api.RedissonClient;
 
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
@@ -29,8 +29,6 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.handover.HandoverLockBackend;
-import io.github.holdfast.redis.RedisLockBackend;
-import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
@@ -57,7 +55,7 @@ class RedissonLockFaultTests {
 
 	private final RedissonClient client = RedissonClients.single(this.server.port());
 
-	private final RedissonLockBackend backend = new RedissonLockBackend(() -> this.client);
+	private final RedisLockBackend backend = RedisLockBackend.redisson(() -> this.client);
 
 	private String key = "";
 
@@ -105,13 +103,13 @@ class RedissonLockFaultTests {
 		this.server.command("ACL", "SETUSER", "forbidden", "on", ">pw", "~*", "&*", "+@all");
 		RedissonClient forbidden = RedissonClients.single(this.server.port(), "forbidden", "pw");
 		try {
-			RedissonLockBackend backend = new RedissonLockBackend(() -> forbidden);
+			RedisLockBackend backend = RedisLockBackend.redisson(() -> forbidden);
 			LockLease lease = acquired(backend, this.key);
 			this.server.command("ACL", "SETUSER", "forbidden", "-del");
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(lease.release()))
 				.withCauseInstanceOf(LockBackendException.class);
 			Object lock = lock();
-			assertThat(backend.acquire(RedissonRequests.request(this.key, NO_WAIT))).isNull();
+			assertThat(backend.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
 			assertThatExceptionOfType(LockNotAcquiredException.class)
 				.isThrownBy(() -> template(backend).withWaitTime(NO_WAIT).run(this.key, () -> {
 				}));
@@ -126,7 +124,7 @@ class RedissonLockFaultTests {
 	@Tag("F06")
 	void lateReleaseDoesNotTouchASuccessor() {
 		LockLease lease = acquired(this.backend, this.key);
-		this.server.command("DEL", LockNames.of(this.key).lock());
+		this.server.command("DEL", LockKey.of(this.key).lock());
 		LockLease successor = acquired(this.backend, this.key);
 		Object lock = lock();
 		assertThat(join(lease.release())).isFalse();
@@ -138,7 +136,7 @@ class RedissonLockFaultTests {
 	@Tag("F06")
 	void lateReleaseReportsALossAlsoWhenTheSuccessorHasLeft() {
 		LockLease lease = acquired(this.backend, this.key);
-		this.server.command("DEL", LockNames.of(this.key).lock());
+		this.server.command("DEL", LockKey.of(this.key).lock());
 		join(acquired(this.backend, this.key).release());
 		assertThat(join(lease.release())).isFalse();
 	}
@@ -153,7 +151,7 @@ class RedissonLockFaultTests {
 			assertThat(join(lease.release())).isTrue();
 			renewal.join();
 		}
-		assertThat((List<?>) this.server.command("KEYS", "redisson:{race:*")).hasSize(3000)
+		assertThat((List<?>) this.server.command("KEYS", "{race:*")).hasSize(3000)
 			.allSatisfy((name) -> assertThat(name.toString()).endsWith(":epoch"));
 	}
 
@@ -165,7 +163,7 @@ class RedissonLockFaultTests {
 		acquired(this.backend, this.key);
 		CompletableFuture<LockLease> waiter = waiter(this.backend);
 		awaitSubscribers(1);
-		this.server.command("DEL", LockNames.of(this.key).lock());
+		this.server.command("DEL", LockKey.of(this.key).lock());
 		assertThat(waiter.join().isValid()).isTrue();
 	}
 
@@ -189,7 +187,7 @@ class RedissonLockFaultTests {
 		RedissonClient deaf = RedissonClients.single(this.server.port(), "deaf", "pw");
 		try {
 			LockLease lease = acquired(this.backend, this.key);
-			CompletableFuture<LockLease> waiter = waiter(new RedissonLockBackend(() -> deaf));
+			CompletableFuture<LockLease> waiter = waiter(RedisLockBackend.redisson(() -> deaf));
 			await().during(Duration.ofMillis(200)).until(() -> !waiter.isDone());
 			join(lease.release());
 			assertThat(waiter.join().isValid()).isTrue();
@@ -206,7 +204,7 @@ class RedissonLockFaultTests {
 		CompletableFuture<Throwable> outcome = new CompletableFuture<>();
 		Thread waiter = new Thread(() -> {
 			try {
-				this.backend.acquire(RedissonRequests.request(this.key, LONG));
+				this.backend.acquire(RedisRequests.request(this.key, LONG));
 			}
 			catch (Throwable ex) {
 				outcome.complete(ex);
@@ -229,7 +227,7 @@ class RedissonLockFaultTests {
 	void holderNoticesThatItsLockWasRemoved(List<String> command) {
 		LockLease lease = acquired(this.backend, this.key);
 		this.server.command(command.stream()
-			.map((word) -> word.equals("LOCK") ? LockNames.of(this.key).lock() : word)
+			.map((word) -> word.equals("LOCK") ? LockKey.of(this.key).lock() : word)
 			.toArray(String[]::new));
 		Object lock = lock();
 		assertThat(lease.renew(LONG)).isFalse();
@@ -239,8 +237,8 @@ class RedissonLockFaultTests {
 	}
 
 	static Stream<Arguments> holderNoticesThatItsLockWasRemoved() {
-		return Stream.of(arguments(List.of("FLUSHALL")), arguments(List.of("DEL", "LOCK")), arguments(
-				List.of("EVAL", "redis.call('del', KEYS[1]) redis.call('hset', KEYS[1], 'other:1', 1)", "1", "LOCK")));
+		return Stream.of(arguments(List.of("FLUSHALL")), arguments(List.of("DEL", "LOCK")), arguments(List.of("EVAL",
+				"redis.call('del', KEYS[1]) redis.call('hset', KEYS[1], 'owner', 'other')", "1", "LOCK")));
 	}
 
 	@Test
@@ -256,36 +254,21 @@ class RedissonLockFaultTests {
 		LockLease lease = acquired(this.backend, this.key);
 		long ahead = lease.epoch() + 1_000_000_000_000L;
 		join(lease.release());
-		this.server.command("HSET", LockNames.of(this.key).counter(), "epoch", Long.toString(ahead));
+		this.server.command("HSET", LockKey.of(this.key).counter(), "epoch", Long.toString(ahead));
 		assertThat(acquired(this.backend, this.key).epoch()).isEqualTo(ahead + 1);
-		assertThat(this.server.command("HGET", LockNames.of(this.key).counter(), "epoch"))
+		assertThat(this.server.command("HGET", LockKey.of(this.key).counter(), "epoch"))
 			.isEqualTo(Long.toString(ahead + 1));
-	}
-
-	/**
-	 * An epoch that is given after a loss could be higher than that of the successor.
-	 */
-	@Test
-	void lockThatIsLostBeforeItsLeaseStartsHasNoEpoch() throws Exception {
-		RedissonLocks locks = new RedissonLocks(() -> this.client, LONG);
-		Holder holder = locks.holder(RedissonRequests.request(this.key, NO_WAIT));
-		assertThat(locks.tryLock(holder).join()).isTrue();
-		this.server.command("DEL", LockNames.of(this.key).lock());
-		LockLease successor = acquired(this.backend, this.key);
-		assertThat(locks.start(holder).join()).isZero();
-		assertThat(this.server.command("HGET", LockNames.of(this.key).counter(), "epoch"))
-			.isEqualTo(Long.toString(successor.epoch()));
 	}
 
 	@Test
 	@Tag("F20")
-	void releaseThatRedissonSendsAgainIsNoLoss() {
-		RedissonLocks locks = new RedissonLocks(() -> this.client, LONG);
-		Holder holder = locks.holder(RedissonRequests.request(this.key, NO_WAIT));
-		locks.tryLock(holder).join();
-		locks.start(holder).join();
-		assertThat(locks.release(holder).join()).isPositive();
-		assertThat(locks.release(holder).join()).isPositive();
+	void releaseThatRedissonSendsAgainIsNoLoss() throws Exception {
+		try (RedisLocks locks = new RedisLocks(() -> new RedissonDriver(this.client), LONG)) {
+			LockRequest request = RedisRequests.request(this.key, NO_WAIT);
+			locks.acquire(List.of(request)).join();
+			assertThat(RedisLocks.isYes(locks.release(request, Deadline.after(LONG)).join())).isTrue();
+			assertThat(RedisLocks.isYes(locks.release(request, Deadline.after(LONG)).join())).isTrue();
+		}
 	}
 
 	@Test
@@ -295,10 +278,10 @@ class RedissonLockFaultTests {
 		this.server.command("CONFIG", "SET", "maxmemory", "1");
 		try {
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> this.backend.acquire(RedissonRequests.request("full:" + this.key, LONG)))
+				.isThrownBy(() -> this.backend.acquire(RedisRequests.request("full:" + this.key, LONG)))
 				.havingCause()
 				.withMessageContaining("maxmemory");
-			assertThat(this.server.command("KEYS", "redisson:{full:*")).isEqualTo(List.of());
+			assertThat(this.server.command("KEYS", "{full:*")).isEqualTo(List.of());
 			assertThat(lease.renew(LONG)).isTrue();
 			assertThat(join(lease.release())).isTrue();
 		}
@@ -310,35 +293,12 @@ class RedissonLockFaultTests {
 	@Test
 	@Tag("F36")
 	void foreignValueIsAnErrorAndIsLeftAlone() {
-		this.server.command("SET", LockNames.of(this.key).lock(), "foreign");
+		this.server.command("SET", LockKey.of(this.key).lock(), "foreign");
 		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.backend.acquire(RedissonRequests.request(this.key, LONG)))
+			.isThrownBy(() -> this.backend.acquire(RedisRequests.request(this.key, LONG)))
 			.havingCause()
 			.withMessageContaining("WRONGTYPE");
-		assertThat(this.server.command("GET", LockNames.of(this.key).lock())).isEqualTo("foreign");
-	}
-
-	/**
-	 * A switch of the backend meets nothing that it cannot read, but no lock either.
-	 */
-	@Test
-	@Tag("F36")
-	void backendRedisHasOtherNamesForTheSameKey() {
-		RedisConnectionFactory connections = RedisConnections.lettuce(this.server.port());
-		try {
-			RedisLockBackend redis = new RedisLockBackend(() -> connections);
-			for (int i = 0; i < 2; i++) {
-				LockLease here = acquired(this.backend, this.key);
-				LockLease there = acquired(redis, this.key);
-				assertThat(here.renew(LONG)).isTrue();
-				assertThat(there.renew(LONG)).isTrue();
-				assertThat(join(here.release())).isTrue();
-				assertThat(join(there.release())).isTrue();
-			}
-		}
-		finally {
-			RedisConnections.close(connections);
-		}
+		assertThat(this.server.command("GET", LockKey.of(this.key).lock())).isEqualTo("foreign");
 	}
 
 	@Test
@@ -358,10 +318,10 @@ class RedissonLockFaultTests {
 	@Test
 	void clientThatWasShutDownIsAFailureOfTheStore() {
 		RedissonClient closed = RedissonClients.single(this.server.port());
-		LockLease lease = acquired(new RedissonLockBackend(() -> closed), this.key);
+		LockLease lease = acquired(RedisLockBackend.redisson(() -> closed), this.key);
 		RedissonClients.close(closed);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(
-				() -> new RedissonLockBackend(() -> closed).acquire(RedissonRequests.request(this.key, NO_WAIT)));
+				() -> RedisLockBackend.redisson(() -> closed).acquire(RedisRequests.request(this.key, NO_WAIT)));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(LONG));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> join(lease.release()))
 			.withCauseInstanceOf(LockBackendException.class);
@@ -371,7 +331,7 @@ class RedissonLockFaultTests {
 	void leaseThatIsNoWholeNumberOfMillisecondsIsNotCutShort() throws Exception {
 		Duration leaseTime = Duration.ofSeconds(50).plusNanos(1);
 		String commands = this.server.commandsDuring(() -> {
-			LockLease lease = this.backend.acquire(RedissonRequests.request(this.key, NO_WAIT, leaseTime));
+			LockLease lease = this.backend.acquire(RedisRequests.request(this.key, NO_WAIT, leaseTime));
 			assertThat(lease).isNotNull();
 			assertThat(lease.renew(leaseTime)).isTrue();
 			return lease;
@@ -385,26 +345,26 @@ class RedissonLockFaultTests {
 	void manyKeysLeaveNothingInRedis() throws Exception {
 		// Longer than a release may take
 		Duration leaseTime = Duration.ofSeconds(6);
-		RedissonLockBackend backend = new RedissonLockBackend(() -> this.client, Duration.ofMillis(1));
+		RedisLockBackend backend = RedisLockBackend.redisson(() -> this.client, Duration.ofMillis(1));
 		int threads = 0;
 		for (int i = 0; i < 2000; i++) {
-			LockLease lease = backend.acquire(RedissonRequests.request("many:" + i, LONG, leaseTime));
+			LockLease lease = backend.acquire(RedisRequests.request("many:" + i, LONG, leaseTime));
 			assertThat(lease).isNotNull();
 			if (i % 100 == 0) {
-				assertThat(backend.acquire(RedissonRequests.fair("many:" + i, Duration.ofMillis(1)))).isNull();
+				assertThat(backend.acquire(RedisRequests.fair("many:" + i, Duration.ofMillis(1)))).isNull();
 			}
 			assertThat(join(lease.release())).isTrue();
 			threads = (i == 200) ? Thread.activeCount() : threads;
 		}
 		assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 5);
-		await().until(() -> this.server.command("PUBSUB", "CHANNELS", "redisson:{many:*").equals(List.of()));
+		await().until(() -> this.server.command("PUBSUB", "CHANNELS", "{many:*").equals(List.of()));
 		await().atMost(LONG).until(() -> this.server.command("DBSIZE").equals(0L));
 	}
 
 	@Test
 	void counterOutlivesTheLease() {
 		join(acquired(this.backend, this.key).release());
-		assertThat((Long) this.server.command("PTTL", LockNames.of(this.key).counter()))
+		assertThat((Long) this.server.command("PTTL", LockKey.of(this.key).counter()))
 			.isGreaterThan(Duration.ofHours(23).toMillis());
 	}
 
@@ -423,13 +383,13 @@ class RedissonLockFaultTests {
 				.addSlaveAddress("redis://127.0.0.1:" + replica.port())
 				.setRetryAttempts(0));
 			try {
-				RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+				RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 				await().atMost(LONG)
 					.ignoreExceptions()
 					.until(() -> join(acquired(backend, "warm:" + this.key).release()));
 				suspend(replica);
 				assertThatExceptionOfType(LockBackendException.class)
-					.isThrownBy(() -> backend.acquire(RedissonRequests.request(this.key, LONG)))
+					.isThrownBy(() -> backend.acquire(RedisRequests.request(this.key, LONG)))
 					.havingCause()
 					.withMessageContaining("None of slaves were synced");
 				await().atMost(PATIENCE).until(() -> !isHeld());
@@ -473,7 +433,7 @@ class RedissonLockFaultTests {
 
 	private static LockLease acquired(LockBackend backend, String key) {
 		try {
-			LockLease lease = backend.acquire(RedissonRequests.request(key, PATIENCE));
+			LockLease lease = backend.acquire(RedisRequests.request(key, PATIENCE));
 			assertThat(lease).isNotNull();
 			return lease;
 		}
@@ -489,7 +449,7 @@ class RedissonLockFaultTests {
 	private CompletableFuture<LockLease> waiter(LockBackend backend) {
 		return CompletableFuture.supplyAsync(() -> {
 			try {
-				return backend.acquire(RedissonRequests.request(this.key, LONG));
+				return backend.acquire(RedisRequests.request(this.key, LONG));
 			}
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
@@ -503,17 +463,17 @@ class RedissonLockFaultTests {
 
 	private void awaitSubscribers(long count) {
 		await().atMost(PATIENCE)
-			.until(() -> this.server.command("PUBSUB", "NUMSUB", LockNames.of(this.key).channel())
+			.until(() -> this.server.command("PUBSUB", "NUMSUB", LockKey.of(this.key).channel())
 				.toString()
 				.endsWith(" " + count + "]"));
 	}
 
 	private boolean isHeld() {
-		return this.server.command("EXISTS", LockNames.of(this.key).lock()).equals(1L);
+		return this.server.command("EXISTS", LockKey.of(this.key).lock()).equals(1L);
 	}
 
 	private Object lock() {
-		return this.server.command("HGETALL", LockNames.of(this.key).lock());
+		return this.server.command("HGETALL", LockKey.of(this.key).lock());
 	}
 
 }

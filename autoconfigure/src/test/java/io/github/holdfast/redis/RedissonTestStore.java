@@ -1,11 +1,11 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
-import io.github.holdfast.testsupport.RedissonClients;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedissonClients;
 import io.github.holdfast.testsupport.TestStore;
 
 /**
@@ -30,8 +30,8 @@ final class RedissonTestStore implements TestStore {
 		this.proxy = new FaultProxy(server.port());
 		this.near = RedissonClients.single(this.proxy.port());
 		this.far = RedissonClients.single(server.port());
-		this.nearBackend = new RedissonLockBackend(() -> this.near);
-		this.farBackend = new RedissonLockBackend(() -> this.far);
+		this.nearBackend = RedisLockBackend.redisson(() -> this.near);
+		this.farBackend = RedisLockBackend.redisson(() -> this.far);
 	}
 
 	@Override
@@ -51,12 +51,12 @@ final class RedissonTestStore implements TestStore {
 
 	@Override
 	public boolean isHeld(String key) {
-		return this.server.command("EXISTS", LockNames.of(key).lock()).equals(1L);
+		return this.server.command("EXISTS", LockKey.of(key).lock()).equals(1L);
 	}
 
 	@Override
 	public boolean isWaitedFor(String key) {
-		return this.server.command("PUBSUB", "NUMSUB", LockNames.of(key).channel()).toString().endsWith(" 1]");
+		return this.server.command("PUBSUB", "NUMSUB", LockKey.of(key).channel()).toString().endsWith(" 1]");
 	}
 
 	@Override

@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ class JointRedissonRenewalTests {
 		.setConnectionPoolSize(16)
 		.setPingConnectionInterval(0));
 
-	private final RedissonLockBackend backend = new RedissonLockBackend(() -> this.client);
+	private final RedisLockBackend backend = RedisLockBackend.redisson(() -> this.client);
 
 	@AfterAll
 	void close() {
@@ -94,7 +94,7 @@ class JointRedissonRenewalTests {
 		String key = "joint:" + UUID.randomUUID() + ":";
 		List<LockLease> leases = new ArrayList<>();
 		for (int i = 0; i < number; i++) {
-			leases.add(this.backend.acquire(RedissonRequests.request(key + i, Duration.ZERO, SHORT)));
+			leases.add(this.backend.acquire(RedisRequests.request(key + i, Duration.ZERO, SHORT)));
 		}
 		assertThat(leases).doesNotContainNull();
 		return leases;
@@ -109,7 +109,7 @@ class JointRedissonRenewalTests {
 	}
 
 	private static String lock(LockLease lease) {
-		return LockNames.of(lease.key()).lock();
+		return LockKey.of(lease.key()).lock();
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;

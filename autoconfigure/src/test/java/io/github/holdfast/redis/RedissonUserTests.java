@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.UUID;
@@ -65,10 +65,10 @@ class RedissonUserTests {
 	void otherKeysAreOutOfReach() {
 		RedissonUser.create(this.server, "lock:");
 		RedissonClient client = connect();
-		RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+		RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 		try {
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> backend.acquire(RedissonRequests.request("other:A", Duration.ZERO)))
+				.isThrownBy(() -> backend.acquire(RedisRequests.request("other:A", Duration.ZERO)))
 				.havingCause()
 				.withMessageContaining("NOPERM");
 		}
@@ -99,13 +99,13 @@ class RedissonUserTests {
 	}
 
 	private boolean works(RedissonClient client) {
-		RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+		RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 		String key = "lock:" + UUID.randomUUID();
-		LockLease lease = acquire(backend, RedissonRequests.request(key, Duration.ZERO)).join();
+		LockLease lease = acquire(backend, RedisRequests.request(key, Duration.ZERO)).join();
 		if (backend.holder(key) == null || !lease.renew(Duration.ofSeconds(30))) {
 			return false;
 		}
-		CompletableFuture<LockLease> waiter = acquire(backend, RedissonRequests.fair(key, LONG));
+		CompletableFuture<LockLease> waiter = acquire(backend, RedisRequests.fair(key, LONG));
 		try {
 			awaitSubscribers(key, 1);
 			lease.release().toCompletableFuture().join();
@@ -118,7 +118,7 @@ class RedissonUserTests {
 		return client.getRedisNodes(RedisNodes.SINGLE).pingAll();
 	}
 
-	private static CompletableFuture<LockLease> acquire(RedissonLockBackend backend, LockRequest request) {
+	private static CompletableFuture<LockLease> acquire(RedisLockBackend backend, LockRequest request) {
 		return CompletableFuture.supplyAsync(() -> {
 			try {
 				LockLease lease = backend.acquire(request);
@@ -132,7 +132,7 @@ class RedissonUserTests {
 	}
 
 	private void awaitSubscribers(String key, long count) {
-		String channel = LockNames.of(key).channel();
+		String channel = LockKey.of(key).channel();
 		await().atMost(Duration.ofSeconds(5))
 			.until(() -> this.server.command("PUBSUB", "NUMSUB", channel).toString().endsWith(" " + count + "]"));
 	}

@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,7 +26,7 @@ abstract class AbstractRedissonLockBackendTests extends LeaseExpiryContractTests
 	abstract RedissonClient connect();
 
 	LockBackend backend(RedissonClient client) {
-		return new RedissonLockBackend(() -> client);
+		return RedisLockBackend.redisson(() -> client);
 	}
 
 	@BeforeAll

@@ -1,9 +1,8 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,8 +39,8 @@ class UnreadyRedissonTests {
 		try (RedisServer server = unreadiness.start(); FaultProxy proxy = new FaultProxy(server.port())) {
 			RedissonClient client = connect(proxy.port());
 			try {
-				RedissonLockBackend backend = new RedissonLockBackend(() -> client);
-				release(backend.acquire(RedissonRequests.request("connected", LONG)));
+				RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
+				release(backend.acquire(RedisRequests.request("connected", LONG)));
 				unreadiness.begin(server);
 				AtomicBoolean refused = new AtomicBoolean();
 				proxy.beforeReply(() -> {
@@ -49,7 +48,7 @@ class UnreadyRedissonTests {
 						unreadiness.end(server);
 					}
 				});
-				release(backend.acquire(RedissonRequests.request(this.key, LONG)));
+				release(backend.acquire(RedisRequests.request(this.key, LONG)));
 				assertThat(refused).isTrue();
 			}
 			finally {
@@ -63,44 +62,12 @@ class UnreadyRedissonTests {
 		try (RedisServer server = RedisServer.start()) {
 			RedissonClient client = connect(server.port());
 			try {
-				RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+				RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 				Unreadiness.READONLY.begin(server);
 				assertThatExceptionOfType(LockBackendException.class)
-					.isThrownBy(() -> backend.acquire(RedissonRequests.request(this.key, Duration.ZERO)))
+					.isThrownBy(() -> backend.acquire(RedisRequests.request(this.key, Duration.ZERO)))
 					.havingRootCause()
 					.withMessageContaining("READONLY");
-			}
-			finally {
-				RedissonClients.close(client);
-			}
-		}
-	}
-
-	/**
-	 * What Redisson has taken has no epoch yet.
-	 */
-	@Test
-	void lockThatWasTakenGetsItsEpochWhenRedisIsReadyAgain() throws Exception {
-		try (RedisServer server = RedisServer.start(); FaultProxy proxy = new FaultProxy(server.port())) {
-			RedissonClient client = connect(proxy.port());
-			try {
-				RedissonLockBackend backend = new RedissonLockBackend(() -> client);
-				release(backend.acquire(RedissonRequests.request("connected", LONG)));
-				AtomicInteger replies = new AtomicInteger();
-				proxy.beforeReply(() -> {
-					switch (replies.incrementAndGet()) {
-						case 1 -> Unreadiness.READONLY.begin(server);
-						case 2 -> Unreadiness.READONLY.end(server);
-						default -> {
-						}
-					}
-				});
-				LockLease lease = backend.acquire(RedissonRequests.request(this.key, LONG));
-				assertThat(replies).hasValueGreaterThan(2);
-				assertThat(lease).isNotNull();
-				assertThat(lease.renew(LONG)).isTrue();
-				release(lease);
-				release(backend.acquire(RedissonRequests.request(this.key, Duration.ZERO)));
 			}
 			finally {
 				RedissonClients.close(client);

@@ -1,4 +1,4 @@
-package io.github.holdfast.redisson;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.UUID;
@@ -48,7 +48,7 @@ class DeafRedissonWaitersTests {
 	void silenceIsAProofOnceThisJvmHasListened() throws Exception {
 		RedissonClient client = RedissonClients.single(this.server.port());
 		try {
-			RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+			RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 			LockLease lease = acquired(backend);
 			await().until(() -> !othersWait(lease));
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
@@ -65,7 +65,7 @@ class DeafRedissonWaitersTests {
 	void silenceIsNoProofForAUserWhoMayNotListen() throws Exception {
 		RedissonClient client = RedissonClients.single(this.server.port(), "mute", "secret");
 		try {
-			RedissonLockBackend backend = new RedissonLockBackend(() -> client);
+			RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 			LockLease lease = acquired(backend);
 			assertThat(othersWait(lease)).isTrue();
 			await().atMost(LONG).until(() -> backend.noticeTime().equals(Duration.ofMillis(100)));
@@ -78,8 +78,8 @@ class DeafRedissonWaitersTests {
 		}
 	}
 
-	private LockLease acquired(RedissonLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(RedissonRequests.request(this.key, LONG));
+	private LockLease acquired(RedisLockBackend backend) throws InterruptedException {
+		LockLease lease = backend.acquire(RedisRequests.request(this.key, LONG));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

@@ -1,0 +1,168 @@
+package io.github.holdfast.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.protocol.RedisCommands;
+import org.redisson.command.CommandAsyncExecutor;
+
+import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.support.Polling;
+
+/**
+ * Redisson, through the executor of the application's client. Waiters are woken by
+ * messages. Redisson asks again by itself while Redis is not ready, and asks the replicas
+ * that it knows whether they have what was acquired, as its own locks do.
+ */
+final class RedissonDriver implements RedisDriver {
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(20), Duration.ofMillis(500));
+
+	/** Of a message, and of the attempt that follows it. */
+	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
+
+	private final CommandAsyncExecutor executor;
+
+	private final RedissonMessages messages;
+
+	private final boolean cluster;
+
+	RedissonDriver(RedissonClient client) {
+		if (!(client instanceof Redisson redisson)) {
+			throw new LockConfigurationException(
+					"The lock backend 'redisson' needs Redisson's own client, but the RedissonClient bean is a "
+							+ client.getClass().getName() + ".",
+					"Let the bean be what Redisson.create returns, without a proxy around it.");
+		}
+		this.executor = redisson.getCommandExecutor();
+		this.messages = new RedissonMessages(client);
+		this.cluster = client.getConfig().isClusterConfig();
+	}
+
+	/**
+	 * A client that was shut down throws at once.
+	 */
+	@Override
+	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
+		try {
+			return new Call(send(script, names(keys), args));
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * All keys are in one slot, so any of them leads to the server.
+	 */
+	private CompletionStage<List<Object>> send(LockScript script, List<Object> keys, byte[][] args) {
+		String first = keys.get(0).toString();
+		return switch (script) {
+			case ACQUIRE, ACQUIRE_IN_TURN -> this.executor.syncedEvalNoRetry(first, ByteArrayCodec.INSTANCE,
+					RedisCommands.EVAL_LIST, script.lua(), keys, (Object[]) args);
+			default -> this.executor.evalWriteAsync(first, ByteArrayCodec.INSTANCE, RedisCommands.EVAL_LIST,
+					script.lua(), keys, (Object[]) args);
+		};
+	}
+
+	private List<Object> names(byte[][] keys) {
+		return Stream.of(keys).<Object>map((key) -> mapped(new String(key, StandardCharsets.UTF_8))).toList();
+	}
+
+	private String mapped(String key) {
+		return this.executor.getServiceManager().getNameMapper().map(key);
+	}
+
+	@Override
+	public Signal listen(String channel) {
+		return this.messages.listen(channel);
+	}
+
+	@Override
+	public Polling polling() {
+		return this.messages.haveFailed() ? BlockingDriver.POLLING : POLLING;
+	}
+
+	/**
+	 * Each server of a Cluster knows only its own listeners, and none if they may not
+	 * listen. What this JVM can do counts for the others, too.
+	 */
+	@Override
+	public boolean knowsListeners() {
+		return !this.cluster && this.messages.arrive();
+	}
+
+	@Override
+	public CompletionStage<Boolean> isListenedTo(String channel) {
+		if (!knowsListeners()) {
+			if (!this.cluster) {
+				this.messages.tryOut(channel);
+			}
+			return RedisDriver.super.isListenedTo(channel);
+		}
+		return this.messages.listeners(channel).thenApply((listeners) -> listeners > 0);
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return this.messages.haveFailed() ? polling().longest() : NOTICE_TIME;
+	}
+
+	@Override
+	public int slot(String key) {
+		return this.cluster ? this.executor.getConnectionManager().calcSlot(mapped(key)) : 0;
+	}
+
+	/**
+	 * It sends through many connections.
+	 */
+	@Override
+	public boolean keepsOrder() {
+		return false;
+	}
+
+	@Override
+	public String nameOf(String channel) {
+		return this.messages.nameOf(channel);
+	}
+
+	/**
+	 * A script on its way. Redisson sends it again, perhaps after a later one, until the
+	 * caller gives it up.
+	 */
+	private static final class Call extends CompletableFuture<List<Object>> {
+
+		private final CompletableFuture<List<Object>> sent;
+
+		private Call(CompletionStage<List<Object>> sent) {
+			this.sent = sent.toCompletableFuture();
+			this.sent.whenComplete((answer, ex) -> {
+				if (ex == null) {
+					complete(answer);
+				}
+				else {
+					completeExceptionally((ex instanceof CancellationException) ? new RedisException(ex) : ex);
+				}
+			});
+		}
+
+		@Override
+		public boolean cancel(boolean mayInterruptIfRunning) {
+			boolean cancelled = super.cancel(mayInterruptIfRunning);
+			this.sent.cancel(mayInterruptIfRunning);
+			return cancelled;
+		}
+
+	}
+
+}
