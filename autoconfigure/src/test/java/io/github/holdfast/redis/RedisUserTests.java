@@ -102,7 +102,7 @@ class RedisUserTests {
 		}
 		CompletableFuture<LockLease> waiter = CompletableFuture.supplyAsync(() -> {
 			try {
-				return backend.acquire(RedisRequests.request(key, LONG));
+				return backend.acquire(RedisRequests.fair(key, LONG));
 			}
 			catch (InterruptedException ex) {
 				throw new CompletionException(ex);
