@@ -31,64 +31,60 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	@Override
+	@SuppressWarnings("try")
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
-		LockOperation operation = this.source.get(invocation.getMethod(),
-				(target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass());
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
+				: invocation.getMethod().getDeclaringClass();
+		LockOperation operation = this.source.get(invocation.getMethod(), targetClass);
 		Assert.state(operation != null, "The pointcut matches only locked methods");
 		EvaluationContext context = this.source.context(operation, invocation.getArguments());
 		if (!operation.needsLock(context)) {
 			return invocation.proceed();
 		}
 		Collection<String> keys = operation.keys(context);
-		return (operation.mode() == LockRequest.Mode.OPTIMISTIC) ? proceedOptimistically(operation, invocation, keys)
-				: proceedLocked(operation, invocation, keys);
-	}
-
-	@SuppressWarnings("try")
-	private static @Nullable Object proceedLocked(LockOperation operation, MethodInvocation invocation,
-			Collection<String> keys) throws Throwable {
+		LockTemplate template = this.source.bodies().template(operation, targetClass);
+		if (operation.mode() == LockRequest.Mode.OPTIMISTIC) {
+			return proceedOptimistically(operation, template, keys, invocation);
+		}
 		LockTemplate.Scope acquired;
 		try {
-			acquired = operation.template().acquire(keys);
+			acquired = template.acquire(keys);
 		}
 		catch (LockNotAcquiredException ex) {
-			return notAcquired(operation, invocation, ex);
+			return proceedWithout(operation, invocation, ex);
 		}
 		try (LockTemplate.Scope scope = acquired) {
 			return invocation.proceed();
 		}
 	}
 
-	private static @Nullable Object proceedOptimistically(LockOperation operation, MethodInvocation invocation,
-			Collection<String> keys) throws Throwable {
+	private static @Nullable Object proceedOptimistically(LockOperation operation, LockTemplate template,
+			Collection<String> keys, MethodInvocation invocation) throws Throwable {
 		OptimisticInvocation attempts = new OptimisticInvocation((ProxyMethodInvocation) invocation);
 		try {
-			return operation.template().execute(keys, attempts);
+			return template.execute(keys, attempts);
 		}
 		catch (LockNotAcquiredException ex) {
 			if (attempts.hasThrown(ex)) {
 				throw ex;
 			}
-			return notAcquired(operation, invocation, ex);
+			return proceedWithout(operation, invocation, ex);
 		}
 	}
 
-	private static @Nullable Object notAcquired(LockOperation operation, MethodInvocation invocation,
+	/**
+	 * Do what the annotation asks for when others have kept the lock.
+	 */
+	private static @Nullable Object proceedWithout(LockOperation operation, MethodInvocation invocation,
 			LockNotAcquiredException ex) throws Throwable {
-		return switch (ex.reason()) {
-			case BUSY, CONFLICT -> busy(operation, invocation, ex);
-			default -> throw ex;
-		};
-	}
-
-	private static @Nullable Object busy(LockOperation operation, MethodInvocation invocation,
-			LockNotAcquiredException ex) throws Throwable {
+		boolean busy = ex.reason() == LockNotAcquiredException.Reason.BUSY
+				|| ex.reason() == LockNotAcquiredException.Reason.CONFLICT;
 		Method fallback = operation.fallback();
-		if (fallback != null) {
+		if (busy && fallback != null) {
 			return callThroughProxy(fallback, invocation, ex);
 		}
-		if (operation.onBusy() == DistributedLock.OnBusy.SKIP) {
+		if (busy && operation.onBusy() == DistributedLock.OnBusy.SKIP) {
 			return operation.skipped();
 		}
 		throw ex;

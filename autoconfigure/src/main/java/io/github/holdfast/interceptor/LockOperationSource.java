@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -44,10 +43,7 @@ public final class LockOperationSource {
 
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
 
-	/** Of methods whose transaction is all that is inside of their lock. */
-	private final Map<MethodClassKey, Optional<String>> transactionNames = new ConcurrentHashMap<>();
-
-	private final AtomicInteger changes = new AtomicInteger();
+	private final BodyTransactions bodies = new BodyTransactions();
 
 	private final Supplier<LockTemplate> template;
 
@@ -93,12 +89,8 @@ public final class LockOperationSource {
 		Optional<LockOperation> operation = this.operations.get(key);
 		if (operation == null) {
 			// Not in computeIfAbsent: this may create beans, whose methods are read too
-			int changes = this.changes.get();
 			operation = read(method, targetClass);
 			this.operations.put(key, operation);
-			if (this.changes.get() != changes) {
-				this.operations.remove(key);
-			}
 		}
 		return operation.orElse(null);
 	}
@@ -110,20 +102,10 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * Note for a bean that the transaction of a method is all that is inside of its lock.
-	 * What does not hold for all beans of a class does not count.
-	 * @param name the name of the transaction, empty if there is more inside
+	 * What is inside of the locks.
 	 */
-	void bodyIsTransaction(Method method, Class<?> targetClass, Optional<String> name) {
-		MethodClassKey key = new MethodClassKey(method, targetClass);
-		Optional<String> before = this.transactionNames.get(key);
-		Optional<String> after = this.transactionNames.merge(key, name,
-				(known, other) -> known.equals(other) ? known : Optional.empty());
-		if (!after.equals(before)) {
-			this.changes.incrementAndGet();
-			this.operations.values()
-				.removeIf((operation) -> operation.map(LockOperation::method).filter(method::equals).isPresent());
-		}
+	BodyTransactions bodies() {
+		return this.bodies;
 	}
 
 	/**
@@ -207,10 +189,7 @@ public final class LockOperationSource {
 		LockTemplate template = this.template.get()
 			.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
-			.withFair(annotation.getBoolean("fair"))
-			.withTransactionName(
-					this.transactionNames.getOrDefault(new MethodClassKey(method, targetClass), Optional.empty())
-						.orElse(null));
+			.withFair(annotation.getBoolean("fair"));
 		template = withPropagation(template, method, targetClass);
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);

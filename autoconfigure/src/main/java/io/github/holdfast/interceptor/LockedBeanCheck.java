@@ -5,7 +5,6 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,10 +28,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -41,8 +36,7 @@ import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Looks at each bean when it is complete, also at lazy and prototype ones, and refuses
- * those whose lock would be missed or released before the commit. Finds out of which
- * methods the transaction is all that is inside of the lock.
+ * those whose lock would be missed or released before the commit.
  *
  * @since 0.1.0
  */
@@ -50,10 +44,6 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
-
-	/** With these, a method begins a transaction unless it joins one. */
-	private static final Set<Integer> BEGINNING = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
-			TransactionDefinition.PROPAGATION_REQUIRES_NEW, TransactionDefinition.PROPAGATION_NESTED);
 
 	private final LockOperationSource source;
 
@@ -122,8 +112,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 			for (LockOperation operation : operations) {
 				checkCaller(operation, beanName, targetClass, definition);
 				check(operation, bean, beanName, targetClass, advisors);
-				this.source.bodyIsTransaction(operation.method(), targetClass,
-						bodyTransaction(advisors, operation.method(), targetClass));
+				this.source.bodies().note(operation, targetClass, advisors);
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {
@@ -150,7 +139,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	private static void check(LockOperation operation, Object bean, String beanName, Class<?> targetClass,
 			List<Advisor> advisors) {
 		String where = where(operation.location(), beanName);
-		int lock = indexOfLock(advisors);
+		int lock = BodyTransactions.indexOfLock(advisors);
 		if (lock < 0 && isMock(bean)) {
 			return;
 		}
@@ -175,25 +164,6 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 								+ "(see @EnableTransactionManagement), or leave both at their defaults.");
 			}
 		}
-	}
-
-	/**
-	 * The transaction of a method, if it begins right under the lock, so that nothing
-	 * else is inside of it.
-	 * @return its name as Spring gives it
-	 */
-	private static Optional<String> bodyTransaction(List<Advisor> advisors, Method method, Class<?> targetClass) {
-		int next = indexOfLock(advisors) + 1;
-		if (next == 0 || next == advisors.size()
-				|| advisors.get(next).getAdvice().getClass() != TransactionInterceptor.class) {
-			return Optional.empty();
-		}
-		TransactionAttribute attribute = transactionAttribute(advisors.get(next), method, targetClass);
-		if (attribute == null || !BEGINNING.contains(attribute.getPropagationBehavior())) {
-			return Optional.empty();
-		}
-		return Optional.of((attribute.getName() != null) ? attribute.getName()
-				: ClassUtils.getQualifiedMethodName(method, targetClass));
 	}
 
 	/**
@@ -249,25 +219,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	 */
 	private static boolean isTransactional(Advisor advisor, Method method, Class<?> targetClass) {
 		return Stream.concat(Stream.of(method), LockAnnotations.implemented(method, targetClass))
-			.anyMatch((declared) -> transactionAttribute(advisor, declared, targetClass) != null);
-	}
-
-	private static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method,
-			Class<?> targetClass) {
-		if (!(advisor.getAdvice() instanceof TransactionInterceptor transactions)) {
-			return null;
-		}
-		TransactionAttributeSource attributes = transactions.getTransactionAttributeSource();
-		return (attributes != null) ? attributes.getTransactionAttribute(method, targetClass) : null;
-	}
-
-	private static int indexOfLock(List<Advisor> advisors) {
-		for (int i = 0; i < advisors.size(); i++) {
-			if (advisors.get(i).getAdvice() instanceof LockInterceptor) {
-				return i;
-			}
-		}
-		return -1;
+			.anyMatch((declared) -> BodyTransactions.transactionAttribute(advisor, declared, targetClass) != null);
 	}
 
 	/**
@@ -351,7 +303,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		LockNames names = new LockNames(this.source, beans);
 		for (String beanName : LockNames.beans(beans)) {
 			Object bean = beans.containsSingleton(beanName) ? beans.getSingleton(beanName) : null;
-			boolean harmless = bean != null && (isMock(bean) || indexOfLock(advisors(bean)) >= 0);
+			boolean harmless = bean != null && (isMock(bean) || BodyTransactions.indexOfLock(advisors(bean)) >= 0);
 			if (!harmless && !names.find(beanName).isEmpty()) {
 				throw new LockConfigurationException(
 						"@DistributedLock on methods of bean '" + beanName + "' has no effect, as the bean is in a "
