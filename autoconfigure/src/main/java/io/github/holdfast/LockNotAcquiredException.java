@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -126,7 +127,7 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 
 		String text(Duration waitTime) {
 			return switch (this) {
-				case BUSY, CONFLICT -> "within " + waitTime.toMillis() + " ms";
+				case BUSY, CONFLICT -> "within " + TimeUnit.MILLISECONDS.convert(waitTime) + " ms";
 				case INTERRUPTED -> "as the waiting thread was interrupted";
 				case SHUTDOWN -> "as the application is shutting down";
 				case QUEUE_FULL -> "as too many threads wait for it already";

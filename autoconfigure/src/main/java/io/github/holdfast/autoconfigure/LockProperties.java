@@ -329,6 +329,8 @@ public class LockProperties {
 
 		private static final Duration MIN_PURGE_AFTER = Duration.ofMinutes(1);
 
+		private static final Duration MAX_PURGE_AFTER = Duration.ofDays(36_500);
+
 		/**
 		 * How many connections of a pool may hold locks.
 		 * @param poolSize the size of the pool, or {@code null} if it is not known
@@ -355,6 +357,12 @@ public class LockProperties {
 		 * @param leaseTime the time for which locks are leased
 		 */
 		void validatePurge(Duration leaseTime) {
+			if (this.purgeAfter.compareTo(MAX_PURGE_AFTER) > 0) {
+				throw new LockConfigurationException(
+						"'holdfast.jdbc.purge-after' is " + this.purgeAfter + ", which is more than "
+								+ MAX_PURGE_AFTER.toDays() + " days.",
+						"Set it to a shorter time, such as '7d', or to '0' to keep all lock rows.");
+			}
 			if (!this.purgeAfter.isZero()
 					&& (this.purgeAfter.compareTo(MIN_PURGE_AFTER) < 0 || this.purgeAfter.compareTo(leaseTime) < 0)) {
 				throw new LockConfigurationException(

@@ -1,6 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 
@@ -25,6 +26,9 @@ import io.github.holdfast.support.LockConfigurationException;
  * string, which is closed with the application after the last lock, or the application's.
  */
 class ZooKeeperLockClient implements DisposableBean {
+
+	/** Its clients take an int of milliseconds. */
+	private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
 
 	private final LockProperties.ZooKeeper properties;
 
@@ -81,8 +85,8 @@ class ZooKeeperLockClient implements DisposableBean {
 		checkAddresses(connectString);
 		CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
 			.connectString(connectString)
-			.sessionTimeoutMs(Math.toIntExact(properties.sessionTimeout().toMillis()))
-			.connectionTimeoutMs(Math.toIntExact(properties.connectionTimeout().toMillis()))
+			.sessionTimeoutMs(millis("session-timeout", properties.sessionTimeout()))
+			.connectionTimeoutMs(millis("connection-timeout", properties.connectionTimeout()))
 			.retryPolicy(new ExponentialBackoffRetry(100, 3));
 		if (properties.namespace() != null) {
 			builder.namespace(properties.namespace());
@@ -96,6 +100,15 @@ class ZooKeeperLockClient implements DisposableBean {
 		CuratorFramework client = builder.build();
 		client.start();
 		return client;
+	}
+
+	private static int millis(String property, Duration time) {
+		if (time.compareTo(LONGEST) > 0) {
+			throw new LockConfigurationException(
+					"'holdfast.zookeeper." + property + "' is " + time + ", which is more than ZooKeeper can count.",
+					"Set it to a shorter time, such as '30s'.");
+		}
+		return (int) time.toMillis();
 	}
 
 	private static void checkAddresses(String connectString) {

@@ -23,6 +23,11 @@ import io.github.holdfast.LockRequest;
  */
 public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, Times times, Body body) {
 
+	/** The longest that a clock in nanoseconds can count, in whole days. */
+	private static final Duration LONGEST = Duration.ofDays(106_751);
+
+	private static final Duration SHORTEST = Duration.ofMillis(1);
+
 	/** What a {@code LockTemplate} begins with. */
 	public static final LockSpec DEFAULT = new LockSpec("LockTemplate", "lock:", LockRequest.Mode.EXCLUSIVE, false,
 			new Times(Duration.ofSeconds(5), Duration.ofSeconds(30), null, null), new Body(null, () -> null, null));
@@ -33,7 +38,8 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 	}
 
 	/**
-	 * Checks those times that are given.
+	 * Checks those times that are given. How long to wait and to renew may be forever;
+	 * the others are told to a store, or scheduled.
 	 * @param of whose times they are, for messages
 	 * @param waitTime how long to wait
 	 * @param leaseTime how soon others get the lock after this JVM has died
@@ -43,14 +49,21 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 	public static void checkTimes(String of, @Nullable Duration waitTime, @Nullable Duration leaseTime,
 			@Nullable Duration maxHoldTime, @Nullable Duration minHoldTime) {
 		Assert.isTrue(waitTime == null || !waitTime.isNegative(), () -> "Wait time" + of + " must not be negative");
-		Assert.isTrue(leaseTime == null || leaseTime.toMillis() > 0,
+		Assert.isTrue(leaseTime == null || leaseTime.compareTo(SHORTEST) >= 0,
 				() -> "Lease time" + of + " must be at least 1 ms");
-		Assert.isTrue(maxHoldTime == null || maxHoldTime.toMillis() > 0,
+		Assert.isTrue(maxHoldTime == null || maxHoldTime.compareTo(SHORTEST) >= 0,
 				() -> "Maximum hold time" + of + " must be at least 1 ms");
 		Assert.isTrue(minHoldTime == null || !minHoldTime.isNegative(),
 				() -> "Minimum hold time" + of + " must not be negative");
 		Assert.isTrue(minHoldTime == null || maxHoldTime == null || minHoldTime.compareTo(maxHoldTime) <= 0,
 				() -> "Minimum hold time" + of + " must not be longer than its maximum hold time");
+		refuseLonger("Lease time" + of, leaseTime);
+		refuseLonger("Minimum hold time" + of, minHoldTime);
+	}
+
+	private static void refuseLonger(String what, @Nullable Duration time) {
+		Assert.isTrue(time == null || time.compareTo(LONGEST) <= 0,
+				() -> what + " must not be longer than " + LONGEST.toDays() + " days");
 	}
 
 	public LockSpec withName(String name) {
