@@ -4,13 +4,18 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -23,6 +28,19 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 final class LockMethodRules {
 
+	/** What these promise is done after the method, and so after its lock. */
+	private static final Set<Class<?>> LATER = Set.of(Future.class, CompletionStage.class, Flow.Publisher.class,
+			Callable.class, BaseStream.class);
+
+	private static final Set<String> LATER_OF_SPRING_MVC = Set.of(
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+	/** What is in them counts. */
+	private static final Set<String> WRAPPERS = Set.of("java.util.Optional", "org.springframework.http.HttpEntity");
+
 	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
 			"io.reactivex.rxjava3.core.Completable", "io.reactivex.rxjava3.core.Maybe",
 			"io.reactivex.rxjava3.core.Observable", "io.reactivex.rxjava3.core.Single", "io.smallrye.mutiny.Uni",
@@ -31,7 +49,7 @@ final class LockMethodRules {
 	private LockMethodRules() {
 	}
 
-	static void check(LockOperation operation) {
+	static void check(LockOperation operation, Class<?> targetClass) {
 		Method method = operation.method();
 		String where = "@DistributedLock is present on " + operation.location() + ", ";
 		if (Modifier.isPrivate(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
@@ -41,11 +59,13 @@ final class LockMethodRules {
 							+ " and so cannot be called through a proxy: it would run without a lock.",
 					"Make the method public and not static.");
 		}
-		if (returnsEarly(method)) {
+		Class<?> later = later(ResolvableType.forMethodReturnType(method, targetClass));
+		if (later != null || Arrays.stream(method.getParameterTypes()).anyMatch(LockMethodRules::isReactive)) {
 			throw new LockConfigurationException(
-					where + "which returns a " + method.getReturnType().getSimpleName()
+					where + "which returns a " + ((later != null) ? later : method.getReturnType()).getSimpleName()
 							+ " before its work is done: the lock would be released too early.",
-					"Lock a blocking method that does the work, and call it asynchronously.");
+					"Lock a blocking method that does the work and returns its result, as a list instead of a stream, "
+							+ "and call it from what runs later.");
 		}
 		if (operation.onBusy() == DistributedLock.OnBusy.SKIP) {
 			checkSkip(operation, where);
@@ -66,17 +86,27 @@ final class LockMethodRules {
 		}
 	}
 
-	private static boolean returnsEarly(Method method) {
-		Class<?> type = method.getReturnType();
-		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
-				|| Flow.Publisher.class.isAssignableFrom(type) || isReactive(type)
-				|| Arrays.stream(method.getParameterTypes()).anyMatch(LockMethodRules::isReactive);
+	/**
+	 * The type of what is done later, as a method returns it or wraps it.
+	 */
+	private static @Nullable Class<?> later(ResolvableType returned) {
+		Class<?> type = returned.toClass();
+		if (LATER.stream().anyMatch((later) -> later.isAssignableFrom(type)) || isOneOf(LATER_OF_SPRING_MVC, type)
+				|| isReactive(type)) {
+			return type;
+		}
+		return (isOneOf(WRAPPERS, type) && returned.hasGenerics()) ? later(returned.getGeneric()) : null;
 	}
 
 	private static boolean isReactive(Class<?> type) {
-		return REACTIVE_TYPES.contains(type.getName()) || ClassUtils.getAllInterfacesForClassAsSet(type)
-			.stream()
-			.anyMatch((parent) -> REACTIVE_TYPES.contains(parent.getName()));
+		return isOneOf(REACTIVE_TYPES, type);
+	}
+
+	private static boolean isOneOf(Set<String> names, Class<?> type) {
+		return Stream
+			.concat(Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass),
+					ClassUtils.getAllInterfacesForClassAsSet(type).stream())
+			.anyMatch((parent) -> names.contains(parent.getName()));
 	}
 
 	/**

@@ -148,7 +148,7 @@ public final class LockOperationSource {
 				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, location), onBusy,
 				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location),
 				LockExpressionParser.parameterNames(method));
-		LockMethodRules.check(operation);
+		LockMethodRules.check(operation, targetClass);
 		return operation;
 	}
 

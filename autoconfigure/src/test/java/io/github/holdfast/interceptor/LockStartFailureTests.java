@@ -6,11 +6,17 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,8 +28,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.http.HttpEntity;
+import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockNotAcquiredException;
@@ -321,6 +334,168 @@ class LockStartFailureTests {
 		public Flow.Publisher<String> lock() {
 			return (subscriber) -> {
 			};
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ReturnsCallable.class, ReturnsWebAsyncTask.class, ReturnsDeferredResult.class,
+			ReturnsEmitter.class, ReturnsSubclassOfEmitter.class, ReturnsStreamingBody.class,
+			ReturnsResponseWithBody.class, ReturnsResponseWithFuture.class, ReturnsStream.class,
+			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class })
+	@Tag("F08")
+	void returnOfWorkForLaterFailsTheStart(Class<?> bean) {
+		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method",
+				"a list instead of a stream");
+	}
+
+	static class ReturnsCallable {
+
+		@DistributedLock(key = "'a'")
+		public Callable<String> lock() {
+			return () -> "a";
+		}
+
+	}
+
+	static class ReturnsWebAsyncTask {
+
+		@DistributedLock(key = "'a'")
+		public WebAsyncTask<String> lock() {
+			return new WebAsyncTask<>(() -> "a");
+		}
+
+	}
+
+	static class ReturnsDeferredResult {
+
+		@DistributedLock(key = "'a'")
+		public DeferredResult<String> lock() {
+			return new DeferredResult<>();
+		}
+
+	}
+
+	static class ReturnsEmitter {
+
+		@DistributedLock(key = "'a'")
+		public ResponseBodyEmitter lock() {
+			return new ResponseBodyEmitter();
+		}
+
+	}
+
+	static class ReturnsSubclassOfEmitter {
+
+		@DistributedLock(key = "'a'")
+		public SseEmitter lock() {
+			return new SseEmitter();
+		}
+
+	}
+
+	static class ReturnsStreamingBody {
+
+		@DistributedLock(key = "'a'")
+		public StreamingResponseBody lock() {
+			return (stream) -> {
+			};
+		}
+
+	}
+
+	static class ReturnsResponseWithBody {
+
+		@DistributedLock(key = "'a'")
+		public ResponseEntity<StreamingResponseBody> lock() {
+			return ResponseEntity.noContent().build();
+		}
+
+	}
+
+	static class ReturnsResponseWithFuture {
+
+		@DistributedLock(key = "'a'")
+		public HttpEntity<Optional<CompletableFuture<String>>> lock() {
+			return new HttpEntity<>(Optional.empty());
+		}
+
+	}
+
+	static class ReturnsStream {
+
+		@DistributedLock(key = "'a'")
+		public Stream<String> lock() {
+			return Stream.of("a");
+		}
+
+	}
+
+	static class ReturnsStreamOfNumbers {
+
+		@DistributedLock(key = "'a'")
+		public IntStream lock() {
+			return IntStream.of(1);
+		}
+
+	}
+
+	static class ReturnsOptionalStream {
+
+		@DistributedLock(key = "'a'")
+		public Optional<? extends Stream<String>> lock() {
+			return Optional.empty();
+		}
+
+	}
+
+	abstract static class ReturnsItsParameter<T> {
+
+		@DistributedLock(key = "'a'")
+		public T lock(T value) {
+			return value;
+		}
+
+	}
+
+	static class ReturnsCallableByItsParameter extends ReturnsItsParameter<Callable<String>> {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { ReturnsText.class, ReturnsResponse.class, ReturnsSupplier.class, ReturnsIterator.class })
+	@Tag("F08")
+	void returnOfAResultIsAccepted(Class<?> bean) {
+		LockedApplication.local().withBean(bean).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	static class ReturnsText extends ReturnsItsParameter<String> {
+
+	}
+
+	static class ReturnsResponse {
+
+		@DistributedLock(key = "'a'")
+		public ResponseEntity<List<String>> lock() {
+			return ResponseEntity.noContent().build();
+		}
+
+	}
+
+	static class ReturnsSupplier {
+
+		@DistributedLock(key = "'a'")
+		public Supplier<String> lock() {
+			return () -> "a";
+		}
+
+	}
+
+	static class ReturnsIterator {
+
+		@DistributedLock(key = "'a'")
+		public Optional<Iterator<String>> lock() {
+			return Optional.empty();
 		}
 
 	}
