@@ -61,8 +61,11 @@ final class LockAnnotations {
 	}
 
 	static Class<?> declaringClass(MergedAnnotation<?> annotation, Method method) {
-		return (annotation.getSource() instanceof Method source) ? source.getDeclaringClass()
-				: method.getDeclaringClass();
+		return declaringMethod(annotation, method).getDeclaringClass();
+	}
+
+	static Method declaringMethod(MergedAnnotation<?> annotation, Method method) {
+		return (annotation.getSource() instanceof Method source) ? source : method;
 	}
 
 	private static MergedAnnotations hierarchy(Method method) {

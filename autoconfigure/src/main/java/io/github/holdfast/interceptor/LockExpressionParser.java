@@ -47,8 +47,16 @@ final class LockExpressionParser {
 		this.shared.getIndexAccessors();
 	}
 
-	static List<String> parameterNames(Method method) {
+	/**
+	 * The names of the parameters, empty if they are not known.
+	 * @param method the method, which has none if it is generated, as that of a lambda
+	 * @param annotated the method with the annotation
+	 */
+	static List<String> parameterNames(Method method, Method annotated) {
 		@Nullable String[] names = discoverer.getParameterNames(method);
+		if (names == null) {
+			names = discoverer.getParameterNames(annotated);
+		}
 		return (names != null) ? List.of(names) : List.of();
 	}
 
@@ -56,7 +64,7 @@ final class LockExpressionParser {
 		return new LockEvaluationContext(this.shared, names, arguments);
 	}
 
-	LockExpression parse(String attribute, String text, Method method, String location) {
+	LockExpression parse(String attribute, String text, Method method, List<String> names, String location) {
 		String where = "The " + attribute + " \"" + text + "\" of @DistributedLock on " + location;
 		if (text.isBlank()) {
 			throw new LockConfigurationException(where + " is blank.", "Give a SpEL expression, such as \"'orders'\".");
@@ -67,7 +75,7 @@ final class LockExpressionParser {
 		}
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
-			check(root, false, method, where);
+			check(root, false, method.getParameterCount(), names, where);
 			refuseTextInArguments(root, false, where);
 			return new LockExpression(text, root);
 		}
@@ -81,9 +89,9 @@ final class LockExpressionParser {
 	 * @param scoped whether the node is evaluated on an object, so that bare names mean
 	 * its properties
 	 */
-	private void check(SpelNode node, boolean scoped, Method method, String where) {
+	private void check(SpelNode node, boolean scoped, int count, List<String> names, String where) {
 		if (node instanceof VariableReference && !(node instanceof FunctionReference)) {
-			checkVariable(node.toStringAST(), method, where);
+			checkVariable(node.toStringAST(), count, names, where);
 		}
 		else if (node instanceof FunctionReference) {
 			throw new LockConfigurationException(
@@ -99,7 +107,7 @@ final class LockExpressionParser {
 		for (int i = 0; i < node.getChildCount(); i++) {
 			boolean element = node instanceof Projection || node instanceof Selection;
 			boolean tail = node instanceof CompoundExpression && i > 0;
-			check(node.getChild(i), scoped || element || tail, method, where);
+			check(node.getChild(i), scoped || element || tail, count, names, where);
 		}
 	}
 
@@ -119,16 +127,14 @@ final class LockExpressionParser {
 		}
 	}
 
-	private void checkVariable(String reference, Method method, String where) {
+	private void checkVariable(String reference, int count, List<String> names, String where) {
 		String name = reference.substring(1);
-		List<String> names = parameterNames(method);
-		if (name.equals("this") || name.equals("root")
-				|| LockEvaluationContext.indexOf(names, method.getParameterCount(), name) >= 0) {
+		if (name.equals("this") || name.equals("root") || LockEvaluationContext.indexOf(names, count, name) >= 0) {
 			return;
 		}
 		List<String> known = !names.isEmpty() ? names.stream().map("#"::concat).toList()
-				: IntStream.range(0, method.getParameterCount()).mapToObj((i) -> "#p" + i).toList();
-		if (names.isEmpty() && method.getParameterCount() > 0) {
+				: IntStream.range(0, count).mapToObj((i) -> "#p" + i).toList();
+		if (names.isEmpty() && count > 0) {
 			throw new LockConfigurationException(
 					where + " uses " + reference + ", but the class was compiled without parameter names.",
 					"Compile with the option -parameters, or use one of " + known + ".");

@@ -142,12 +142,13 @@ public final class LockOperationSource {
 		refuseDifferentAnnotations(method, targetClass, location);
 		String condition = annotation.getString("condition");
 		DistributedLock.OnBusy onBusy = annotation.getEnum("onBusy", DistributedLock.OnBusy.class);
+		List<String> names = LockExpressionParser.parameterNames(method,
+				LockAnnotations.declaringMethod(annotation, method));
 		LockOperation operation = new LockOperation(method, location,
 				template(annotation, method, targetClass, location), annotation.getEnum("mode", LockRequest.Mode.class),
-				this.parser.parse("key", annotation.getString("key"), method, location),
-				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, location), onBusy,
-				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location),
-				LockExpressionParser.parameterNames(method));
+				this.parser.parse("key", annotation.getString("key"), method, names, location),
+				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, names, location), onBusy,
+				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location), names);
 		LockMethodRules.check(operation, targetClass);
 		return operation;
 	}
