@@ -133,11 +133,18 @@ public final class LockOperationSource {
 		return this.parser.context(operation.parameterNames(), arguments);
 	}
 
-	private LockOperation parse(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
-		String location = ClassUtils.getShortName(targetClass) + "." + method.getName() + "("
+	/**
+	 * A method and its class, for messages.
+	 */
+	static String location(Method method, Class<?> targetClass) {
+		return ClassUtils.getShortName(targetClass) + "." + method.getName() + "("
 				+ StringUtils.collectionToDelimitedString(
 						Arrays.stream(method.getParameterTypes()).map(Class::getSimpleName).toList(), ", ")
 				+ ")";
+	}
+
+	private LockOperation parse(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
+		String location = location(method, targetClass);
 		refuseSecondAnnotation(method, location);
 		refuseDifferentAnnotations(method, targetClass, location);
 		String condition = annotation.getString("condition");

@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,10 +25,11 @@ import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -40,8 +42,8 @@ import io.github.holdfast.support.LockConfigurationException;
  *
  * @since 0.1.0
  */
-public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton,
-		ApplicationListener<ContextRefreshedEvent> {
+public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware,
+		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
 
@@ -52,6 +54,9 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 	private final Queue<LockOperation> unchecked = new ConcurrentLinkedQueue<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+	/** Locked proxies of beans that are in a cycle of references and not complete. */
+	private final Map<String, Object> early = new ConcurrentHashMap<>();
 
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
@@ -72,13 +77,27 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
 	}
 
+	/**
+	 * In a cycle of references the proxy is made before the bean is complete, and all
+	 * post-processors get the bean itself later on. They must not call a locked method.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		if (indexOfLock(advisors(bean)) >= 0) {
+			checkCallersInCycle(bean, beanName);
+			this.early.put(beanName, bean);
+		}
+		return bean;
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Object early = this.early.remove(beanName);
 		if (advisors(bean).isEmpty() && !this.complete && isSingleton(beanName)) {
 			return bean;
 		}
 		this.seen.add(beanName);
-		check(bean, beanName);
+		check((early != null && indexOfLock(advisors(bean)) < 0) ? early : bean, beanName);
 		return bean;
 	}
 
@@ -130,6 +149,22 @@ public final class LockedBeanCheck implements BeanPostProcessor, BeanFactoryAwar
 							+ reason + "): it does so on the bean and not on its proxy.",
 					"Call a locked method of another bean from there, or use LockTemplate.");
 		}
+	}
+
+	private void checkCallersInCycle(Object proxy, String beanName) {
+		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(proxy);
+		MethodIntrospector.selectMethods(targetClass,
+				(MethodIntrospector.MetadataLookup<String>) (method) -> this.source.isLocked(method, targetClass)
+						? ContainerCalls.reasonInCycle(method) : null)
+			.forEach((method, reason) -> {
+				throw new LockConfigurationException(
+						where(LockOperationSource.location(method, targetClass), beanName)
+								+ "has no effect when Spring calls the method by itself (" + reason
+								+ "): the bean is in a cycle of references, where that is done on the bean and not on "
+								+ "its proxy.",
+						"Break the cycle, for example by @Lazy at one of its references, or move the locked method to "
+								+ "a bean of its own.");
+			});
 	}
 
 	private static String where(String location, String beanName) {
