@@ -96,7 +96,9 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		if (advisors(bean).isEmpty() && !this.complete && isSingleton(beanName)) {
 			return bean;
 		}
-		this.seen.add(beanName);
+		if (!this.complete) {
+			this.seen.add(beanName);
+		}
 		check((early != null && indexOfLock(advisors(bean)) < 0) ? early : bean, beanName);
 		return bean;
 	}
@@ -275,6 +277,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		checkOtherSingletons();
 		checkParents();
 		this.complete = true;
+		this.seen.clear();
 		checkSupported();
 	}
 
@@ -296,7 +299,6 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 				checkProduct(this.beanFactory.getBean(name), name);
 			}
 		}
-		this.seen.clear();
 	}
 
 	/**
