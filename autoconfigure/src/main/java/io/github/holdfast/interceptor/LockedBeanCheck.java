@@ -83,7 +83,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String beanName) {
-		if (indexOfLock(advisors(bean)) >= 0) {
+		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0) {
 			checkCallersInCycle(bean, beanName);
 			this.early.put(beanName, bean);
 		}
@@ -99,7 +99,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		if (!this.complete) {
 			this.seen.add(beanName);
 		}
-		check((early != null && indexOfLock(advisors(bean)) < 0) ? early : bean, beanName);
+		check((early != null && BodyTransactions.indexOfLock(advisors(bean)) < 0) ? early : bean, beanName);
 		return bean;
 	}
 
