@@ -78,13 +78,15 @@ final class Commits {
 
 	/**
 	 * Note the end of a transaction.
+	 * @param hadCallbacks whether its callbacks may have done more than it
 	 * @return whether it was the body's, and what is left of the body takes long
 	 */
-	boolean committed(TransactionExecution transaction) {
+	boolean committed(TransactionExecution transaction, boolean hadCallbacks) {
 		if (transaction != this.body) {
 			return false;
 		}
 		this.bodyCommitted = true;
+		this.bodyGuarded &= !hadCallbacks;
 		this.bodyCommitTime = System.nanoTime();
 		return this.cleanUps.areLong();
 	}

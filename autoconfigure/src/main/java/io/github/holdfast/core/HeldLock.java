@@ -2,6 +2,7 @@ package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -75,9 +76,12 @@ public interface HeldLock extends LockContext {
 	 * callbacks have been called. If the body consists of it, the lock may be handed over
 	 * without waiting for the clean-up.
 	 * @param transaction the transaction
-	 * @param nothingPending whether the clean-up has nothing left to commit
+	 * @param hadCallbacks whether callbacks may have done more than the transaction, in
+	 * ways that no check sees
+	 * @param nothingPending tells whether nothing is left that would be written later; is
+	 * asked before the lock is handed over
 	 */
-	void committed(TransactionExecution transaction, boolean nothingPending);
+	void committed(TransactionExecution transaction, boolean hadCallbacks, BooleanSupplier nothingPending);
 
 	/**
 	 * Notes that a commit under this lock has an unknown outcome, or that the outcome of

@@ -118,7 +118,7 @@ final class LockAcquisition {
 	}
 
 	private List<String> missing() {
-		if (LockStack.innermost() == null) {
+		if (LockStack.current() == null) {
 			return this.keys;
 		}
 		return this.keys.stream().filter((key) -> !isHeld(key)).toList();
@@ -130,7 +130,7 @@ final class LockAcquisition {
 	 * optimistic one would be overtaken by it.
 	 */
 	private boolean isHeld(String key) {
-		LockCall holder = LockStack.holder(this.backend, this.spec.storedKey(key));
+		LockCall holder = LockCall.holding(this.backend, this.spec.storedKey(key));
 		if (holder != null && !holder.covers(this.spec.mode())) {
 			throw new IllegalStateException("Lock " + LockException.quote(key) + " is held "
 					+ holder.mode().name().toLowerCase(Locale.ROOT) + " by lock '" + holder.name()
@@ -148,7 +148,7 @@ final class LockAcquisition {
 		int next = 0;
 		for (String key : this.keys) {
 			boolean isMissing = next < missing.size() && missing.get(next).equals(key);
-			LockCall holder = isMissing ? null : LockStack.holder(this.backend, this.spec.storedKey(key));
+			LockCall holder = isMissing ? null : LockCall.holding(this.backend, this.spec.storedKey(key));
 			LockLease held = (holder != null) ? holder.lease(this.backend, this.spec.storedKey(key)) : null;
 			if (held != null) {
 				this.leases.add(held);

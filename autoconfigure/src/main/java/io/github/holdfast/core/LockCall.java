@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -48,8 +49,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	private final List<HeldLease> acquired;
 
 	private final Map<String, LockLease> acquiredByKey;
-
-	private final @Nullable LockCall outer;
 
 	private final List<LockCall> holders;
 
@@ -94,7 +93,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		this.leases = Collections.unmodifiableList(leases);
 		this.acquired = acquired;
 		this.acquiredByKey = byKey(acquired);
-		this.outer = LockStack.innermost();
 		this.holders = holders(lenders);
 		this.commits = commits;
 		this.rules = rules;
@@ -163,14 +161,19 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	/**
-	 * The next call around this one that holds its locks.
+	 * Finds the call that acquired a key which the current thread holds already.
+	 * @param backend the backend that granted it
+	 * @param key the stored id
+	 * @return the call, or {@code null}
 	 */
-	@Nullable LockCall outer() {
-		LockCall call = this.outer;
-		while (call != null && !call.isHeld()) {
-			call = call.outer;
+	static @Nullable LockCall holding(LockBackend backend, String key) {
+		for (HeldLock lock : LockStack.all()) {
+			LockCall call = (LockCall) lock;
+			if (call.lease(backend, key) != null) {
+				return call;
+			}
 		}
-		return call;
+		return null;
 	}
 
 	@Override
@@ -231,10 +234,10 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	 * has cleaned up: a listener could use the connection of the transaction.
 	 */
 	@Override
-	public void committed(TransactionExecution transaction, boolean nothingPending) {
-		boolean cleanUpIsLong = this.commits.committed(transaction);
-		if (cleanUpIsLong && nothingPending && this.acquired.size() == 1 && this.registrar == null
-				&& canBeHandedOver()) {
+	public void committed(TransactionExecution transaction, boolean hadCallbacks, BooleanSupplier nothingPending) {
+		boolean cleanUpIsLong = this.commits.committed(transaction, hadCallbacks);
+		if (cleanUpIsLong && this.acquired.size() == 1 && this.registrar == null && canBeHandedOver()
+				&& nothingPending.getAsBoolean()) {
 			HeldLease lease = this.acquired.get(0);
 			if (lease.restOfMinHoldTime().isZero() && lease.handOver()) {
 				this.holdTime = this.events.holdTime();

@@ -5,15 +5,13 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockBackend;
-
 /**
- * The locked calls of each thread, innermost first. A call that ended on another thread,
- * or out of order, is skipped and dropped.
+ * The locks that each thread holds, innermost first. Those that ended on another thread,
+ * or out of order, are skipped and dropped.
  */
 public final class LockStack {
 
-	private static final ThreadLocal<LockCall> INNERMOST = new ThreadLocal<>();
+	private static final ThreadLocal<Entry> INNERMOST = new ThreadLocal<>();
 
 	private LockStack() {
 	}
@@ -23,7 +21,8 @@ public final class LockStack {
 	 * @return the lock, or {@code null} if it holds none
 	 */
 	public static @Nullable HeldLock current() {
-		return innermost();
+		Entry innermost = innermost();
+		return (innermost != null) ? innermost.lock : null;
 	}
 
 	/**
@@ -31,35 +30,39 @@ public final class LockStack {
 	 * @return the locks, the innermost one first
 	 */
 	public static List<HeldLock> all() {
-		LockCall innermost = innermost();
+		Entry innermost = innermost();
 		if (innermost == null) {
 			return List.of();
 		}
 		List<HeldLock> all = new ArrayList<>(2);
-		for (LockCall call = innermost; call != null; call = call.outer()) {
-			all.add(call);
+		for (Entry entry = innermost; entry != null; entry = entry.outer) {
+			if (entry.lock.isHeld()) {
+				all.add(entry.lock);
+			}
 		}
 		return all;
 	}
 
-	static @Nullable LockCall innermost() {
-		LockCall call = INNERMOST.get();
-		return (call == null || call.isHeld()) ? call : dropEnded(call);
-	}
-
-	static void push(LockCall call) {
-		INNERMOST.set(call);
+	static void push(HeldLock lock) {
+		INNERMOST.set(new Entry(lock, innermost()));
 	}
 
 	/**
-	 * Forget the calls of the current thread that have ended.
+	 * Forget the locks of the current thread that have ended.
 	 */
 	static void dropEnded() {
 		innermost();
 	}
 
-	private static @Nullable LockCall dropEnded(LockCall ended) {
-		LockCall held = ended.outer();
+	private static @Nullable Entry innermost() {
+		Entry innermost = INNERMOST.get();
+		if (innermost == null || innermost.lock.isHeld()) {
+			return innermost;
+		}
+		Entry held = innermost.outer;
+		while (held != null && !held.lock.isHeld()) {
+			held = held.outer;
+		}
 		if (held != null) {
 			INNERMOST.set(held);
 		}
@@ -69,19 +72,7 @@ public final class LockStack {
 		return held;
 	}
 
-	/**
-	 * Finds the call that acquired a key which the current thread holds already.
-	 * @param backend the backend that granted it
-	 * @param key the stored id
-	 * @return the call, or {@code null}
-	 */
-	static @Nullable LockCall holder(LockBackend backend, String key) {
-		for (LockCall call = innermost(); call != null; call = call.outer()) {
-			if (call.lease(backend, key) != null) {
-				return call;
-			}
-		}
-		return null;
+	private record Entry(HeldLock lock, @Nullable Entry outer) {
 	}
 
 }

@@ -48,6 +48,14 @@ public final class BoundResourcesRule implements LockRule {
 		return ClassUtils.isPresent(type, BoundResourcesRule.class.getClassLoader());
 	}
 
+	/**
+	 * Whether a JPA session of this thread holds changes that a later transaction would
+	 * write.
+	 */
+	static boolean isAnythingLeft() {
+		return JPA && PersistenceContext.usedBy(null).stream().anyMatch(PersistenceContext::hasChangesForLater);
+	}
+
 	@Override
 	public void beforeAcquire(Attempt attempt) {
 		Collection<Object> resources = TransactionSynchronizationManager.getResourceMap().values();

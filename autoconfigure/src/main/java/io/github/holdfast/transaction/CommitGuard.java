@@ -125,7 +125,7 @@ final class CommitGuard implements TransactionExecutionListener {
 			}
 			running.settle(commitFailure == null);
 			if (commitFailure == null) {
-				committed(transaction);
+				committed(running, transaction);
 			}
 		}
 		finally {
@@ -133,10 +133,11 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
-	private void committed(TransactionExecution transaction) {
+	private void committed(RunningTransaction running, TransactionExecution transaction) {
 		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
-			innermost.committed(transaction, this.seesAll.getAsBoolean() && this.manager.isLastListener(this));
+			innermost.committed(transaction, running.hadCallbacks(), () -> this.seesAll.getAsBoolean()
+					&& this.manager.isLastListener(this) && !BoundResourcesRule.isAnythingLeft());
 		}
 	}
 

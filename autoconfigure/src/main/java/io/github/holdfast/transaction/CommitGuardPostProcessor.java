@@ -20,6 +20,8 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -38,8 +40,8 @@ import io.github.holdfast.support.LockConfigurationException;
  *
  * @since 0.1.0
  */
-public final class CommitGuardPostProcessor
-		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, LockRule {
+public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton,
+		ApplicationListener<ContextRefreshedEvent>, LockRule {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuardPostProcessor.class);
 
@@ -126,33 +128,55 @@ public final class CommitGuardPostProcessor
 	}
 
 	/**
-	 * Add the guard of a manager, unless it is there.
+	 * Let the guard of a manager be the last of its listeners, so that none can write
+	 * when it has been told of the end.
 	 * @return whether it was missing
 	 */
 	private synchronized boolean addGuard(GuardedManager managed) {
-		if (!takesGuard(managed.manager()) || isGuarded(managed.manager())) {
+		if (!takesGuard(managed.manager())) {
 			return false;
 		}
 		ConfigurableTransactionManager configurable = (ConfigurableTransactionManager) managed.manager();
 		List<TransactionExecutionListener> listeners = new ArrayList<>(configurable.getTransactionExecutionListeners());
-		listeners.add(new CommitGuard(managed, () -> this.seesAll));
+		TransactionExecutionListener guard = guard(listeners);
+		boolean missing = guard == null;
+		if (guard == null) {
+			guard = new CommitGuard(managed, () -> this.seesAll);
+		}
+		else if (guard == listeners.get(listeners.size() - 1)) {
+			return false;
+		}
+		listeners.remove(guard);
+		listeners.add(guard);
 		configurable.setTransactionExecutionListeners(listeners);
-		return true;
+		return missing;
 	}
 
 	/**
-	 * The listeners of a manager can be replaced at any time, also when the application
-	 * has been started.
+	 * The listeners of a manager can be replaced, and others added, at any time, also
+	 * when the application has been started.
 	 */
 	@Override
 	public void beforeAcquire(Attempt attempt) {
 		for (GuardedManager managed : this.managers) {
-			if (!isGuarded(managed.manager()) && addGuard(managed)) {
+			if (!isGuardLast(managed.manager()) && addGuard(managed)) {
 				logger.warn(
 						"The listeners of the transaction manager {} were replaced: its commits are checked again "
 								+ "from now on. Use addListener instead of setTransactionExecutionListeners",
 						managed.manager());
 			}
+		}
+	}
+
+	/**
+	 * A child context uses the locks of this one, and its transactions belong to them.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (this.complete && event.getApplicationContext().getAutowireCapableBeanFactory() != this.beanFactory) {
+			event.getApplicationContext()
+				.getBeansOfType(PlatformTransactionManager.class, false, false)
+				.forEach((name, manager) -> postProcessAfterInitialization(manager, name));
 		}
 	}
 
@@ -172,14 +196,27 @@ public final class CommitGuardPostProcessor
 	}
 
 	private static boolean isGuarded(Object bean) {
-		if (bean instanceof ConfigurableTransactionManager configurable) {
-			for (TransactionExecutionListener listener : configurable.getTransactionExecutionListeners()) {
-				if (listener instanceof CommitGuard) {
-					return true;
-				}
+		return bean instanceof ConfigurableTransactionManager configurable
+				&& guard(configurable.getTransactionExecutionListeners()) != null;
+	}
+
+	private static @Nullable TransactionExecutionListener guard(Collection<TransactionExecutionListener> listeners) {
+		for (TransactionExecutionListener listener : listeners) {
+			if (listener instanceof CommitGuard) {
+				return listener;
 			}
 		}
-		return false;
+		return null;
+	}
+
+	private static boolean isGuardLast(TransactionManager manager) {
+		boolean last = false;
+		if (manager instanceof ConfigurableTransactionManager configurable) {
+			for (TransactionExecutionListener listener : configurable.getTransactionExecutionListeners()) {
+				last = listener instanceof CommitGuard;
+			}
+		}
+		return last;
 	}
 
 	/**

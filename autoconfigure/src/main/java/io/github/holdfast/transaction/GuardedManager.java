@@ -317,7 +317,7 @@ final class GuardedManager {
 		return last == guard;
 	}
 
-	private boolean isOnlyListener(TransactionExecutionListener guard) {
+	boolean isOnlyListener(TransactionExecutionListener guard) {
 		return listeners().stream().allMatch((listener) -> listener == guard);
 	}
 

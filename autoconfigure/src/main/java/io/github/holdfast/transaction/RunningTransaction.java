@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -41,7 +42,7 @@ import io.github.holdfast.core.LockStack;
  * transaction of another manager, but not its connection: it is hidden then, and a body
  * that uses the same {@code DataSource} still works in it.
  */
-final class RunningTransaction implements TransactionSynchronization {
+final class RunningTransaction implements TransactionSynchronization, PriorityOrdered {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
@@ -78,7 +79,10 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	private boolean callbacksOfOthers;
 
-	private boolean lastCallback;
+	private @Nullable LastCallback lastCallback;
+
+	/** Why what callbacks have written was rolled back, until the caller is told. */
+	private @Nullable LockOverlapException overlap;
 
 	private RunningTransaction(CommitGuard guard, GuardedManager manager, TransactionExecution transaction,
 			@Nullable RunningTransaction outer) {
@@ -320,6 +324,7 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * @param versions those that it replaces
 	 */
 	void checked(List<ReplacedVersion> versions) {
+		lookAtCallbacks();
 		this.phase = Phase.CHECKED;
 		this.versions = versions;
 	}
@@ -340,16 +345,24 @@ final class RunningTransaction implements TransactionSynchronization {
 	}
 
 	/**
-	 * More of them may have been registered since the last look. Not all are called if
-	 * one of them fails.
+	 * More of them may have been registered since the last look, by another callback or
+	 * by the flush of a session. Not all are called if one of them fails.
 	 */
 	private void lookAtCallbacks() {
-		this.callbacksOfOthers = PendingWork.mayComeFrom(TransactionSynchronizationManager.getSynchronizations(),
-				RunningTransaction.class);
-		if (!this.lastCallback && (this.callbacksOfOthers || !this.whenOver.isEmpty())) {
-			this.lastCallback = true;
-			TransactionSynchronizationManager.registerSynchronization(new LastCallback());
+		List<TransactionSynchronization> callbacks = TransactionSynchronizationManager.getSynchronizations();
+		this.callbacksOfOthers = PendingWork.mayComeFrom(callbacks, RunningTransaction.class);
+		boolean needed = this.callbacksOfOthers || !this.whenOver.isEmpty();
+		if (needed && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
+			this.lastCallback = new LastCallback();
+			TransactionSynchronizationManager.registerSynchronization(this.lastCallback);
 		}
+	}
+
+	/**
+	 * Whether callbacks may have done more than the transaction.
+	 */
+	boolean hadCallbacks() {
+		return this.callbacksOfOthers;
 	}
 
 	@Override
@@ -395,9 +408,16 @@ final class RunningTransaction implements TransactionSynchronization {
 	 * locks of the transaction are still held, and otherwise rolled back. An optimistic
 	 * lock is over with its commit and says nothing about it.
 	 * @param known whether the transaction has ended as it should
-	 * @throws LockOverlapException if it was rolled back as a lock is not held
+	 * @throws LockOverlapException if it was rolled back as a lock is not held, now or by
+	 * the last callback
 	 */
 	void settle(boolean known) {
+		LockOverlapException overlap = this.overlap;
+		if (overlap != null) {
+			this.overlap = null;
+			this.manager.rollBackPendingWork();
+			throw overlap;
+		}
 		resumeLeftBehind();
 		if (this.locks.isEmpty()) {
 			return;
@@ -471,7 +491,8 @@ final class RunningTransaction implements TransactionSynchronization {
 
 	/**
 	 * The end of a transaction whose listeners are not told: of one that fails before
-	 * they were told of the attempt.
+	 * they were told of the attempt. One that has other listeners is settled here, too,
+	 * as one of them may fail before the guard is told.
 	 */
 	private final class LastCallback implements TransactionSynchronization {
 
@@ -482,9 +503,21 @@ final class RunningTransaction implements TransactionSynchronization {
 
 		@Override
 		public void afterCompletion(int status) {
-			if (status == STATUS_UNKNOWN && !RunningTransaction.this.announced) {
+			RunningTransaction running = RunningTransaction.this;
+			if (running.lastCallback != this) {
+				return;
+			}
+			if (status == STATUS_UNKNOWN && !running.announced) {
 				settle(false);
 				over();
+			}
+			else if (!running.manager.isOnlyListener(running.guard)) {
+				try {
+					settle(status != STATUS_UNKNOWN);
+				}
+				catch (LockOverlapException ex) {
+					running.overlap = ex;
+				}
 			}
 		}
 

@@ -44,8 +44,8 @@ class CommitsTests {
 		TransactionExecution other = new Transaction("other");
 		commits.begun(this.body);
 		commits.begun(other);
-		assertThat(commits.committed(this.body)).isTrue();
-		assertThat(commits.committed(other)).isFalse();
+		assertThat(commits.committed(this.body, false)).isTrue();
+		assertThat(commits.committed(other, false)).isFalse();
 	}
 
 	@Test
@@ -55,15 +55,15 @@ class CommitsTests {
 		commits.begun(this.body);
 		commits.begun(second);
 		commits.begun(new Transaction("body"));
-		assertThat(commits.committed(this.body)).isFalse();
-		assertThat(commits.committed(second)).isFalse();
+		assertThat(commits.committed(this.body, false)).isFalse();
+		assertThat(commits.committed(second, false)).isFalse();
 	}
 
 	@Test
 	void theBodysIsUnknownWithoutAName() {
 		Commits commits = Commits.of(LockSpec.DEFAULT.body(), this.cleanUps);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body)).isFalse();
+		assertThat(commits.committed(this.body, false)).isFalse();
 	}
 
 	@Test
@@ -71,7 +71,7 @@ class CommitsTests {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
 		Commits commits = Commits.of(NAMED, this.cleanUps);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body)).isFalse();
+		assertThat(commits.committed(this.body, false)).isFalse();
 	}
 
 	@Test
@@ -79,7 +79,7 @@ class CommitsTests {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
 		Commits commits = Commits.of(body(Propagation.REQUIRES_NEW, "body"), this.cleanUps);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body)).isTrue();
+		assertThat(commits.committed(this.body, false)).isTrue();
 	}
 
 	@Test
@@ -87,7 +87,7 @@ class CommitsTests {
 		this.cleanUps.took(0);
 		Commits commits = Commits.of(NAMED, this.cleanUps);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body)).isFalse();
+		assertThat(commits.committed(this.body, false)).isFalse();
 	}
 
 	@Test
@@ -97,13 +97,13 @@ class CommitsTests {
 		commits.begun(this.body);
 		commits.bodyOver();
 		assertThat(this.cleanUps.areLong()).isFalse();
-		commits.committed(this.body);
+		commits.committed(this.body, false);
 		long commit = System.nanoTime();
 		await().until(() -> System.nanoTime() - commit > Duration.ofMillis(1).toNanos());
 		commits.bodyOver();
 		assertThat(this.cleanUps.areLong()).isTrue();
 		await().untilAsserted(() -> {
-			commits.committed(this.body);
+			commits.committed(this.body, false);
 			commits.bodyOver();
 			assertThat(this.cleanUps.areLong()).isFalse();
 		});

@@ -36,7 +36,7 @@ public final class GuardedTransaction implements TransactionExecution {
 		GuardedTransaction transaction = new GuardedTransaction();
 		lock.begun(transaction);
 		lock.guarded(transaction);
-		lock.committed(transaction, true);
+		lock.committed(transaction, false, () -> true);
 	}
 
 	@Override
