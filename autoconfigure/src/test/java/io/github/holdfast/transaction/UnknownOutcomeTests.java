@@ -148,11 +148,7 @@ class UnknownOutcomeTests {
 					});
 					LoseCommit loseCommit = new LoseCommit(proxy, fault, context.getBean(DataSource.class));
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
-					List<TransactionExecutionListener> listeners = new ArrayList<>(
-							manager.getTransactionExecutionListeners());
-					listeners.add(place, loseCommit);
-					manager.setTransactionExecutionListeners(listeners);
-					Throwable failure = catchThrowable(() -> stock.take("A", () -> loseCommit.armed = true));
+					Throwable failure = catchThrowable(() -> stock.take("A", () -> strike(manager, loseCommit, place)));
 					// The server may still be at it
 					JdbcTemplate jdbc = new JdbcTemplate(observer);
 					await().atMost(PATIENCE).until(() -> quantity(jdbc) == committed);
@@ -168,6 +164,16 @@ class UnknownOutcomeTests {
 					assertThat(stock.quantity("A")).isEqualTo(committed - 1);
 				});
 		}
+	}
+
+	/**
+	 * Under the lock, as before it is acquired the guard is moved to the end.
+	 */
+	private static void strike(ConfigurableTransactionManager manager, LoseCommit loseCommit, int place) {
+		List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
+		listeners.add(place, loseCommit);
+		manager.setTransactionExecutionListeners(listeners);
+		loseCommit.armed = true;
 	}
 
 	private static int quantity(JdbcTemplate jdbc) {
