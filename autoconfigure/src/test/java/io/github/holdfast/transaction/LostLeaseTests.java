@@ -123,7 +123,7 @@ class LostLeaseTests {
 		run(database, place, "fence", (context) -> {
 			List<Throwable> locked = new ArrayList<>();
 			ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
-			manager.addListener(new TransactionExecutionListener() {
+			TransactionExecutionListener behindTheGuard = new TransactionExecutionListener() {
 
 				@Override
 				public void beforeCommit(TransactionExecution transaction) {
@@ -133,9 +133,8 @@ class LostLeaseTests {
 					}
 				}
 
-			});
-			context.getBean(StockService.class).read("A", () -> {
-			});
+			};
+			context.getBean(StockService.class).read("A", () -> manager.addListener(behindTheGuard));
 			assertThat(locked).hasSize(1);
 			assertThat(locked.get(0) != null).isEqualTo(database != TestDatabase.POSTGRESQL);
 		});
