@@ -1,6 +1,5 @@
 package io.github.holdfast;
 
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -8,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import java.util.stream.Collectors;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
@@ -55,11 +53,6 @@ class ArchitectureTests {
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 
 	private static final int LARGEST_KNOT = 4;
-
-	/** Those that were there before the rule. */
-	private static final List<Set<String>> KNOTS_TO_UNTIE = List
-		.of(named(ROOT + ".redis", "BlockingDriver", "Grant", "LettuceDriver", "RedisAcquisition", "RedisDriver",
-				"RedisGrant", "RedisLockBackend", "RedisLockLease", "RedisLocks", "ReleaseMessages"));
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
@@ -173,11 +166,7 @@ class ArchitectureTests {
 	@ArchTest
 	static void knotsOfClassesAreSmall(JavaClasses classes) {
 		List<Set<String>> knots = ClassKnots.in(classes).stream().filter((knot) -> knot.size() > LARGEST_KNOT).toList();
-		assertThat(knots).allSatisfy((knot) -> assertThat(KNOTS_TO_UNTIE).anyMatch((known) -> known.containsAll(knot)));
-	}
-
-	private static Set<String> named(String packageName, String... types) {
-		return Arrays.stream(types).map((type) -> packageName + "." + type).collect(Collectors.toUnmodifiableSet());
+		assertThat(knots).isEmpty();
 	}
 
 	@ArchTest

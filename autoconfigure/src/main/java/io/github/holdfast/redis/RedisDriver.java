@@ -5,9 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.util.ClassUtils;
-
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
 
@@ -120,12 +117,6 @@ interface RedisDriver {
 	 */
 	record Parameters(byte[][] keys, byte[][] args) {
 
-	}
-
-	static RedisDriver of(RedisConnectionFactory factory) {
-		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
-				RedisDriver.class.getClassLoader());
-		return (lettuce && LettuceDriver.supports(factory)) ? new LettuceDriver(factory) : new BlockingDriver(factory);
 	}
 
 }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
@@ -69,7 +70,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	 * @param counterRetention how long the last epoch of a key is kept beyond its lease
 	 */
 	RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory, Duration counterRetention) {
-		this(new RedisLocks(SingletonSupplier.of(() -> RedisDriver.of(connectionFactory.get())), counterRetention),
+		this(new RedisLocks(SingletonSupplier.of(() -> springDriver(connectionFactory.get())), counterRetention),
 				"redis");
 	}
 
@@ -91,6 +92,15 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		return new RedisLockBackend(
 				new RedisLocks(SingletonSupplier.of(() -> new RedissonDriver(client.get())), counterRetention),
 				"redisson");
+	}
+
+	/**
+	 * The driver for a client of Spring Data: Lettuce can do more than the others.
+	 */
+	static RedisDriver springDriver(RedisConnectionFactory factory) {
+		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
+				RedisLockBackend.class.getClassLoader());
+		return (lettuce && LettuceDriver.supports(factory)) ? new LettuceDriver(factory) : new BlockingDriver(factory);
 	}
 
 	RedisDriver driver() {

@@ -21,7 +21,7 @@ import io.github.holdfast.support.Deadline;
  */
 final class RedissonMessages {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
+	private static final Logger logger = LoggerFactory.getLogger(RedissonMessages.class);
 
 	private static final AtomicBoolean warned = new AtomicBoolean();
 

@@ -27,7 +27,7 @@ import io.github.holdfast.support.Deadline;
  */
 final class ReleaseMessages extends RedisPubSubAdapter<String, String> {
 
-	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
+	private static final Logger logger = LoggerFactory.getLogger(ReleaseMessages.class);
 
 	/** How long nothing is tried again after a failure. */
 	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);

@@ -83,7 +83,7 @@ class BlockingDriverTests {
 	@Tag("F16")
 	void interruptOfARenewalIsNotForgotten(boolean unified) throws Exception {
 		withAllConnectionsInUse(unified, (connections) -> {
-			RedisLocks locks = new RedisLocks(() -> RedisDriver.of(connections), Duration.ofDays(1));
+			RedisLocks locks = new RedisLocks(() -> RedisLockBackend.springDriver(connections), Duration.ofDays(1));
 			Grant grant = locks.grant(RedisRequests.request(this.key, LONG));
 			FutureTask<Boolean> renewal = new FutureTask<>(() -> {
 				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> grant.renew(LONG));
