@@ -1,8 +1,6 @@
 package io.github.holdfast.redis;
 
 import java.time.Duration;
-import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -92,14 +90,6 @@ class RedissonPartitionTests extends LeasePartitionContractTests {
 		assertThat(successor).isNotNull();
 		assertThat(lease.isValid()).isFalse();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get);
-	}
-
-	@Test
-	@Tag("F24")
-	void lockWhoseLeaseIsOverBeforeItStartsIsNotAcquired() throws Exception {
-		proxy().delay(Duration.ofMillis(300));
-		LockLease lease = store().near().acquire(request(NO_WAIT, Duration.ofMillis(500)));
-		assertThat(lease).isNull();
 	}
 
 }
