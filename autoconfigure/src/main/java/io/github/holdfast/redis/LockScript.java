@@ -1,9 +1,8 @@
 package io.github.holdfast.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+
+import io.github.holdfast.support.Digest;
 
 /**
  * What Redis does with locks, each in one step. A held lock is a hash with {@code owner},
@@ -136,7 +135,7 @@ enum LockScript {
 	LockScript(String text) {
 		this.lua = text;
 		this.text = text.getBytes(StandardCharsets.UTF_8);
-		this.digest = sha1(this.text);
+		this.digest = Digest.SHA_1.hex(this.text);
 	}
 
 	LockScript(String before, LockScript then) {
@@ -156,15 +155,6 @@ enum LockScript {
 	 */
 	String digest() {
 		return this.digest;
-	}
-
-	private static String sha1(byte[] text) {
-		try {
-			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("Every Java platform has SHA-1", ex);
-		}
 	}
 
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -79,7 +80,7 @@ final class QuorumGrant implements Grant {
 	private boolean await(List<CompletableFuture<List<Object>>> answers, Votes votes, Duration leaseTime,
 			Duration timeout) {
 		try {
-			boolean renewed = RedisLocks.awaitUninterruptibly(votes.decision(), timeout);
+			boolean renewed = Answers.awaitUninterruptibly(votes.decision(), timeout);
 			if (!renewed) {
 				release(Deadline.after(leaseTime));
 			}

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.RedisRefusal;
 
@@ -69,7 +70,7 @@ final class RedisAcquisition implements AutoCloseable {
 			if (interrupted) {
 				throw (InterruptedException) new InterruptedException().initCause(ex);
 			}
-			throw RedisLocks.failed(this.requests.get(0), "acquired", ex);
+			throw Answers.failure(this.requests.get(0).key(), "acquired", "Redis", ex);
 		}
 	}
 
@@ -125,7 +126,7 @@ final class RedisAcquisition implements AutoCloseable {
 
 	private static void await(CompletableFuture<?> answer, Duration timeout) {
 		try {
-			RedisLocks.awaitUninterruptibly(answer, timeout);
+			Answers.awaitUninterruptibly(answer, timeout);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as Redis can be reached, or runs out by itself

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -46,11 +47,11 @@ final class RedisGrant implements Grant {
 
 	private static boolean await(LockRequest request, CompletableFuture<List<Object>> answer, Duration timeout) {
 		try {
-			return RedisLocks.isYes(RedisLocks.awaitUninterruptibly(answer, timeout));
+			return RedisLocks.isYes(Answers.awaitUninterruptibly(answer, timeout));
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);
-			throw RedisLocks.failed(request, "renewed", ex);
+			throw Answers.failure(request.key(), "renewed", "Redis", ex);
 		}
 	}
 

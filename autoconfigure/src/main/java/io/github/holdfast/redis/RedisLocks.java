@@ -5,10 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -17,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.RedisLeaseTime;
 import io.github.holdfast.support.Releases;
@@ -146,7 +144,7 @@ final class RedisLocks implements AutoCloseable {
 				new byte[][] { LockKey.bytes(request.owner()), channel(key) });
 		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
-				released.completeExceptionally(failed(request, "released", ex));
+				released.completeExceptionally(Answers.failure(request.key(), "released", "Redis", ex));
 			}
 			else {
 				released.complete(answer);
@@ -172,7 +170,7 @@ final class RedisLocks implements AutoCloseable {
 	@Nullable LockHolder holder(String key) {
 		CompletableFuture<List<Object>> answer = driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]);
 		try {
-			List<Object> holder = awaitUninterruptibly(answer, MIN_TIMEOUT);
+			List<Object> holder = Answers.awaitUninterruptibly(answer, MIN_TIMEOUT);
 			return (holder.get(0) instanceof byte[] text)
 					? LockHolder.described("held by " + new String(text, StandardCharsets.UTF_8)
 							+ ", whose lease is renewed or ends in " + number(holder, 1) + " ms")
@@ -194,37 +192,6 @@ final class RedisLocks implements AutoCloseable {
 
 	static long number(List<Object> answer, int index) {
 		return ((Number) answer.get(index)).longValue();
-	}
-
-	static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Duration timeout)
-			throws ExecutionException, TimeoutException {
-		Deadline deadline = Deadline.after(timeout);
-		boolean interrupted = false;
-		try {
-			while (true) {
-				try {
-					return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-				}
-				catch (InterruptedException ex) {
-					interrupted = true;
-				}
-			}
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
-	static LockBackendException failed(LockRequest request, String what, Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		String reason = (cause instanceof TimeoutException) ? "Redis did not answer in time" : "Redis failed";
-		return new LockBackendException(request.key(), "could not be " + what + ", " + reason, cause);
 	}
 
 	/**

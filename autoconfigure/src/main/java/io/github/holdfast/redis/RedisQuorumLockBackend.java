@@ -17,6 +17,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
 import io.github.holdfast.support.RedisRefusal;
@@ -95,7 +96,7 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 
 	private static void giveBack(QuorumGrant grant, LockRequest request, Duration timeout) {
 		try {
-			RedisLocks.awaitUninterruptibly(grant.release(Deadline.after(request.leaseTime())), timeout);
+			Answers.awaitUninterruptibly(grant.release(Deadline.after(request.leaseTime())), timeout);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as the nodes can be reached, or runs out by itself
