@@ -25,6 +25,7 @@ import org.springframework.transaction.event.TransactionalEventListenerFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -45,10 +46,29 @@ class LockedCallbackTests {
 			throws Exception {
 		run(database, (context) -> {
 			Listeners listeners = context.getBean(Listeners.class);
-			context.getBean(Orders.class).place(new Placed(before, false));
+			context.getBean(Orders.class).place(new Placed(before, Calls.ONE));
 			listeners.next.get(20, TimeUnit.SECONDS);
 			assertThat(listeners.failure).isNull();
 			assertThat(context.getBean(Stock.class).quantity()).isEqualTo(98);
+			assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections()).isZero();
+		});
+	}
+
+	/**
+	 * The first of them must not bring the connection of the transaction that has ended
+	 * back for good, nor let the later ones work on it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2, TWO, 98", "H2, LOOP, 96", "H2, TEMPLATE, 98", "MARIADB, TWO, 98", "MARIADB, LOOP, 96",
+			"MARIADB, TEMPLATE, 98", "POSTGRESQL, TWO, 98", "POSTGRESQL, LOOP, 96", "POSTGRESQL, TEMPLATE, 98" })
+	void nextHolderReadsWhatSeveralLockedCallsOfOneCallbackHaveWritten(TestDatabase database, Calls calls, int left)
+			throws Exception {
+		run(database, (context) -> {
+			Listeners listeners = context.getBean(Listeners.class);
+			context.getBean(Orders.class).place(new Placed(Before.NOTHING, calls));
+			listeners.next.get(20, TimeUnit.SECONDS);
+			assertThat(listeners.failure).isNull();
+			assertThat(context.getBean(Stock.class).quantity()).isEqualTo(left);
 			assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections()).isZero();
 		});
 	}
@@ -61,7 +81,7 @@ class LockedCallbackTests {
 	void callThatWouldJoinTheTransactionThatHasEndedIsRefused(Before before) throws Exception {
 		run(TestDatabase.MARIADB, (context) -> {
 			Listeners listeners = context.getBean(Listeners.class);
-			context.getBean(Orders.class).place(new Placed(before, true));
+			context.getBean(Orders.class).place(new Placed(before, Calls.JOINING));
 			listeners.next.get(20, TimeUnit.SECONDS);
 			assertThat(listeners.failure).isInstanceOf(IllegalStateException.class)
 				.hasMessageContaining("is called after the commit")
@@ -74,7 +94,7 @@ class LockedCallbackTests {
 	void lockedCallDoesNotChangeWhatSpringSaysOfTheTransaction() throws Exception {
 		run(TestDatabase.H2, (context) -> {
 			Listeners listeners = context.getBean(Listeners.class);
-			context.getBean(Orders.class).place(new Placed(Before.LOCK, false));
+			context.getBean(Orders.class).place(new Placed(Before.LOCK, Calls.ONE));
 			listeners.next.get(20, TimeUnit.SECONDS);
 			assertThat(listeners.told)
 				.isEqualTo("true " + Orders.class.getName() + ".place true " + Isolation.READ_COMMITTED.value());
@@ -100,6 +120,15 @@ class LockedCallbackTests {
 
 	}
 
+	/**
+	 * The locked calls of the second callback.
+	 */
+	enum Calls {
+
+		ONE, JOINING, TWO, LOOP, TEMPLATE
+
+	}
+
 	@FunctionalInterface
 	private interface ThrowingConsumer {
 
@@ -107,7 +136,7 @@ class LockedCallbackTests {
 
 	}
 
-	private record Placed(Before before, boolean joining) {
+	private record Placed(Before before, Calls calls) {
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -129,8 +158,8 @@ class LockedCallbackTests {
 		}
 
 		@Bean
-		Listeners listeners(Audit audit, Stock stock) {
-			return new Listeners(audit, stock);
+		Listeners listeners(Audit audit, Stock stock, LockTemplate locks) {
+			return new Listeners(audit, stock, locks);
 		}
 
 		@Bean
@@ -172,6 +201,10 @@ class LockedCallbackTests {
 			this.jdbc.update("INSERT INTO audit VALUES ('note')");
 		}
 
+		void noteUnlocked() {
+			this.jdbc.update("INSERT INTO audit VALUES ('note')");
+		}
+
 		@DistributedLock(key = "'audit'")
 		public void noteLocked() {
 			this.jdbc.update("INSERT INTO audit VALUES ('note')");
@@ -194,6 +227,10 @@ class LockedCallbackTests {
 
 		private void takeOne(int quantity) {
 			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+		}
+
+		void takeUnlocked() {
+			takeOne(quantity());
 		}
 
 		@DistributedLock(key = "'stock'")
@@ -223,15 +260,18 @@ class LockedCallbackTests {
 
 		private final Stock stock;
 
+		private final LockTemplate locks;
+
 		private CompletableFuture<Void> next = new CompletableFuture<>();
 
 		private Exception failure;
 
 		private String told;
 
-		Listeners(Audit audit, Stock stock) {
+		Listeners(Audit audit, Stock stock, LockTemplate locks) {
 			this.audit = audit;
 			this.stock = stock;
+			this.locks = locks;
 		}
 
 		@TransactionalEventListener
@@ -256,12 +296,7 @@ class LockedCallbackTests {
 					+ !TransactionSynchronizationManager.isCurrentTransactionReadOnly() + " "
 					+ TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
 			try {
-				if (placed.joining()) {
-					this.stock.takeJoining();
-				}
-				else {
-					this.stock.takePlain();
-				}
+				call(placed.calls());
 			}
 			catch (IllegalStateException ex) {
 				this.failure = ex;
@@ -269,6 +304,26 @@ class LockedCallbackTests {
 			CountDownLatch read = new CountDownLatch(1);
 			this.next = CompletableFuture.runAsync(() -> this.stock.takeNext(read::countDown));
 			assertThat(read.await(20, TimeUnit.SECONDS)).isTrue();
+		}
+
+		private void call(Calls calls) {
+			switch (calls) {
+				case ONE -> this.stock.takePlain();
+				case JOINING -> this.stock.takeJoining();
+				case TWO -> {
+					this.audit.noteLocked();
+					this.stock.takePlain();
+				}
+				case LOOP -> {
+					for (int i = 0; i < 3; i++) {
+						this.stock.takePlain();
+					}
+				}
+				case TEMPLATE -> {
+					this.locks.run("audit", this.audit::noteUnlocked);
+					this.locks.run("stock", this.stock::takeUnlocked);
+				}
+			}
 		}
 
 	}
