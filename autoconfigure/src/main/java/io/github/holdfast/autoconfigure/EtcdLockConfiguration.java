@@ -29,8 +29,11 @@ import io.github.holdfast.etcd.EtcdLockBackend;
 @EnableConfigurationProperties(LockProperties.Etcd.class)
 class EtcdLockConfiguration {
 
-	/** A cluster that elects its leader must not fail the start. */
-	private static final Duration PATIENCE = Duration.ofSeconds(5);
+	/**
+	 * A cluster that elects its leader must not fail the start, nor a machine that is
+	 * busy while the client is loaded.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	@Bean
 	EtcdLockClient etcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
