@@ -79,7 +79,9 @@ final class LockAcquisition {
 		}
 		catch (Throwable ex) {
 			giveBack(ex);
-			events.notAcquired(ex);
+			if (!missing.isEmpty()) {
+				events.notAcquired(ex);
+			}
 			this.engine.callEnded();
 			throw ex;
 		}

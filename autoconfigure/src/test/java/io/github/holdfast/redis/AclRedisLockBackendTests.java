@@ -18,7 +18,7 @@ class AclRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	AclRedisLockBackendTests() {
 		// The keys of the contract have any beginning
-		RedisUser.create(this.server, "");
+		RedisUser.SPRING.create(this.server, "");
 	}
 
 	@Override

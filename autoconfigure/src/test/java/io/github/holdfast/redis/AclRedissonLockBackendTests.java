@@ -17,12 +17,12 @@ class AclRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	AclRedissonLockBackendTests() {
 		// The keys of the contract have any beginning
-		RedissonUser.create(this.server, "");
+		RedisUser.REDISSON.create(this.server, "");
 	}
 
 	@Override
 	RedissonClient connect() {
-		return RedissonClients.single(this.server.port(), RedissonUser.NAME, RedissonUser.PASSWORD);
+		return RedissonClients.single(this.server.port(), RedisUser.NAME, RedisUser.PASSWORD);
 	}
 
 	@AfterAll

@@ -56,7 +56,7 @@ class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 	@Test
 	void documentedPrivilegesAreEnough() throws Exception {
 		this.cluster.masters().forEach((master) -> {
-			RedisUser.create(master, "");
+			RedisUser.SPRING.create(master, "");
 			master.command("ACL", "SETUSER", RedisUser.NAME, "+cluster|nodes");
 		});
 		RedisConnectionFactory connections = RedisConnections.lettuce(this.cluster, RedisUser.NAME, RedisUser.PASSWORD);

@@ -162,7 +162,7 @@ class RedisLockFaultTests {
 	@Test
 	@Tag("F21")
 	void waiterWhoMayNotSubscribeStillGetsTheLock() {
-		RedisUser.create(this.server, "fault:");
+		RedisUser.SPRING.create(this.server, "fault:");
 		this.server.command("ACL", "SETUSER", RedisUser.NAME, "-subscribe");
 		RedisConnectionFactory restricted = RedisConnections.lettuce(this.server.port(), RedisUser.NAME,
 				RedisUser.PASSWORD);

@@ -46,7 +46,7 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 
 	@Override
 	protected TestStore open() {
-		return new RedisTestStore(server);
+		return RedisTestStore.lettuce(server);
 	}
 
 	@Test

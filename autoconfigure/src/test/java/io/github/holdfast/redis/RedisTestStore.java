@@ -1,15 +1,18 @@
 package io.github.holdfast.redis;
 
+import org.redisson.api.RedissonClient;
+
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedissonClients;
 import io.github.holdfast.testsupport.TestStore;
 
 /**
- * Redis through Lettuce, as contracts see it.
+ * Redis, through one of its clients, as contracts see it.
  */
 final class RedisTestStore implements TestStore {
 
@@ -17,31 +20,51 @@ final class RedisTestStore implements TestStore {
 
 	private final FaultProxy proxy;
 
-	private final RedisConnectionFactory near;
+	private final LockBackend near;
 
-	private final RedisConnectionFactory far;
+	private final LockBackend far;
 
-	private final LockBackend nearBackend;
+	private final Runnable closeClients;
 
-	private final LockBackend farBackend;
-
-	RedisTestStore(RedisServer server) {
+	private RedisTestStore(RedisServer server, FaultProxy proxy, LockBackend near, LockBackend far,
+			Runnable closeClients) {
 		this.server = server;
-		this.proxy = new FaultProxy(server.port());
-		this.near = RedisConnections.lettuce(this.proxy.port());
-		this.far = RedisConnections.lettuce(server.port());
-		this.nearBackend = new RedisLockBackend(() -> this.near);
-		this.farBackend = new RedisLockBackend(() -> this.far);
+		this.proxy = proxy;
+		this.near = near;
+		this.far = far;
+		this.closeClients = closeClients;
+	}
+
+	static RedisTestStore lettuce(RedisServer server) {
+		FaultProxy proxy = new FaultProxy(server.port());
+		RedisConnectionFactory near = RedisConnections.lettuce(proxy.port());
+		RedisConnectionFactory far = RedisConnections.lettuce(server.port());
+		return new RedisTestStore(server, proxy, new RedisLockBackend(() -> near), new RedisLockBackend(() -> far),
+				() -> {
+					RedisConnections.close(near);
+					RedisConnections.close(far);
+				});
+	}
+
+	static RedisTestStore redisson(RedisServer server) {
+		FaultProxy proxy = new FaultProxy(server.port());
+		RedissonClient near = RedissonClients.single(proxy.port());
+		RedissonClient far = RedissonClients.single(server.port());
+		return new RedisTestStore(server, proxy, RedisLockBackend.redisson(() -> near),
+				RedisLockBackend.redisson(() -> far), () -> {
+					RedissonClients.close(near);
+					RedissonClients.close(far);
+				});
 	}
 
 	@Override
 	public LockBackend near() {
-		return this.nearBackend;
+		return this.near;
 	}
 
 	@Override
 	public LockBackend far() {
-		return this.farBackend;
+		return this.far;
 	}
 
 	@Override
@@ -61,8 +84,7 @@ final class RedisTestStore implements TestStore {
 
 	@Override
 	public void close() {
-		RedisConnections.close(this.near);
-		RedisConnections.close(this.far);
+		this.closeClients.run();
 		this.proxy.close();
 	}
 

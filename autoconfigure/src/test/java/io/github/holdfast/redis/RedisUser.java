@@ -9,15 +9,22 @@ import java.util.stream.Stream;
 import io.github.holdfast.testsupport.RedisServer;
 
 /**
- * The user with the privileges that the documentation lists.
+ * The user with the privileges that the documentation lists for a client.
  */
-final class RedisUser {
+enum RedisUser {
+
+	SPRING("redis.md"),
+
+	REDISSON("redisson.md");
 
 	static final String NAME = "holdfast";
 
 	static final String PASSWORD = "secret";
 
-	private RedisUser() {
+	private final String page;
+
+	RedisUser(String page) {
+		this.page = page;
 	}
 
 	/**
@@ -26,7 +33,7 @@ final class RedisUser {
 	 * @param keyPrefix the beginning of the keys that it may use, instead of the one of
 	 * the documentation
 	 */
-	static void create(RedisServer server, String keyPrefix) {
+	void create(RedisServer server, String keyPrefix) {
 		server.command("ACL", "DELUSER", NAME);
 		server.command(documented().replace("lock:*", keyPrefix + "*").split(" "));
 	}
@@ -34,13 +41,13 @@ final class RedisUser {
 	/**
 	 * The commands that the user may use.
 	 */
-	static Stream<String> commands() {
+	Stream<String> commands() {
 		return Stream.of(documented().split(" ")).filter((word) -> word.startsWith("+"));
 	}
 
-	private static String documented() {
+	private String documented() {
 		try {
-			return Files.readAllLines(Path.of("..", "docs", "redis.md"))
+			return Files.readAllLines(Path.of("..", "docs", this.page))
 				.stream()
 				.filter((line) -> line.startsWith("ACL SETUSER " + NAME + " "))
 				.findFirst()

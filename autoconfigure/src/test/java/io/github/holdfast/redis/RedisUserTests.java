@@ -54,12 +54,12 @@ class RedisUserTests {
 	}
 
 	static Stream<String> eachDocumentedCommandIsNeeded() {
-		return RedisUser.commands();
+		return RedisUser.SPRING.commands();
 	}
 
 	@Test
 	void otherKeysAreOutOfReach() {
-		RedisUser.create(this.server, "lock:");
+		RedisUser.SPRING.create(this.server, "lock:");
 		RedisConnectionFactory connections = connect();
 		RedisLockBackend backend = new RedisLockBackend(() -> connections);
 		try {
@@ -74,7 +74,7 @@ class RedisUserTests {
 	}
 
 	private boolean worksWithout(String command) {
-		RedisUser.create(this.server, "lock:");
+		RedisUser.SPRING.create(this.server, "lock:");
 		if (!command.isEmpty()) {
 			this.server.command("ACL", "SETUSER", RedisUser.NAME, command.replace('+', '-'));
 		}

@@ -37,7 +37,7 @@ class RedissonPartitionTests extends LeasePartitionContractTests {
 
 	@Override
 	protected TestStore open() {
-		return new RedissonTestStore(server);
+		return RedisTestStore.redisson(server);
 	}
 
 	@Test

@@ -58,12 +58,12 @@ class RedissonUserTests {
 	}
 
 	static Stream<String> eachDocumentedCommandIsNeeded() {
-		return RedissonUser.commands();
+		return RedisUser.REDISSON.commands();
 	}
 
 	@Test
 	void otherKeysAreOutOfReach() {
-		RedissonUser.create(this.server, "lock:");
+		RedisUser.REDISSON.create(this.server, "lock:");
 		RedissonClient client = connect();
 		RedisLockBackend backend = RedisLockBackend.redisson(() -> client);
 		try {
@@ -78,9 +78,9 @@ class RedissonUserTests {
 	}
 
 	private boolean worksWithout(String command) {
-		RedissonUser.create(this.server, "lock:");
+		RedisUser.REDISSON.create(this.server, "lock:");
 		if (!command.isEmpty()) {
-			this.server.command("ACL", "SETUSER", RedissonUser.NAME, "-" + command.split("[+|]")[1]);
+			this.server.command("ACL", "SETUSER", RedisUser.NAME, "-" + command.split("[+|]")[1]);
 		}
 		this.server.command("SCRIPT", "FLUSH");
 		RedissonClient client = null;
@@ -138,7 +138,7 @@ class RedissonUserTests {
 	}
 
 	private RedissonClient connect() {
-		return RedissonClients.single(this.server.port(), RedissonUser.NAME, RedissonUser.PASSWORD);
+		return RedissonClients.single(this.server.port(), RedisUser.NAME, RedisUser.PASSWORD);
 	}
 
 }
