@@ -104,6 +104,17 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Whether a lease that was granted to another thread of this JVM can be handed over
+	 * to one with this request as it is. Does no I/O. Default: yes.
+	 * @param lease the lease, granted by this backend
+	 * @param request what is asked for, for the same key
+	 * @return {@code false} if the lease has to be released and acquired anew
+	 */
+	default boolean serves(LockLease lease, LockRequest request) {
+		return true;
+	}
+
+	/**
 	 * How long a waiter of another JVM may take to notice that a lock was released.
 	 * Default: zero, for a store that keeps its waiters in a queue.
 	 * @return the time, not negative

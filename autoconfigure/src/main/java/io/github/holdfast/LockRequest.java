@@ -20,10 +20,29 @@ import org.springframework.util.Assert;
  * @param holder a text that tells an operator who holds the lock
  * @param minEpoch the smallest epoch that may be granted; {@code 0} unless the caller
  * knows that the store's counter went backwards
+ * @param claims whether the holder will write the lock's row of the fence table itself,
+ * first of all in its transaction, so that this is not needed before; stores ignore it
  * @since 0.1.0
  */
 public record LockRequest(String key, String name, Mode mode, boolean fair, Duration waitTime, Duration leaseTime,
-		String owner, String holder, long minEpoch) {
+		String owner, String holder, long minEpoch, boolean claims) {
+
+	/**
+	 * Create a request of a holder that does not write the fence table.
+	 * @param key the stored id of the lock, prefix included
+	 * @param name the lock's name for logs and meters
+	 * @param mode how the lock is shared
+	 * @param fair whether waiters on all nodes are served in the order of their arrival
+	 * @param waitTime how long to wait at most
+	 * @param leaseTime how soon the store frees the lock when it is not renewed
+	 * @param owner the identity of this one acquisition
+	 * @param holder a text that tells an operator who holds the lock
+	 * @param minEpoch the smallest epoch that may be granted
+	 */
+	public LockRequest(String key, String name, Mode mode, boolean fair, Duration waitTime, Duration leaseTime,
+			String owner, String holder, long minEpoch) {
+		this(key, name, mode, fair, waitTime, leaseTime, owner, holder, minEpoch, false);
+	}
 
 	public LockRequest {
 		Assert.hasText(key, "Lock key must not be blank");
@@ -52,7 +71,7 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	 */
 	public LockRequest withWaitTime(Duration waitTime) {
 		return new LockRequest(this.key, this.name, this.mode, this.fair, waitTime, this.leaseTime, this.owner,
-				this.holder, this.minEpoch);
+				this.holder, this.minEpoch, this.claims);
 	}
 
 	/**
@@ -62,7 +81,7 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	 */
 	public LockRequest withMinEpoch(long minEpoch) {
 		return new LockRequest(this.key, this.name, this.mode, this.fair, this.waitTime, this.leaseTime, this.owner,
-				this.holder, minEpoch);
+				this.holder, minEpoch, this.claims);
 	}
 
 	/**

@@ -16,6 +16,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.util.Assert;
 
+import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCapabilities;
 import io.github.holdfast.core.LockEngine;
 import io.github.holdfast.core.LockSpec;
@@ -193,8 +194,8 @@ public final class LockTemplate implements AutoCloseable {
 	 */
 	public LockTemplate withPropagation(@Nullable Propagation propagation,
 			Supplier<? extends @Nullable TransactionManager> transactionManager) {
-		return with(this.spec
-			.withBody(new LockSpec.Body(propagation, transactionManager, this.spec.body().transactionName())));
+		return with(
+				this.spec.withBody(new LockSpec.Body(propagation, transactionManager, this.spec.body().transaction())));
 	}
 
 	/**
@@ -208,9 +209,18 @@ public final class LockTemplate implements AutoCloseable {
 	 * @return a copy
 	 */
 	public LockTemplate withTransactionName(@Nullable String transactionName) {
+		return withTransaction((transactionName != null) ? BodyTransaction.of(transactionName) : null);
+	}
+
+	/**
+	 * Returns a copy that tells of which transaction the body consists, for those who see
+	 * to it that this transaction can claim the locks.
+	 * @param transaction the transaction, or {@code null} if the body does more than that
+	 * @return a copy
+	 */
+	public LockTemplate withTransaction(@Nullable BodyTransaction transaction) {
 		LockSpec.Body body = this.spec.body();
-		return with(
-				this.spec.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transactionName)));
+		return with(this.spec.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transaction)));
 	}
 
 	private LockTemplate with(LockSpec spec) {

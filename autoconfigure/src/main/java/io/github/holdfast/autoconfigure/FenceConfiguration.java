@@ -19,6 +19,7 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.transaction.FenceClaimRule;
 
 /**
  * The fence table, for the level {@code fence} on a backend without a table of its own in
@@ -48,6 +49,11 @@ class FenceConfiguration {
 	@Bean
 	RowFence lockFence(FenceTable table) {
 		return table.fence();
+	}
+
+	@Bean
+	FenceClaimRule lockFenceClaimRule() {
+		return new FenceClaimRule();
 	}
 
 	@Bean

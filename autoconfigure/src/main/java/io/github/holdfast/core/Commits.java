@@ -20,7 +20,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class Commits {
 
-	private final @Nullable String bodyName;
+	/** The transaction that the body consists of, unless it joins one. */
+	private final @Nullable BodyTransaction bodyTransaction;
+
+	/** Whether there is something to claim locks with. */
+	private final boolean mayClaim;
+
+	private final boolean claims;
 
 	private final CleanUps cleanUps;
 
@@ -32,6 +38,9 @@ final class Commits {
 
 	private boolean bodyCommitted;
 
+	/** Whether no other transaction and no callback has been seen. */
+	private boolean bodyAlone = true;
+
 	private long bodyCommitTime;
 
 	private volatile boolean guarded;
@@ -40,24 +49,51 @@ final class Commits {
 
 	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
 
-	private Commits(@Nullable String bodyName, CleanUps cleanUps) {
-		this.bodyName = bodyName;
+	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim, CleanUps cleanUps) {
+		this.bodyTransaction = bodyTransaction;
+		this.mayClaim = mayClaim;
+		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims();
 		this.cleanUps = cleanUps;
 	}
 
 	/**
 	 * The commits of a body that is about to be called.
+	 * @param mayClaim whether the body's transaction may claim the locks
 	 */
-	static Commits of(LockSpec.Body body, CleanUps cleanUps) {
+	static Commits of(LockSpec.Body body, boolean mayClaim, CleanUps cleanUps) {
 		boolean joins = body.propagation() != Propagation.REQUIRES_NEW
 				&& TransactionSynchronizationManager.isActualTransactionActive();
-		return new Commits(joins ? null : body.transactionName(), cleanUps);
+		return new Commits(joins ? null : body.transaction(), mayClaim, cleanUps);
+	}
+
+	/**
+	 * Whether the body's transaction is going to claim the locks.
+	 */
+	boolean claims() {
+		return this.claims;
 	}
 
 	void begun(TransactionExecution transaction) {
-		if (transaction.getTransactionName().equals(this.bodyName)) {
+		if (this.bodyTransaction != null && this.bodyTransaction.name().equals(transaction.getTransactionName())) {
+			this.bodyAlone &= !this.bodyBegun;
 			this.body = this.bodyBegun ? null : transaction;
 			this.bodyBegun = true;
+		}
+		else {
+			this.bodyAlone = false;
+		}
+	}
+
+	boolean isBody(TransactionExecution transaction) {
+		return transaction == this.body;
+	}
+
+	/**
+	 * Note that a claim would not protect all that the body does.
+	 */
+	void bodyNotAlone() {
+		if (this.bodyTransaction != null) {
+			this.bodyTransaction.neverClaims();
 		}
 	}
 
@@ -87,6 +123,7 @@ final class Commits {
 		}
 		this.bodyCommitted = true;
 		this.bodyGuarded &= !hadCallbacks;
+		this.bodyAlone &= !hadCallbacks;
 		this.bodyCommitTime = System.nanoTime();
 		return this.cleanUps.areLong();
 	}
@@ -104,6 +141,12 @@ final class Commits {
 	void bodyOver() {
 		if (this.bodyCommitted) {
 			this.cleanUps.took(System.nanoTime() - this.bodyCommitTime);
+		}
+		if (!this.bodyAlone) {
+			bodyNotAlone();
+		}
+		else if (this.bodyCommitted && this.mayClaim && this.bodyTransaction != null) {
+			this.bodyTransaction.wasAlone();
 		}
 	}
 

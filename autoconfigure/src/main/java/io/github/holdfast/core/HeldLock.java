@@ -52,6 +52,19 @@ public interface HeldLock extends LockContext {
 	@Nullable Propagation propagation();
 
 	/**
+	 * Whether a transaction is the one that the body consists of.
+	 * @param transaction the transaction
+	 * @return {@code false} also if that is not known
+	 */
+	boolean isBody(TransactionExecution transaction);
+
+	/**
+	 * Notes that a claim of the body's transaction does not protect all that the body
+	 * does, so that later calls do not claim.
+	 */
+	void bodyNotAlone();
+
+	/**
 	 * Postpones the release: when the body has ended, {@code registrar} gets the action
 	 * that releases the lock.
 	 * @param registrar takes the action and runs it later, on the same thread

@@ -45,6 +45,8 @@ final class LockAcquisition {
 
 	private final LockRenewal.Call renewal;
 
+	private final Commits commits;
+
 	private final long start;
 
 	/** Whether a key was asked for once only, as the application was to stop. */
@@ -52,9 +54,11 @@ final class LockAcquisition {
 
 	/**
 	 * Create an acquisition.
+	 * @param mayClaim whether the body's transaction may claim the locks
 	 * @param start when the wait time has begun
 	 */
-	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, long start) {
+	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, boolean mayClaim,
+			long start) {
 		this.engine = engine;
 		this.backend = backend;
 		this.spec = spec;
@@ -63,6 +67,8 @@ final class LockAcquisition {
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
 		this.renewal = engine.renewal().call(backend);
+		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE,
+				engine.cleanUps());
 	}
 
 	LockCall run() {
@@ -86,8 +92,7 @@ final class LockAcquisition {
 			throw ex;
 		}
 		LockCall call = new LockCall(this.backend, this.spec, this.keys, this.leases, this.acquired, this.lenders,
-				Commits.of(this.spec.body(), this.engine.cleanUps()), this.engine.rules(), events,
-				this.engine::callEnded);
+				this.commits, this.engine.rules(), events, this.engine::callEnded);
 		call.open();
 		return call;
 	}
@@ -186,7 +191,8 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), this.engine.nextOwner(), LockOwner.holder());
+		return this.spec.request(key, remainingWait(), this.engine.nextOwner(), LockOwner.holder(),
+				this.commits.claims());
 	}
 
 	private LockLease acquire(String key, LockEvents events) {

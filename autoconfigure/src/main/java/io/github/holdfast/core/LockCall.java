@@ -70,6 +70,11 @@ public final class LockCall implements HeldLock, AutoCloseable {
 
 	private Duration holdTime = Duration.ZERO;
 
+	private boolean claimBegun;
+
+	/** Whether the body has not begun, as its transaction could not claim. */
+	private boolean bodyRefused;
+
 	/**
 	 * Create a call whose locks are held, as the innermost one of this thread.
 	 * @param backend the backend of the leases
@@ -215,6 +220,48 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	@Override
+	public boolean isBody(TransactionExecution transaction) {
+		return this.commits.isBody(transaction);
+	}
+
+	@Override
+	public void bodyNotAlone() {
+		this.commits.bodyNotAlone();
+	}
+
+	/**
+	 * Lets the innermost call of this thread claim its locks, if its body's transaction
+	 * is to do that. To be called when the transaction of a body has begun, before
+	 * anything is done in it.
+	 * @throws ClaimRefusedException if it cannot; the transaction is to be rolled back
+	 */
+	public static void claim() {
+		if (LockStack.current() instanceof LockCall call && call.commits.claims() && !call.isReentry()
+				&& !call.claimBegun) {
+			call.claimBegun = true;
+			call.claimOwn();
+		}
+	}
+
+	private void claimOwn() {
+		try {
+			for (LockRule rule : this.rules) {
+				if (rule instanceof ClaimRule claimRule) {
+					claimRule.claim(this);
+				}
+			}
+		}
+		catch (ClaimRefusedException ex) {
+			logger.debug("Lock '{}': {}", name(), ex.getMessage());
+			if (ex.isLasting()) {
+				bodyNotAlone();
+			}
+			this.bodyRefused = true;
+			throw ex;
+		}
+	}
+
+	@Override
 	public void releaseLater(Consumer<Runnable> registrar) {
 		this.registrar = registrar;
 	}
@@ -309,7 +356,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	public void close() {
 		switch (this.state.getAndUpdate(State::whenClosed)) {
 			case OPEN -> {
-				this.commits.bodyOver();
+				if (!this.bodyRefused) {
+					this.commits.bodyOver();
+				}
 				endOrPostpone();
 			}
 			case HANDED_OVER -> {
@@ -324,8 +373,8 @@ public final class LockCall implements HeldLock, AutoCloseable {
 
 	private void endOrPostpone() {
 		Consumer<Runnable> registrar = this.registrar;
-		if (registrar == null) {
-			end(true);
+		if (registrar == null || this.bodyRefused) {
+			end(!this.bodyRefused);
 			return;
 		}
 		try {

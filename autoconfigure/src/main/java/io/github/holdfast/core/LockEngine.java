@@ -29,6 +29,8 @@ public final class LockEngine implements AutoCloseable {
 
 	private final Supplier<List<LockRule>> rules;
 
+	private final Supplier<Boolean> canClaim;
+
 	private final Supplier<Boolean> inThisJvm;
 
 	private final LockRenewal renewal = new LockRenewal();
@@ -57,6 +59,7 @@ public final class LockEngine implements AutoCloseable {
 			.of(() -> all.get().stream().filter((listener) -> !(listener instanceof LockRule)).toList());
 		this.rules = SingletonSupplier
 			.of(() -> all.get().stream().filter(LockRule.class::isInstance).map(LockRule.class::cast).toList());
+		this.canClaim = SingletonSupplier.of(() -> this.rules.get().stream().anyMatch(ClaimRule.class::isInstance));
 		this.inThisJvm = SingletonSupplier
 			.of(() -> this.backend.get().capabilities().contains(LockBackend.Capability.IN_PROCESS));
 	}
@@ -67,7 +70,8 @@ public final class LockEngine implements AutoCloseable {
 	 * @param <E> what the body throws
 	 * @param keys the keys, at least one
 	 * @param spec how to ask for them
-	 * @param body the code to call; several times if the locks are optimistic
+	 * @param body the code to call; several times if the locks are optimistic, and twice
+	 * if its transaction could not claim them
 	 * @return what the body returned
 	 * @throws E what the body threw
 	 */
@@ -77,7 +81,21 @@ public final class LockEngine implements AutoCloseable {
 		if (spec.mode() == LockRequest.Mode.OPTIMISTIC) {
 			return new OptimisticCall(this, spec, keys).run(body);
 		}
-		try (LockCall call = acquire(keys, spec)) {
+		BodyTransaction transaction = spec.body().transaction();
+		if (transaction != null && !this.canClaim.get()) {
+			transaction.neverClaims();
+		}
+		long start = System.nanoTime();
+		LockCall claiming = acquire(keys, spec, transaction != null && transaction.mayClaim(), start);
+		try (LockCall call = claiming) {
+			return body.call();
+		}
+		catch (ClaimRefusedException ex) {
+			if (!ex.isOf(claiming)) {
+				throw ex;
+			}
+		}
+		try (LockCall call = acquire(keys, spec, false, start)) {
 			return body.call();
 		}
 	}
@@ -93,12 +111,16 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Acquire the locks of a call.
+	 * Acquire the locks of a call whose body's transaction does not claim them.
 	 * @param start when the wait time has begun
 	 */
 	LockCall acquire(Collection<String> keys, LockSpec spec, long start) {
+		return acquire(keys, spec, false, start);
+	}
+
+	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
 		checkSupported(spec);
-		return new LockAcquisition(this, this.backend.get(), spec, keys, start).run();
+		return new LockAcquisition(this, this.backend.get(), spec, keys, mayClaim, start).run();
 	}
 
 	/**

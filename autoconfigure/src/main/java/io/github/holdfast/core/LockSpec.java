@@ -94,9 +94,9 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 		return this.keyPrefix + key;
 	}
 
-	LockRequest request(String key, Duration waitTime, String owner, String holder) {
+	LockRequest request(String key, Duration waitTime, String owner, String holder, boolean claims) {
 		return new LockRequest(storedKey(key), this.name, this.mode, this.fair, waitTime, this.times.leaseTime, owner,
-				holder, 0);
+				holder, 0, claims);
 	}
 
 	/**
@@ -137,11 +137,12 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 	 * declares none
 	 * @param transactionManager supplies its manager, or {@code null} for that of a
 	 * running one; asked inside of running transactions only
-	 * @param transactionName its name if the body consists of one transaction, or
-	 * {@code null} if it may do more
+	 * @param transaction the transaction if the body consists of one, or {@code null} if
+	 * it may do more
 	 */
 	public record Body(@Nullable Propagation propagation,
-			Supplier<? extends @Nullable TransactionManager> transactionManager, @Nullable String transactionName) {
+			Supplier<? extends @Nullable TransactionManager> transactionManager,
+			@Nullable BodyTransaction transaction) {
 
 	}
 

@@ -2,6 +2,8 @@ package io.github.holdfast.fence;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.LockLease;
 
 /**
@@ -27,6 +29,14 @@ public interface Fence {
 	 * @return {@code false} if the lease has been superseded
 	 */
 	boolean holds(DataSource managed, LockLease lease, boolean readOnly);
+
+	/**
+	 * How transactions write leases into the rows themselves.
+	 * @return the claims, or {@code null} if leases are written when they are granted
+	 */
+	default @Nullable FenceClaims claims() {
+		return null;
+	}
 
 	/**
 	 * What it means that a lease is not held.

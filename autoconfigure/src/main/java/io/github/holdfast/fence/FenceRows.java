@@ -5,6 +5,7 @@ import java.sql.SQLException;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.LockLease;
 import io.github.holdfast.sql.SqlDialect;
 
 /**
@@ -38,6 +39,18 @@ public interface FenceRows {
 	 * @return the query, to which a lock clause can be appended
 	 */
 	String ofHolder(String result);
+
+	/**
+	 * Set the parameters of a statement that finds the row of one holder.
+	 * @param statement the statement
+	 * @param lease the holder's lease
+	 * @throws SQLException if the driver fails
+	 */
+	default void setHolder(PreparedStatement statement, LockLease lease) throws SQLException {
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		setKey(statement, 3, lease.key());
+	}
 
 	/**
 	 * The query for epoch, version and owner of a lock.

@@ -40,6 +40,9 @@ final class FenceStatements implements FenceRows {
 
 	private static final String OF_HOLDER = " FROM holdfast_fence WHERE epoch = ? AND owner = ? AND " + KEY;
 
+	/** Not over a later holder, and not over another one with the same epoch. */
+	private static final String CLAIMABLE = KEY + " AND (epoch < ? OR (epoch = ? AND owner = ?))";
+
 	private static final String REMOVE_HOLDER = "UPDATE holdfast_fence SET owner = '' WHERE epoch = ? AND owner = ? AND "
 			+ KEY;
 
@@ -103,6 +106,32 @@ final class FenceStatements implements FenceRows {
 			setKey(statement, 3, lease.key());
 			statement.executeUpdate();
 		}
+	}
+
+	/**
+	 * The statement that writes a lease in the transaction of its holder, if the row is
+	 * there and not locked, and if nothing that the transaction will read can be older
+	 * than the statement.
+	 */
+	String claim() {
+		return this.dialect.updateUnlocked("holdfast_fence", "epoch = ?, owner = ?",
+				CLAIMABLE + this.dialect.andReadsAreFresh());
+	}
+
+	/**
+	 * The query that finds something if a claim can find its row.
+	 */
+	String readsAreFresh() {
+		return "SELECT 1" + this.dialect.andReadsAreFresh().replaceFirst("^ AND", " WHERE");
+	}
+
+	void setClaim(PreparedStatement statement, LockLease lease) throws SQLException {
+		statement.setLong(1, lease.epoch());
+		statement.setString(2, lease.owner());
+		setKey(statement, 3, lease.key());
+		statement.setLong(5, lease.epoch());
+		statement.setLong(6, lease.epoch());
+		statement.setString(7, lease.owner());
 	}
 
 	@Override

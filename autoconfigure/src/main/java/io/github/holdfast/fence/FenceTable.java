@@ -41,6 +41,8 @@ public final class FenceTable {
 
 	private final String source;
 
+	private final FenceClaims claims;
+
 	private final LockConnections<FenceStatements> connections;
 
 	/**
@@ -54,6 +56,7 @@ public final class FenceTable {
 				() -> "The source '" + source + "' is not 1 to 40 characters of ASCII");
 		this.dataSource = dataSource;
 		this.source = source;
+		this.claims = new FenceClaims(source);
 		this.connections = new LockConnections<>(dataSource, (dialect) -> new FenceStatements(source, dialect));
 	}
 
@@ -62,7 +65,7 @@ public final class FenceTable {
 	 * @return the fence
 	 */
 	public RowFence fence() {
-		return new RowFence(this.dataSource, (dialect) -> new FenceStatements(this.source, dialect));
+		return new RowFence(this.dataSource, (dialect) -> new FenceStatements(this.source, dialect), this.claims);
 	}
 
 	/**
@@ -90,6 +93,10 @@ public final class FenceTable {
 		return this.connections.dialect();
 	}
 
+	FenceClaims claims() {
+		return this.claims;
+	}
+
 	String source() {
 		return this.source;
 	}
@@ -100,8 +107,12 @@ public final class FenceTable {
 	 * that was there before; {@code null} if the transaction of an earlier holder is open
 	 */
 	@Nullable FenceEntry install(LockLease lease, Duration timeout) throws SQLException {
-		return this.connections.retry(() -> this.connections
+		FenceEntry entry = this.connections.retry(() -> this.connections
 			.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
+		if (entry != null && entry.isOf(lease)) {
+			this.claims.installed().add(lease);
+		}
+		return entry;
 	}
 
 	private static @Nullable FenceEntry install(Connection connection, FenceStatements statements, LockLease lease,

@@ -29,6 +29,10 @@ import io.github.holdfast.support.Deadline;
  * </ul>
  *
  * <p>
+ * Leases of holders that claim them in their own transaction are not installed, unless
+ * the table may have no row for them.
+ *
+ * <p>
  * Belongs below the local queue, so that a lease is installed once. Shared leases pass
  * by. Safe for use by many threads.
  *
@@ -54,7 +58,7 @@ public final class FencedLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		if (request.mode() != LockRequest.Mode.EXCLUSIVE) {
+		if (!needsInstallation(request)) {
 			return this.store.acquire(request);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
@@ -82,6 +86,19 @@ public final class FencedLockBackend implements LockBackend {
 					"could not be acquired, its lease ran out before it was in the fence table", null);
 		}
 		return null;
+	}
+
+	private boolean needsInstallation(LockRequest request) {
+		return request.mode() == LockRequest.Mode.EXCLUSIVE && !this.table.claims().canWait(request);
+	}
+
+	/**
+	 * A lease whose first holder has not committed its claim is only for those who claim,
+	 * too.
+	 */
+	@Override
+	public boolean serves(LockLease lease, LockRequest request) {
+		return request.claims() || !this.table.claims().isPending(lease);
 	}
 
 	private @Nullable FenceEntry installOrGiveBack(LockLease lease, LockRequest request, Deadline deadline)
@@ -166,7 +183,7 @@ public final class FencedLockBackend implements LockBackend {
 		for (int i = 0; i < leases.size(); i++) {
 			LockLease lease = leases.get(i);
 			LockRequest request = requests.get(i);
-			if (request.mode() == LockRequest.Mode.EXCLUSIVE) {
+			if (needsInstallation(request)) {
 				FenceEntry entry = new FenceInstallation(this.table, lease, request.leaseTime()).attempt();
 				if (entry == null || !entry.isOf(lease)) {
 					return false;

@@ -38,6 +38,8 @@ public final class RowFence implements Fence {
 
 	private final Function<SqlDialect, FenceRows> rows;
 
+	private final @Nullable FenceClaims claims;
+
 	private volatile @Nullable FenceRows known;
 
 	/**
@@ -46,8 +48,18 @@ public final class RowFence implements Fence {
 	 * @param rows the rows of a table, in the words of a database
 	 */
 	public RowFence(Supplier<DataSource> dataSource, Function<SqlDialect, FenceRows> rows) {
+		this(dataSource, rows, null);
+	}
+
+	RowFence(Supplier<DataSource> dataSource, Function<SqlDialect, FenceRows> rows, @Nullable FenceClaims claims) {
 		this.dataSource = dataSource;
 		this.rows = rows;
+		this.claims = claims;
+	}
+
+	@Override
+	public @Nullable FenceClaims claims() {
+		return this.claims;
 	}
 
 	@Override
@@ -95,7 +107,7 @@ public final class RowFence implements Fence {
 		FenceRows rows = rows(SqlDialect.of(connection));
 		try (PreparedStatement statement = connection.prepareStatement(rows.ofHolder("1"))) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
-			setHolder(statement, rows, lease);
+			rows.setHolder(statement, lease);
 			return finds(statement);
 		}
 	}
@@ -130,7 +142,7 @@ public final class RowFence implements Fence {
 			throws SQLException {
 		String sql = rows.ofHolder("1") + rows.dialect().shareLock();
 		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
-			setHolder(statement, rows, lease);
+			rows.setHolder(statement, lease);
 			return finds(statement);
 		}
 	}
@@ -142,7 +154,7 @@ public final class RowFence implements Fence {
 	private static @Nullable Boolean checkReadOnly(TransactionConnection connection, FenceRows rows, LockLease lease,
 			String asksWhetherReadOnly) throws SQLException {
 		try (PreparedStatement statement = connection.prepare(rows.ofHolder(asksWhetherReadOnly), TIMEOUT_SECONDS)) {
-			setHolder(statement, rows, lease);
+			rows.setHolder(statement, lease);
 			try (ResultSet rs = statement.executeQuery()) {
 				boolean held = rs.next();
 				return (held && !rs.getBoolean(1)) ? null : held;
@@ -154,12 +166,6 @@ public final class RowFence implements Fence {
 		try (ResultSet rs = statement.executeQuery()) {
 			return rs.next();
 		}
-	}
-
-	private static void setHolder(PreparedStatement statement, FenceRows rows, LockLease lease) throws SQLException {
-		statement.setLong(1, lease.epoch());
-		statement.setString(2, lease.owner());
-		rows.setKey(statement, 3, lease.key());
 	}
 
 }

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
@@ -87,6 +88,13 @@ final class Cohort {
 		}
 		giveUp();
 		return null;
+	}
+
+	/**
+	 * Whether the lease is one for this request.
+	 */
+	boolean serves(LockBackend store, LockRequest request) {
+		return store.serves(this.lease, request);
 	}
 
 	/**

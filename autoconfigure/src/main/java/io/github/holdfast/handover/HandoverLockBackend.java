@@ -108,7 +108,8 @@ public final class HandoverLockBackend implements LockBackend {
 				earlier.decline(permit);
 				throw new InterruptedException();
 			}
-			LockLease passed = passable ? earlier.next(permit, request) : earlier.none();
+			LockLease passed = (passable && earlier.serves(this.store, request)) ? earlier.next(permit, request)
+					: earlier.none();
 			if (passed != null) {
 				return passed;
 			}

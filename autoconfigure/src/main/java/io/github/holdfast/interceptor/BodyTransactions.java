@@ -18,6 +18,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.ClassUtils;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.BodyTransaction;
 
 /**
  * Knows of which locked methods the transaction is all that is inside of their lock, as
@@ -34,43 +35,51 @@ final class BodyTransactions {
 	private final Map<MethodClassKey, Optional<Body>> bodies = new ConcurrentHashMap<>();
 
 	/**
-	 * Note a bean. What does not hold for all beans of a class does not count.
+	 * Note a bean, and let the transactions of its locked methods claim their locks if
+	 * they are all that is inside. What does not hold for all beans of a class does not
+	 * count.
 	 * @param operation one of its locked methods
 	 * @param targetClass its class
+	 * @param bean the bean
 	 * @param advisors its advisors, outermost first
 	 */
-	void note(LockOperation operation, Class<?> targetClass, List<Advisor> advisors) {
-		Optional<Body> body = name(advisors, operation.method(), targetClass)
-			.map((name) -> new Body(name, operation.template().withTransactionName(name)));
-		this.bodies.merge(new MethodClassKey(operation.method(), targetClass), body,
-				(known, other) -> known.map(Body::name).equals(other.map(Body::name)) ? known : Optional.empty());
+	void note(LockOperation operation, Class<?> targetClass, Object bean, List<Advisor> advisors) {
+		Optional<Body> body = attribute(advisors, operation.method(), targetClass)
+			.map((attribute) -> body(operation, targetClass, attribute, bean));
+		this.bodies.merge(new MethodClassKey(operation.method(), targetClass), body, (known,
+				other) -> known.map(Body::description).equals(other.map(Body::description)) ? known : Optional.empty());
+	}
+
+	private Body body(LockOperation operation, Class<?> targetClass, TransactionAttribute attribute, Object bean) {
+		String name = (attribute.getName() != null) ? attribute.getName()
+				: ClassUtils.getQualifiedMethodName(operation.method(), targetClass);
+		boolean claiming = !attribute.isReadOnly() && ClaimInterceptor.addTo(bean);
+		BodyTransaction transaction = claiming ? BodyTransaction.claiming(name) : BodyTransaction.of(name);
+		return new Body(name + claiming, transaction, operation.template().withTransaction(transaction));
 	}
 
 	/**
-	 * The template of a call, which knows the transaction of the method if that is all.
+	 * What is known of the transaction of a method.
+	 * @return {@code null} if there is more inside of its lock
 	 */
-	LockTemplate template(LockOperation operation, Class<?> targetClass) {
+	@Nullable Body of(LockOperation operation, Class<?> targetClass) {
 		Optional<Body> body = this.bodies.get(new MethodClassKey(operation.method(), targetClass));
-		return (body != null && body.isPresent()) ? body.get().template() : operation.template();
+		return (body != null) ? body.orElse(null) : null;
 	}
 
 	/**
 	 * The transaction of a method, if it begins right under the lock, so that nothing
 	 * else is inside of it.
-	 * @return its name as Spring gives it
 	 */
-	private static Optional<String> name(List<Advisor> advisors, Method method, Class<?> targetClass) {
+	private static Optional<TransactionAttribute> attribute(List<Advisor> advisors, Method method,
+			Class<?> targetClass) {
 		int next = indexOfLock(advisors) + 1;
 		if (next == 0 || next == advisors.size()
 				|| advisors.get(next).getAdvice().getClass() != TransactionInterceptor.class) {
 			return Optional.empty();
 		}
 		TransactionAttribute attribute = transactionAttribute(advisors.get(next), method, targetClass);
-		if (attribute == null || !BEGINNING.contains(attribute.getPropagationBehavior())) {
-			return Optional.empty();
-		}
-		return Optional.of((attribute.getName() != null) ? attribute.getName()
-				: ClassUtils.getQualifiedMethodName(method, targetClass));
+		return Optional.ofNullable(attribute).filter((found) -> BEGINNING.contains(found.getPropagationBehavior()));
 	}
 
 	static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method, Class<?> targetClass) {
@@ -93,10 +102,11 @@ final class BodyTransactions {
 	/**
 	 * A transaction that is all that is inside of a lock.
 	 *
-	 * @param name its name
+	 * @param description what has to be the same for all beans of a class
+	 * @param transaction the transaction
 	 * @param template takes the lock
 	 */
-	private record Body(String name, LockTemplate template) {
+	record Body(String description, BodyTransaction transaction, LockTemplate template) {
 
 	}
 

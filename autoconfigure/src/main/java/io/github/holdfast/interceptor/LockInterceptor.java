@@ -43,9 +43,10 @@ final class LockInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		Collection<String> keys = operation.keys(context);
-		LockTemplate template = this.source.bodies().template(operation, targetClass);
-		if (operation.mode() == LockRequest.Mode.OPTIMISTIC) {
-			return proceedOptimistically(operation, template, keys, invocation);
+		BodyTransactions.Body body = this.source.bodies().of(operation, targetClass);
+		LockTemplate template = (body != null) ? body.template() : operation.template();
+		if (operation.mode() == LockRequest.Mode.OPTIMISTIC || (body != null && body.transaction().mayClaim())) {
+			return proceedRepeatably(operation, template, keys, invocation);
 		}
 		LockTemplate.Scope acquired;
 		try {
@@ -59,9 +60,9 @@ final class LockInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private static @Nullable Object proceedOptimistically(LockOperation operation, LockTemplate template,
+	private static @Nullable Object proceedRepeatably(LockOperation operation, LockTemplate template,
 			Collection<String> keys, MethodInvocation invocation) throws Throwable {
-		OptimisticInvocation attempts = new OptimisticInvocation((ProxyMethodInvocation) invocation);
+		RepeatableInvocation attempts = new RepeatableInvocation((ProxyMethodInvocation) invocation);
 		try {
 			return template.execute(keys, attempts);
 		}

@@ -133,7 +133,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 			for (LockOperation operation : operations) {
 				checkCaller(operation, beanName, targetClass, definition);
 				check(operation, bean, beanName, targetClass, advisors);
-				this.source.bodies().note(operation, targetClass, advisors);
+				this.source.bodies().note(operation, targetClass, bean, advisors);
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {

@@ -52,6 +52,17 @@ public enum SqlDialect {
 		}
 
 		@Override
+		public String updateUnlocked(String table, String assignments, String condition) {
+			return "UPDATE " + table + " SET " + assignments + " WHERE ctid = (SELECT ctid FROM " + table + " WHERE "
+					+ condition + " FOR UPDATE SKIP LOCKED)";
+		}
+
+		@Override
+		public String andReadsAreFresh() {
+			return " AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')";
+		}
+
+		@Override
 		String code(SQLException ex) {
 			return String.valueOf(ex.getSQLState());
 		}
@@ -61,7 +72,27 @@ public enum SqlDialect {
 	/** MySQL 8.0 or later and MariaDB 10.6 or later. */
 	MYSQL(Set.of("MySQL", "MariaDB"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))",
 			" LOCK IN SHARE MODE", Set.of("1205", "1213", "1020", "3572"), Set.of("1062"),
-			Set.of("1317", "1969", "3024"), Set.of("1142", "1143")),
+			Set.of("1317", "1969", "3024"), Set.of("1142", "1143")) {
+
+		/**
+		 * MySQL, which takes the first part for a comment, waits for the row.
+		 */
+		@Override
+		public String updateUnlocked(String table, String assignments, String condition) {
+			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */ "
+					+ super.updateUnlocked(table, assignments, condition);
+		}
+
+		/**
+		 * The snapshot of a transaction is made by its first read, which an update is
+		 * not.
+		 */
+		@Override
+		public String andReadsAreFresh() {
+			return "";
+		}
+
+	},
 
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
@@ -170,6 +201,28 @@ public enum SqlDialect {
 	public String upsert(String table, String key, List<String> columns, String query) {
 		return insert(table, key, columns) + " " + query + " ON DUPLICATE KEY UPDATE "
 				+ assignments(columns, "%1$s = VALUES(%1$s)");
+	}
+
+	/**
+	 * An UPDATE of a row by its primary key that does not wait for another transaction
+	 * that has it locked, or not for long: it changes nothing then, or fails.
+	 * @param table the table
+	 * @param assignments what to set
+	 * @param condition which row
+	 * @return the statement, with the parameters of the assignments and the condition
+	 */
+	public String updateUnlocked(String table, String assignments, String condition) {
+		return "UPDATE " + table + " SET " + assignments + " WHERE " + condition;
+	}
+
+	/**
+	 * A condition that holds in transactions whose reads see everything that was
+	 * committed before their first statement had an answer.
+	 * @return the condition with a leading AND, or an empty text if it always holds
+	 */
+	public String andReadsAreFresh() {
+		return " AND (SELECT isolation_level FROM information_schema.sessions "
+				+ "WHERE session_id = session_id()) = 'READ COMMITTED'";
 	}
 
 	private static String insert(String table, String key, List<String> columns) {

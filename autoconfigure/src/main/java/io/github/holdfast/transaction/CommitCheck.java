@@ -3,7 +3,9 @@ package io.github.holdfast.transaction;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import org.springframework.transaction.TransactionExecution;
@@ -32,6 +34,9 @@ final class CommitCheck {
 
 	private final List<ReplacedVersion> replaced = new ArrayList<>();
 
+	/** Of outer transactions, by their leases. */
+	private final Map<LockLease, Claim> outerClaims = new LinkedHashMap<>(0);
+
 	/**
 	 * Create a check.
 	 * @param locks the locks, outer ones first
@@ -56,12 +61,35 @@ final class CommitCheck {
 			for (int i = 0; i < lock.leases().size(); i++) {
 				LockLease lease = lock.leases().get(i);
 				if (checked.add(lease) && !isHeld(lock, i)) {
-					lock.lost(lock.keys().get(i));
-					throw refused(lock.keys().get(i), this.manager.lossDetail());
+					throw lost(lock, i);
 				}
 			}
 		}
+		checkOuterClaims();
 		return this.replaced;
+	}
+
+	/**
+	 * Last of all: the database, or whoever takes connections for idle, ends this
+	 * transaction before one that was asked after it.
+	 */
+	private void checkOuterClaims() {
+		this.outerClaims.forEach((lease, claim) -> {
+			claim.notAlone();
+			if (!claim.isHeld(lease)) {
+				HeldLock lock = this.locks.stream()
+					.filter((each) -> each.leases().contains(lease))
+					.findFirst()
+					.orElseThrow();
+				throw lost(lock, lock.leases().indexOf(lease));
+			}
+		});
+	}
+
+	private LockLostException lost(HeldLock lock, int index) {
+		String key = lock.keys().get(index);
+		lock.lost(key);
+		return refused(key, this.manager.lossDetail());
 	}
 
 	private LockLostException refused(String key, String detail) {
@@ -104,7 +132,24 @@ final class CommitCheck {
 		if (this.transaction.isReadOnly() && !lease.isValid()) {
 			return false;
 		}
+		Claim claim = RunningTransaction.claimOf(lease);
+		if (claim != null) {
+			return isClaimHeld(claim, lease);
+		}
 		return this.manager.fence().holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
+	}
+
+	/**
+	 * The database may have rolled back what this transaction did first, and let it go
+	 * on. That matters only if the lease may be over, too.
+	 */
+	private boolean isClaimHeld(Claim claim, LockLease lease) {
+		RunningTransaction running = RunningTransaction.of(this.transaction);
+		if (running == null || !running.hasClaimed(claim)) {
+			this.outerClaims.put(lease, claim);
+			return true;
+		}
+		return lease.isValid() || claim.isHeld(lease);
 	}
 
 	/**

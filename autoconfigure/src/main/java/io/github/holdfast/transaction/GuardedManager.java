@@ -38,6 +38,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.sql.TransactionConnection;
@@ -171,6 +172,31 @@ final class GuardedManager {
 		Fence fence = this.fence.get();
 		Assert.state(fence != null, "No fence");
 		return fence;
+	}
+
+	/**
+	 * How transactions write leases into the fence table, or {@code null} if they do not.
+	 */
+	@Nullable FenceClaims claims() {
+		Fence fence = this.fence.get();
+		return (fence != null) ? fence.claims() : null;
+	}
+
+	/**
+	 * The connection of the transaction that runs on this thread.
+	 * @return {@code null} if something may have been done in the transaction
+	 */
+	@Nullable Connection untouchedConnection() {
+		if (!(TransactionSynchronizationManager.getResource(dataSource()) instanceof ConnectionHolder holder)) {
+			return null;
+		}
+		try {
+			Connection connection = holder.getConnection();
+			return (connection.getAutoCommit() || PendingWork.mayBeOn(connection)) ? null : connection;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
 	}
 
 	DataSource dataSource() {

@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -19,15 +20,19 @@ import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.ClaimRefusedException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.fence.FenceClaims;
 
 /**
  * A transaction of this thread, from its begin until Spring has called all of its
@@ -80,6 +85,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	private boolean callbacksOfOthers;
 
 	private @Nullable LastCallback lastCallback;
+
+	private @Nullable Claim claim;
 
 	/** Why what callbacks have written was rolled back, until the caller is told. */
 	private @Nullable LockOverlapException overlap;
@@ -244,6 +251,70 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
+	 * Write the leases of a lock whose body consists of this transaction into the fence
+	 * table, if nothing has been done in it. Those that are there already, or were
+	 * written by an outer transaction, are checked at the commit.
+	 * @throws ClaimRefusedException if that is not possible; this transaction is marked
+	 * rollback-only then, as not each exception lets Spring roll it back
+	 */
+	void claim(HeldLock lock) {
+		try {
+			this.claim = claimOrRefuse(lock);
+		}
+		catch (ClaimRefusedException ex) {
+			if (this.transaction instanceof TransactionStatus status) {
+				status.setRollbackOnly();
+			}
+			throw ex;
+		}
+	}
+
+	private @Nullable Claim claimOrRefuse(HeldLock lock) {
+		FenceClaims claims = this.manager.claims();
+		if (claims == null || !lock.isBody(this.transaction)) {
+			throw ClaimRefusedException.always(lock, "the transaction is not all that is under them");
+		}
+		List<LockLease> pending = lock.leases()
+			.stream()
+			.filter((lease) -> claims.isPending(lease) && claimOf(lease) == null)
+			.toList();
+		if (pending.isEmpty()) {
+			return null;
+		}
+		if (this.manager.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
+			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table");
+		}
+		Connection connection = this.manager.untouchedConnection();
+		if (connection == null) {
+			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
+		}
+		if (claims.claim(connection, pending)) {
+			return new Claim(lock, pending, claims, connection);
+		}
+		throw claims.isPossible(connection)
+				? ClaimRefusedException.thisTime(lock, "a row is locked, missing or that of a later holder")
+				: ClaimRefusedException.always(lock, "the reads of the transaction may be older than its claim");
+	}
+
+	/**
+	 * What a transaction of this thread, which may be suspended, has claimed and not
+	 * committed yet.
+	 * @return the claim of a lease, or {@code null} if there is none
+	 */
+	static @Nullable Claim claimOf(LockLease lease) {
+		RunningTransaction claimant = find(
+				(running) -> running.claim != null && !running.hasEnded() && running.claim.covers(lease));
+		return (claimant != null) ? claimant.claim : null;
+	}
+
+	/**
+	 * Whether this transaction itself has claimed a lease.
+	 */
+	boolean hasClaimed(Claim claim) {
+		return this.claim == claim;
+	}
+
+	/**
 	 * Run something when Spring has called all callbacks of this transaction, and nothing
 	 * that they have written is left to commit.
 	 */
@@ -368,6 +439,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	@Override
 	public void afterCommit() {
 		this.phase = Phase.ENDED;
+		if (this.claim != null) {
+			this.claim.committed();
+		}
 	}
 
 	/**

@@ -30,7 +30,7 @@ class CommitsTests {
 	}
 
 	private static LockSpec.Body body(Propagation propagation, String transactionName) {
-		return new LockSpec.Body(propagation, () -> null, transactionName);
+		return new LockSpec.Body(propagation, () -> null, BodyTransaction.of(transactionName));
 	}
 
 	@AfterEach
@@ -40,7 +40,7 @@ class CommitsTests {
 
 	@Test
 	void theBodysIsTheOneOfItsName() {
-		Commits commits = Commits.of(NAMED, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false, this.cleanUps);
 		TransactionExecution other = new Transaction("other");
 		commits.begun(this.body);
 		commits.begun(other);
@@ -50,7 +50,7 @@ class CommitsTests {
 
 	@Test
 	void theBodysIsUnknownIfThereAreSeveralOfItsName() {
-		Commits commits = Commits.of(NAMED, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false, this.cleanUps);
 		TransactionExecution second = new Transaction("body");
 		commits.begun(this.body);
 		commits.begun(second);
@@ -61,7 +61,7 @@ class CommitsTests {
 
 	@Test
 	void theBodysIsUnknownWithoutAName() {
-		Commits commits = Commits.of(LockSpec.DEFAULT.body(), this.cleanUps);
+		Commits commits = Commits.of(LockSpec.DEFAULT.body(), false, this.cleanUps);
 		commits.begun(this.body);
 		assertThat(commits.committed(this.body, false)).isFalse();
 	}
@@ -69,7 +69,7 @@ class CommitsTests {
 	@Test
 	void theBodysIsUnknownIfTheBodyMayJoinARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		Commits commits = Commits.of(NAMED, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false, this.cleanUps);
 		commits.begun(this.body);
 		assertThat(commits.committed(this.body, false)).isFalse();
 	}
@@ -77,7 +77,7 @@ class CommitsTests {
 	@Test
 	void theBodysIsNewBesideARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		Commits commits = Commits.of(body(Propagation.REQUIRES_NEW, "body"), this.cleanUps);
+		Commits commits = Commits.of(body(Propagation.REQUIRES_NEW, "body"), false, this.cleanUps);
 		commits.begun(this.body);
 		assertThat(commits.committed(this.body, false)).isTrue();
 	}
@@ -85,7 +85,7 @@ class CommitsTests {
 	@Test
 	void doesNotEndBeforeTheBodyIfCleanUpsAreShort() {
 		this.cleanUps.took(0);
-		Commits commits = Commits.of(NAMED, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false, this.cleanUps);
 		commits.begun(this.body);
 		assertThat(commits.committed(this.body, false)).isFalse();
 	}
@@ -93,7 +93,7 @@ class CommitsTests {
 	@Test
 	void tellsHowLongItTookFromTheCommitToTheEndOfTheBody() {
 		this.cleanUps.took(0);
-		Commits commits = Commits.of(NAMED, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false, this.cleanUps);
 		commits.begun(this.body);
 		commits.bodyOver();
 		assertThat(this.cleanUps.areLong()).isFalse();

@@ -8,16 +8,16 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 
 /**
- * A call of an optimistic method. Each attempt goes through all advices inside of the
- * lock again, and so has a transaction of its own.
+ * A call of a method that may be attempted several times. Each attempt goes through all
+ * advices inside of the lock again, and so has a transaction of its own.
  */
-final class OptimisticInvocation implements LockTemplate.Body<@Nullable Object, Throwable> {
+final class RepeatableInvocation implements LockTemplate.Body<@Nullable Object, Throwable> {
 
 	private final ProxyMethodInvocation invocation;
 
 	private @Nullable LockNotAcquiredException thrown;
 
-	OptimisticInvocation(ProxyMethodInvocation invocation) {
+	RepeatableInvocation(ProxyMethodInvocation invocation) {
 		this.invocation = invocation;
 	}
 

@@ -1,0 +1,57 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.util.List;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.fence.FenceClaims;
+
+/**
+ * The leases that a running transaction has written into the fence table, where it keeps
+ * their rows locked. It lasts as long as the transaction does in the database, which may
+ * have ended it: for being idle, or as the victim of a deadlock.
+ */
+final class Claim {
+
+	private final HeldLock lock;
+
+	private final List<LockLease> leases;
+
+	private final FenceClaims claims;
+
+	private final Connection connection;
+
+	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims, Connection connection) {
+		this.lock = lock;
+		this.leases = leases;
+		this.claims = claims;
+		this.connection = connection;
+	}
+
+	boolean covers(LockLease lease) {
+		return this.leases.contains(lease);
+	}
+
+	/**
+	 * Ask the database whether the transaction still has the row of a lease.
+	 */
+	boolean isHeld(LockLease lease) {
+		return this.claims.isClaimed(this.connection, lease);
+	}
+
+	/**
+	 * Note that another transaction commits under the lock while this one is open.
+	 */
+	void notAlone() {
+		this.lock.bodyNotAlone();
+	}
+
+	/**
+	 * Note that the transaction has been committed.
+	 */
+	void committed() {
+		this.claims.committed(this.leases);
+	}
+
+}

@@ -1,0 +1,631 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.event.TransactionPhase;
+import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WaitingCall;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A transaction that is all that a locked method does writes the row of its lock itself,
+ * as its first statement.
+ */
+class ClaimTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final RedisServer redis = RedisServer.shared();
+
+	@ParameterizedTest
+	@EnumSource
+	void claimIsTheFirstStatementAndTheOnlyOneThatIsAdded(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			assertThat(nodes.first.statementsOf(nodes.first::take)).satisfiesExactly(
+					(sql) -> assertThat(sql).contains("UPDATE holdfast_fence"),
+					(sql) -> assertThat(sql).startsWith("UPDATE stock"), (sql) -> assertThat(sql).isEqualTo("commit"));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void firstUseOfAKeyIsInstalled(TestDatabase database) {
+		run(database, (nodes) -> {
+			List<String> statements = nodes.first.statementsOf(nodes.first::take);
+			assertThat(statements.get(0)).startsWith("SELECT").contains("FROM holdfast_fence");
+			assertThat(statements).filteredOn("commit"::equals).hasSize(2);
+		});
+	}
+
+	/**
+	 * The second node has the lock, but not the row.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void successorWaitsForATransactionThatHasClaimed(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			CountDownLatch secondHasRead = new CountDownLatch(1);
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.shop.take(() -> {
+				this.redis.command("FLUSHALL");
+				second.set(CompletableFuture.runAsync(() -> nodes.second.shop.take(secondHasRead::countDown)));
+				await().atMost(PATIENCE).until(nodes.second::seesLock);
+				assertThat(secondHasRead.getCount()).isOne();
+			});
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void openTransactionThatHasClaimedIsNamedToThoseWhoWaitInVain(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.second.shop.takeSoon();
+			nodes.first.shop.take(() -> {
+				this.redis.command("FLUSHALL");
+				Throwable failure = CompletableFuture.supplyAsync(() -> catchThrowable(nodes.second.shop::takeSoon))
+					.join();
+				assertThat(failure).isInstanceOf(LockNotAcquiredException.class)
+					.hasMessageContaining("is still open in the database");
+			});
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	/**
+	 * The first node has the lock, and is overtaken before its transaction begins.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void supersededHolderCannotClaimAndAcquiresAgain(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			AtomicBoolean overtaken = new AtomicBoolean();
+			nodes.first.listen(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeBegin(TransactionExecution transaction) {
+					if (!overtaken.getAndSet(true)) {
+						ClaimTests.this.redis.command("FLUSHALL");
+						CompletableFuture.runAsync(nodes.second::take).join();
+					}
+				}
+
+			});
+			AtomicInteger bodies = new AtomicInteger();
+			nodes.first.shop.take(bodies::incrementAndGet);
+			assertThat(overtaken).isTrue();
+			assertThat(bodies).hasValue(1);
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void rowThatWasRemovedIsInsertedAgain(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.first.jdbc.update("DELETE FROM holdfast_fence");
+			nodes.first.take();
+			assertThat(nodes.quantity()).isEqualTo(97);
+			assertThat(nodes.first.statementsOf(nodes.first::take).get(0)).contains("UPDATE holdfast_fence");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void refusedClaimIsRolledBackWhateverTheMethodSaysOfExceptions(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeAndNeverRollBack();
+			nodes.first.jdbc.update("DELETE FROM holdfast_fence");
+			nodes.first.shop.takeAndNeverRollBack();
+			assertThat(nodes.quantity()).isEqualTo(98);
+		});
+	}
+
+	/**
+	 * Otherwise the second attempt would wait for the lock of the first one.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void minimumHoldTimeIsThatOfTheBody(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeForASecond();
+			nodes.first.take();
+			nodes.first.jdbc.update("DELETE FROM holdfast_fence");
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForASecond);
+			assertThat(statements).filteredOn((sql) -> sql.contains("UPDATE holdfast_fence")).hasSize(1);
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void severalKeysAreClaimedTogether(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeUnderTwoLocks();
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeUnderTwoLocks);
+			assertThat(statements).hasSize(3).first().asString().contains("UPDATE holdfast_fence");
+			assertThat(nodes.quantity()).isEqualTo(98);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nothingIsClaimedIfOneOfSeveralRowsIsMissing(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeUnderTwoLocks();
+			nodes.first.jdbc.update("DELETE FROM holdfast_fence WHERE epoch = (SELECT * FROM "
+					+ "(SELECT max(epoch) FROM holdfast_fence) AS latest)");
+			nodes.first.shop.takeUnderTwoLocks();
+			assertThat(nodes.quantity()).isEqualTo(98);
+			assertThat(nodes.first.jdbc.queryForObject("SELECT count(*) FROM holdfast_fence", Integer.class))
+				.isEqualTo(2);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void innerTransactionCommitsWhileTheClaimIsOpen(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.first.shop.take(nodes.first.audit::write);
+			assertThat(nodes.first.audit.count()).isOne();
+			List<String> statements = nodes.first.statementsOf(() -> nodes.first.shop.take(nodes.first.audit::write));
+			assertThat(statements.get(0)).as("installed, now that there are inner transactions").startsWith("SELECT");
+			assertThat(nodes.first.audit.count()).isEqualTo(2);
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	/**
+	 * The successor has read before the inner transaction commits.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void innerTransactionIsRolledBackIfTheClaimHasGone(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			AtomicReference<Throwable> refusal = new AtomicReference<>();
+			assertThat(catchThrowable(() -> nodes.first.shop.take(() -> {
+				String session = nodes.first.shop.session(database);
+				nodes.second.jdbc
+					.execute(((database == TestDatabase.MARIADB) ? "KILL " : "SELECT pg_terminate_backend(") + session
+							+ ((database == TestDatabase.MARIADB) ? "" : ")"));
+				refusal.set(catchThrowable(nodes.first.audit::write));
+			}))).isNotNull();
+			assertThat(refusal.get()).isInstanceOf(LockLostException.class);
+			assertThat(nodes.first.audit.count()).isZero();
+			assertThat(nodes.quantity()).isEqualTo(98);
+		});
+	}
+
+	/**
+	 * As a deadlock does that the body knows how to go on after.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "H2" })
+	void claimThatTheDatabaseHasRolledBackIsMissedWhenTheLeaseIsOver(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.shop.take(() -> {
+				LockContext lock = LockContext.current().orElseThrow();
+				nodes.first.jdbc.execute("ROLLBACK");
+				this.redis.command("FLUSHALL");
+				CompletableFuture.runAsync(nodes.second::take).join();
+				await().atMost(PATIENCE).until(() -> !lock.isValid());
+			}));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,true", "POSTGRESQL,false", "H2,false" })
+	void readsOfATransactionThatClaimsAreNotOlder(TestDatabase database, boolean claims) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeRepeatably();
+			nodes.first.shop.takeRepeatably();
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeRepeatably);
+			assertThat(statements.get(0).contains("UPDATE holdfast_fence")).isEqualTo(claims);
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void nothingIsClaimedWhereSomethingWasReadBefore(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.first.listen(new TransactionExecutionListener() {
+
+				@Override
+				public void afterBegin(TransactionExecution transaction, Throwable beginFailure) {
+					nodes.first.shop.quantity();
+				}
+
+			});
+			nodes.first.take();
+			List<String> statements = nodes.first.statementsOf(nodes.first::take);
+			assertThat(statements.get(0)).contains("FROM holdfast_fence");
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void readOnlyTransactionsDoNotClaim(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.look();
+			assertThat(nodes.first.statementsOf(nodes.first.shop::look).get(0)).contains("FROM holdfast_fence");
+			assertThat(nodes.first.shop.look()).isEqualTo(100);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionsWithCallbacksThatWriteDoNotClaim(TestDatabase database) {
+		run(database, (nodes) -> {
+			for (int i = 1; i < 3; i++) {
+				nodes.first.shop.takeAndPublish(() -> {
+				});
+				assertThat(nodes.first.audit.count()).isEqualTo(i);
+			}
+			List<String> statements = nodes.first.statementsOf(() -> nodes.first.shop.takeAndPublish(() -> {
+			}));
+			assertThat(statements.get(0)).contains("FROM holdfast_fence");
+		});
+	}
+
+	/**
+	 * What was claimed is gone with the transaction, and with it the protection.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void callbacksOfAClaimThatWasRolledBackCannotCommit(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			for (int i = 0; i < 2; i++) {
+				assertThatExceptionOfType(UnsupportedOperationException.class)
+					.isThrownBy(() -> nodes.first.shop.take(() -> {
+						nodes.first.context.publishEvent(new Sold());
+						throw new UnsupportedOperationException();
+					}));
+			}
+			assertThat(nodes.first.audit.count()).as("that of the second call, which did not claim").isOne();
+			assertThat(nodes.quantity()).isEqualTo(98);
+		});
+	}
+
+	/**
+	 * They have one lease, one after the other.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void threadsOfANodeClaimUntilOneHasCommitted(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			List<CompletableFuture<Void>> sales = new ArrayList<>();
+			List<String> statements = nodes.first.statementsOf(() -> {
+				assertThatExceptionOfType(UnsupportedOperationException.class)
+					.isThrownBy(() -> nodes.first.shop.take(() -> {
+						for (int i = 0; i < 3; i++) {
+							sales.add(WaitingCall.start(() -> {
+								nodes.first.take();
+								return null;
+							}));
+						}
+						throw new UnsupportedOperationException();
+					}));
+				sales.forEach(CompletableFuture::join);
+			});
+			assertThat(statements).filteredOn((sql) -> sql.contains("UPDATE holdfast_fence"))
+				.as("that of the sale that failed, and of the next one")
+				.hasSize(2);
+			assertThat(statements).filteredOn((sql) -> sql.startsWith("SELECT 1 FROM holdfast_fence"))
+				.as("the checks of the others")
+				.hasSize(2);
+			assertThat(nodes.quantity()).isEqualTo(95);
+		});
+	}
+
+	/**
+	 * A lease that was not claimed is nothing for those who do not claim.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void leaseThatIsNotInTheTableIsNotHandedOverToATemplate(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			LockTemplate locks = nodes.first.context.getBean(LockTemplate.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					nodes.first.context.getBean(PlatformTransactionManager.class));
+			AtomicReference<CompletableFuture<Void>> sale = new AtomicReference<>();
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> nodes.first.shop.take(() -> {
+					sale.set(WaitingCall.start(() -> {
+						locks.run("stock",
+								() -> transaction.executeWithoutResult((status) -> nodes.first.shop.sell(() -> {
+								})));
+						return null;
+					}));
+					throw new UnsupportedOperationException();
+				}));
+			sale.get().join();
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	private void run(TestDatabase database, Scenario scenario) {
+		this.redis.command("FLUSHALL");
+		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withUserConfiguration(Recording.class)
+			.withBean(Audit.class)
+			.withBean(Shop.class)
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
+					"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+					"holdfast.lease-time=2s", "holdfast.wait-time=30s");
+		application.run((first) -> {
+			JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
+			jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
+			jdbc.update("INSERT INTO stock VALUES (100)");
+			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
+		});
+	}
+
+	/**
+	 * What happens on two nodes.
+	 */
+	private interface Scenario {
+
+		void run(Nodes nodes) throws Exception;
+
+	}
+
+	private record Nodes(Node first, Node second) {
+
+		/**
+		 * Each has learnt that its transaction is alone, and knows that there is a row.
+		 */
+		void bothClaim() {
+			this.first.take();
+			this.second.take();
+		}
+
+		int quantity() {
+			return this.second.shop.quantity();
+		}
+
+	}
+
+	private static final class Node {
+
+		private final ApplicationContext context;
+
+		private final Shop shop;
+
+		private final Audit audit;
+
+		private final JdbcTemplate jdbc;
+
+		Node(ApplicationContext context) {
+			this.context = context;
+			this.shop = context.getBean(Shop.class);
+			this.audit = context.getBean(Audit.class);
+			this.jdbc = context.getBean(JdbcTemplate.class);
+		}
+
+		void take() {
+			this.shop.take(() -> {
+			});
+		}
+
+		List<String> statementsOf(Runnable action) {
+			RecordingDataSource recording = (RecordingDataSource) this.context.getBean(DataSource.class);
+			recording.clear();
+			action.run();
+			return recording.statements();
+		}
+
+		boolean seesLock() {
+			return this.context.getBean(LockBackend.class).holder("lock:stock") != null;
+		}
+
+		void listen(TransactionExecutionListener listener) {
+			this.context.getBean(ConfigurableTransactionManager.class).addListener(listener);
+		}
+
+	}
+
+	/**
+	 * Sells from one stock.
+	 */
+	static class Shop {
+
+		private final JdbcTemplate jdbc;
+
+		private final ApplicationEventPublisher events;
+
+		Shop(JdbcTemplate jdbc, ApplicationEventPublisher events) {
+			this.jdbc = jdbc;
+			this.events = events;
+		}
+
+		int quantity() {
+			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
+			return (quantity != null) ? quantity : -1;
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void take(Runnable whileRead) {
+			sell(whileRead);
+		}
+
+		@DistributedLock(key = "'stock'", waitTime = "200ms")
+		@Transactional
+		public void takeSoon() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(noRollbackFor = Throwable.class)
+		public void takeAndNeverRollBack() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'", minHoldTime = "1s")
+		@Transactional
+		public void takeForASecond() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "{'stock', 'other stock'}")
+		@Transactional
+		public void takeUnderTwoLocks() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(isolation = Isolation.REPEATABLE_READ)
+		public void takeRepeatably() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(readOnly = true)
+		public int look() {
+			return quantity();
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void takeAndPublish(Runnable afterwards) {
+			sell(() -> this.events.publishEvent(new Sold()));
+			afterwards.run();
+		}
+
+		/**
+		 * The database's number of the session that the running transaction uses.
+		 */
+		String session(TestDatabase database) {
+			return this.jdbc.queryForObject(
+					(database == TestDatabase.MARIADB) ? "SELECT connection_id()" : "SELECT pg_backend_pid()",
+					String.class);
+		}
+
+		void sell(Runnable whileRead) {
+			int quantity = quantity();
+			whileRead.run();
+			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+		}
+
+	}
+
+	/**
+	 * Writes in transactions of its own.
+	 */
+	static class Audit {
+
+		private final JdbcTemplate jdbc;
+
+		Audit(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void write() {
+			this.jdbc.update("INSERT INTO audit VALUES (1)");
+		}
+
+		@TransactionalEventListener(phase = TransactionPhase.AFTER_COMPLETION)
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void on(Sold sold) {
+			write();
+		}
+
+		int count() {
+			Integer count = this.jdbc.queryForObject("SELECT count(*) FROM audit", Integer.class);
+			return (count != null) ? count : -1;
+		}
+
+	}
+
+	record Sold() {
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class Recording {
+
+		@Bean
+		static BeanPostProcessor recordingDataSource() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
+				}
+
+			};
+		}
+
+	}
+
+}
