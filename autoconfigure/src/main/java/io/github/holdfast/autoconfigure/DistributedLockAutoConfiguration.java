@@ -83,13 +83,9 @@ public final class DistributedLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardPostProcessor commitGuardPostProcessor(ObjectProvider<LockProperties> properties,
 			ObjectProvider<Fence> fence, ObjectProvider<LockBackend> backend) {
-		CommitGuardPostProcessor processor = new CommitGuardPostProcessor(() -> {
-			CommitGuardLevel level = properties.getObject().getCommitGuard();
-			if (level != null) {
-				return level;
-			}
-			return (fence.getIfAvailable() != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE;
-		}, fence::getIfAvailable);
+		CommitGuardPostProcessor processor = new CommitGuardPostProcessor(
+				() -> properties.getObject().effectiveCommitGuard(fence.getIfAvailable() != null),
+				fence::getIfAvailable);
 		processor.setBackend(backend::getIfAvailable);
 		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
 		return processor;

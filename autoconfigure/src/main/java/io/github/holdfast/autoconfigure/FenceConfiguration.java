@@ -1,34 +1,50 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
 import javax.sql.DataSource;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.FenceClaimRule;
 
 /**
  * The fence table, for the level {@code fence} on a backend without a table of its own in
- * the business database.
+ * the business database. That is the default for locks that can be lost while their
+ * process lives, if there are transactions that can be checked.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ DataSource.class, DataSourceUtils.class,
 		PropertiesBasedDataSourceScriptDatabaseInitializer.class })
-@ConditionalOnProperty(name = "holdfast.commit-guard", havingValue = "fence")
+@Conditional(FenceConfiguration.OnFenceCondition.class)
 @ConditionalOnMissingBean(Fence.class)
 @EnableConfigurationProperties(LockProperties.Fence.class)
 @Import(LockDataSource.class)
@@ -67,6 +83,48 @@ class FenceConfiguration {
 	@Conditional(OnFenceSchemaCondition.class)
 	FenceSchemaInitializer fenceSchemaInitializer(LockDataSource dataSource, LockProperties.Fence properties) {
 		return TableCheck.Table.FENCE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
+	}
+
+	static class OnFenceCondition extends SpringBootCondition implements ConfigurationCondition {
+
+		private static final String LEVEL = "holdfast.commit-guard";
+
+		private static final List<String> NOT_SQL = List.of("org.springframework.amqp.", "org.springframework.data.",
+				"org.springframework.jms.", "org.springframework.kafka.");
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConditionMessage.Builder message = ConditionMessage.forCondition("Fence");
+			String level = context.getEnvironment().getProperty(LEVEL);
+			if (StringUtils.hasText(level)) {
+				return new ConditionOutcome(CommitGuardLevel.FENCE.name().equalsIgnoreCase(level),
+						message.foundExactly(LEVEL + "=" + level));
+			}
+			if (LockBackendType.LOCAL.propertyValue()
+				.equalsIgnoreCase(context.getEnvironment().getProperty("holdfast.backend"))) {
+				return ConditionOutcome.noMatch(message.because("local locks are not lost while their process lives"));
+			}
+			ListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
+			boolean transactions = names(beans, PlatformTransactionManager.class)
+				.anyMatch((name) -> isSql(beans, name));
+			return new ConditionOutcome(transactions && names(beans, DataSource.class).findAny().isPresent(),
+					message.because(transactions ? "there are transactions" : "there are no transactions"));
+		}
+
+		private static Stream<String> names(ListableBeanFactory beans, Class<?> type) {
+			return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
+		}
+
+		private static boolean isSql(ListableBeanFactory beans, String manager) {
+			Class<?> type = beans.getType(manager, false);
+			return type == null || NOT_SQL.stream().noneMatch(type.getName()::startsWith);
+		}
+
 	}
 
 	static class OnFenceSchemaCondition extends OnDatabaseInitializationCondition {

@@ -1,5 +1,8 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +17,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
@@ -35,6 +40,9 @@ import io.github.holdfast.transaction.CommitGuardLevel;
  * @since 0.1.0
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+		"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
+		"org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+		"org.springframework.boot.transaction.jta.autoconfigure.JtaAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
@@ -87,15 +95,40 @@ public final class LockBackendAutoConfiguration {
 					ObjectProvider<Fence> fence) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
-				logger.info("Locks are kept by the backend '{}'", chosen.type().propertyValue());
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
 					throw noFence();
 				}
+				logger.info("Locks are kept by the backend '{}' as '{}...', waited for {}, leased for {}, {}. {}",
+						chosen.type().propertyValue(), properties.getKeyPrefix(), text(properties.getWaitTime()),
+						text(properties.getLeaseTime()), handover.summary(),
+						promise(properties, fence.getIfAvailable() != null));
 				LockBackend fenced = fenced(chosen.open(), fenceTable.getIfAvailable());
 				LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
 						: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
 								handover.queueLimits());
 				return optimistic(queued, fence.getIfAvailable(), properties.getCommitGuard());
+			}
+
+			private static String text(Duration time) {
+				return DurationFormatterUtils.print(time, DurationFormat.Style.COMPOSITE);
+			}
+
+			/**
+			 * What the application may rely on, and what not.
+			 */
+			private static String promise(LockProperties properties, boolean fence) {
+				CommitGuardLevel level = properties.effectiveCommitGuard(fence);
+				String promise = switch (level) {
+					case FENCE -> "Commit guard 'fence': the database refuses transactions of a holder that has lost "
+							+ "its lock to another one";
+					case VERIFY -> "Commit guard 'verify': transactions are rolled back if the store says before their "
+							+ "commit that the lock is lost; one that is lost after that is not noticed";
+					case LEASE -> "Commit guard 'lease': transactions are rolled back if this process knows before "
+							+ "their commit that the lock is lost; a process that was paused may not know";
+				};
+				Set<String> unguarded = properties.getUnguardedTransactionManagers();
+				return promise + ". Not protected: messages, calls of other systems, what is written outside of "
+						+ "transactions" + (unguarded.isEmpty() ? "" : ", transactions of " + unguarded);
 			}
 
 			private static LockBackend fenced(LockBackend store, @Nullable FenceTable table) {

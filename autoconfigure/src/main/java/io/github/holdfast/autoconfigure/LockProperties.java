@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
 import io.github.holdfast.handover.HandoverLimits;
@@ -58,8 +60,9 @@ public class LockProperties {
 	private Duration leaseTime = Duration.ofSeconds(30);
 
 	/**
-	 * Check just before a transaction commits under a lock. By default, 'fence' for the
-	 * backend 'jdbc' and 'lease' for the others.
+	 * Check of transactions that commit under a lock. By default, 'fence' where there is
+	 * a transaction manager of an SQL database, except for the backend 'local', and
+	 * 'lease' elsewhere.
 	 */
 	private @Nullable CommitGuardLevel commitGuard;
 
@@ -128,6 +131,18 @@ public class LockProperties {
 
 	public @Nullable CommitGuardLevel getCommitGuard() {
 		return this.commitGuard;
+	}
+
+	/**
+	 * The level that applies.
+	 * @param fence whether there is a fence
+	 */
+	CommitGuardLevel effectiveCommitGuard(boolean fence) {
+		CommitGuardLevel level = this.commitGuard;
+		if (level != null) {
+			return level;
+		}
+		return fence ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE;
 	}
 
 	public void setCommitGuard(@Nullable CommitGuardLevel commitGuard) {
@@ -276,6 +291,12 @@ public class LockProperties {
 		 * @return the limits
 		 * @throws LockConfigurationException if they are out of range
 		 */
+		String summary() {
+			return (this.maxTurns == 0) ? "never handed over within this JVM"
+					: "handed over within this JVM up to " + this.maxTurns + " turns or "
+							+ DurationFormatterUtils.print(this.maxTime, DurationFormat.Style.COMPOSITE);
+		}
+
 		HandoverLimits limits(Set<String> without) {
 			try {
 				return new HandoverLimits(this.maxTurns, this.maxTime, (name) -> !without.contains(name));

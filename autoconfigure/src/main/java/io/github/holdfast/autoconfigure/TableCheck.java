@@ -68,10 +68,10 @@ final class TableCheck implements SmartInitializingSingleton {
 			throw new LockConfigurationException(
 					"The table '" + this.table.table + "' cannot be read: " + Table.reason(ex) + ".",
 					"Add the script " + script + " to your migrations (Flyway, Liquibase), or set '"
-							+ this.table.properties + ".initialize-schema' to 'always'. A table that is there "
-							+ "already must have the columns of the script, and the user of the DataSource must have "
-							+ "the privileges SELECT, INSERT and UPDATE on it. The script:\n\n"
-							+ text(script.substring("classpath:".length())),
+							+ this.table.properties + ".initialize-schema' to 'always'. " + this.table.otherwise
+							+ "A table that is there already must have the columns of the script, and the user of "
+							+ "the DataSource must have the privileges SELECT, INSERT and UPDATE on it. "
+							+ "The script:\n\n" + text(script.substring("classpath:".length())),
 					ex);
 		}
 		try {
@@ -101,11 +101,13 @@ final class TableCheck implements SmartInitializingSingleton {
 	 */
 	enum Table {
 
-		LOCK("holdfast_lock", "lock backend 'jdbc'", LockProperties.JdbcSchema.SCRIPT, "holdfast.jdbc"),
+		LOCK("holdfast_lock", "lock backend 'jdbc'", LockProperties.JdbcSchema.SCRIPT, "holdfast.jdbc", ""),
 
-		RENEWAL("holdfast_renewal", LOCK.user, LOCK.script, LOCK.properties),
+		RENEWAL("holdfast_renewal", LOCK.user, LOCK.script, LOCK.properties, LOCK.otherwise),
 
-		FENCE("holdfast_fence", "fence", LockProperties.Fence.SCRIPT, "holdfast.fence");
+		FENCE("holdfast_fence", "fence", LockProperties.Fence.SCRIPT, "holdfast.fence",
+				"Or do without the fence by 'holdfast.commit-guard: lease': then a holder that has lost its lock "
+						+ "without knowing, as its process was paused or the store forgot the lock, can still commit. ");
 
 		private final String table;
 
@@ -115,11 +117,14 @@ final class TableCheck implements SmartInitializingSingleton {
 
 		private final String properties;
 
-		Table(String table, String user, String script, String properties) {
+		private final String otherwise;
+
+		Table(String table, String user, String script, String properties, String otherwise) {
 			this.table = table;
 			this.user = user;
 			this.script = script;
 			this.properties = properties;
+			this.otherwise = otherwise;
 		}
 
 		/**

@@ -62,12 +62,13 @@ final class TwoNodes {
 	}
 
 	/**
-	 * The first node sells a piece.
+	 * The first node sells a piece, by another method than those that sell at the same
+	 * time: their transactions must not claim the row, which would keep each other out.
 	 * @return the token of the lock
 	 */
 	long sell() {
 		AtomicLong token = new AtomicLong();
-		stock(this.first).take("A", () -> token.set(token()));
+		stock(this.first).takeInNewTransaction("A", () -> token.set(token()));
 		return token.get();
 	}
 
