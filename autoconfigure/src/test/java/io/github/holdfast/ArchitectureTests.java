@@ -22,9 +22,12 @@ import org.jspecify.annotations.NullMarked;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
+import io.github.holdfast.core.BodyTransaction;
+
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -75,8 +78,13 @@ class ArchitectureTests {
 	static final ArchRule onlyTransactionsSeeMoreOfACallThanUsers = noClasses().that()
 		.resideOutsideOfPackages(ROOT, CORE, ROOT + ".transaction..", ROOT + ".session..")
 		.should()
-		.dependOnClassesThat()
-		.resideInAPackage(CORE);
+		.dependOnClassesThat(resideInAPackage(CORE).and(not(type(BodyTransaction.class))));
+
+	@ArchTest
+	static final ArchRule onlyMethodsTellTheTransactionOfTheirBody = noClasses().that()
+		.resideOutsideOfPackages(ROOT, CORE, ROOT + ".interceptor..")
+		.should()
+		.dependOnClassesThat(type(BodyTransaction.class));
 
 	@ArchTest
 	static final ArchRule onlyAutoConfigurationKnowsBoot = noClasses().that()

@@ -33,14 +33,25 @@ public final class BodyTransaction {
 	}
 
 	/**
-	 * A transaction that claims when its calls have shown that it can.
-	 * {@link LockCall#claim()} has to be called first of all inside of it, and the body
-	 * may be called twice.
+	 * A transaction that claims when its calls have shown that it can. {@link #begun()}
+	 * has to be called first of all inside of it, and the body may be called twice.
 	 * @param name its name
 	 * @return the transaction
 	 */
 	public static BodyTransaction claiming(String name) {
 		return new BodyTransaction(name, Claiming.UNTRIED);
+	}
+
+	/**
+	 * Lets the innermost call of this thread claim its locks, if its body's transaction
+	 * is to do that. To be called when that has begun, before anything is done in it.
+	 * @throws ClaimRefusedException if it cannot; the transaction is to be rolled back
+	 */
+	public static void begun() {
+		HeldLock innermost = LockStack.current();
+		if (innermost != null) {
+			innermost.claim();
+		}
 	}
 
 	String name() {

@@ -59,6 +59,13 @@ public interface HeldLock extends LockContext {
 	boolean isBody(TransactionExecution transaction);
 
 	/**
+	 * Lets the body's transaction, in which nothing has been done yet, claim the leases
+	 * of this lock, if it is one that does so and has not been asked before.
+	 * @throws ClaimRefusedException if it cannot
+	 */
+	void claim();
+
+	/**
 	 * Notes that a claim of the body's transaction does not protect all that the body
 	 * does, so that later calls do not claim.
 	 */

@@ -229,21 +229,12 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		this.commits.bodyNotAlone();
 	}
 
-	/**
-	 * Lets the innermost call of this thread claim its locks, if its body's transaction
-	 * is to do that. To be called when the transaction of a body has begun, before
-	 * anything is done in it.
-	 * @throws ClaimRefusedException if it cannot; the transaction is to be rolled back
-	 */
-	public static void claim() {
-		if (LockStack.current() instanceof LockCall call && call.commits.claims() && !call.isReentry()
-				&& !call.claimBegun) {
-			call.claimBegun = true;
-			call.claimOwn();
+	@Override
+	public void claim() {
+		if (!this.commits.claims() || isReentry() || this.claimBegun) {
+			return;
 		}
-	}
-
-	private void claimOwn() {
+		this.claimBegun = true;
 		try {
 			for (LockRule rule : this.rules) {
 				if (rule instanceof ClaimRule claimRule) {

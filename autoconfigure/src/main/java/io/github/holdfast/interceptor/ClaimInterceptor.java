@@ -11,7 +11,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
-import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.BodyTransaction;
 
 /**
  * Lets the transaction of a locked method claim its locks: the first advice inside of it,
@@ -62,7 +62,7 @@ final class ClaimInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockCall.claim();
+		BodyTransaction.begun();
 		return invocation.proceed();
 	}
 
