@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -15,6 +17,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.sql.TransactionConnection;
+import io.github.holdfast.support.Deadline;
 
 /**
  * The fence of rows. Their epoch was raised before a later holder read anything, so a
@@ -33,6 +36,11 @@ public final class RowFence implements Fence {
 	 * Unless the transaction has a time-out of its own, which is checked here as well.
 	 */
 	private static final int TIMEOUT_SECONDS = 10;
+
+	/** How long others may have the row locked without being a later holder. */
+	private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+	private static final Duration PAUSE = Duration.ofMillis(5);
 
 	private final Supplier<DataSource> dataSource;
 
@@ -138,12 +146,42 @@ public final class RowFence implements Fence {
 		}
 	}
 
+	/**
+	 * A later holder may have the row locked, and wait for one that this transaction has
+	 * locked. So this one does not wait for it there, where the database might roll back
+	 * either of them.
+	 */
 	private static boolean checkAndLock(TransactionConnection connection, FenceRows rows, LockLease lease)
 			throws SQLException {
-		String sql = rows.ofHolder("1") + rows.dialect().shareLock();
+		String sql = rows.ofHolder("1") + rows.dialect().shareLockOfUnlocked();
 		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
 			rows.setHolder(statement, lease);
-			return finds(statement);
+			if (finds(statement)) {
+				return true;
+			}
+		}
+		Deadline deadline = Deadline.after(PATIENCE);
+		Boolean held = lookAgain(connection, rows, lease);
+		while (held == null && !deadline.hasPassed()) {
+			LockSupport.parkNanos(PAUSE.toNanos());
+			held = lookAgain(connection, rows, lease);
+		}
+		return Boolean.TRUE.equals(held);
+	}
+
+	/**
+	 * What the row says, of whomever it is.
+	 * @return whether it names the holder, or {@code null} if it is locked or missing
+	 */
+	private static @Nullable Boolean lookAgain(TransactionConnection connection, FenceRows rows, LockLease lease)
+			throws SQLException {
+		String sql = rows.findVersion() + rows.dialect().shareLockOfUnlocked();
+		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+			rows.setKey(statement, 1, lease.key());
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next() ? rs.getLong("epoch") == lease.epoch() && lease.owner().equals(rs.getString("owner"))
+						: null;
+			}
 		}
 	}
 

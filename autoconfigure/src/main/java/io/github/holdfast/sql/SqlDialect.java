@@ -83,6 +83,11 @@ public enum SqlDialect {
 					+ super.updateUnlocked(table, assignments, condition);
 		}
 
+		@Override
+		public String shareLockOfUnlocked() {
+			return " /*M! LOCK IN SHARE MODE SKIP LOCKED */ /*!80000 FOR SHARE SKIP LOCKED */";
+		}
+
 		/**
 		 * The snapshot of a transaction is made by its first read, which an update is
 		 * not.
@@ -167,6 +172,14 @@ public enum SqlDialect {
 	 */
 	public String shareLock() {
 		return this.shareLock;
+	}
+
+	/**
+	 * The same, but a row that another transaction has locked for a change is not found.
+	 * @return the clause with a leading blank
+	 */
+	public String shareLockOfUnlocked() {
+		return this.shareLock + " SKIP LOCKED";
 	}
 
 	/**

@@ -1,5 +1,8 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,9 +11,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -405,6 +411,81 @@ class ClaimTests {
 		});
 	}
 
+	/**
+	 * The transaction of the first node is open when its lock is lost. The second one has
+	 * read before it claims, and waits for the row, as a claim must not.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void updateIsLostByAClaimThatWaitsAfterTheFirstRead(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.second.shop.takeOf(nodes::quantity);
+			AtomicReference<Integer> read = new AtomicReference<>();
+			nodes.second.recording().rewrite(ClaimTests::waiting);
+			nodes.second.recording().beforeClaim((connection) -> read.set(nodes.quantity()));
+			sellAtTheSameTime(nodes, () -> nodes.second.shop.takeOf(read::get));
+			assertThat(nodes.quantity()).as("one of two sales").isEqualTo(96);
+		});
+	}
+
+	/**
+	 * The same with a snapshot that is older than what the claim has waited for.
+	 */
+	@Test
+	void updateIsLostByAClaimThatWaitsWithASnapshot() {
+		run(TestDatabase.MARIADB, (nodes) -> {
+			nodes.bothClaim();
+			nodes.second.shop.takeRepeatably();
+			nodes.second.recording().rewrite(ClaimTests::waiting);
+			nodes.second.recording().beforeClaim((connection) -> {
+				try (Statement statement = connection.createStatement()) {
+					statement.execute("SELECT quantity FROM stock");
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			});
+			sellAtTheSameTime(nodes, nodes.second.shop::takeRepeatably);
+			assertThat(nodes.quantity()).as("one of two sales").isEqualTo(96);
+		});
+	}
+
+	@Test
+	void noUpdateIsLostByAClaimAtRepeatableRead() {
+		run(TestDatabase.MARIADB, (nodes) -> {
+			nodes.bothClaim();
+			nodes.second.shop.takeRepeatably();
+			sellAtTheSameTime(nodes, nodes.second.shop::takeRepeatably);
+			assertThat(nodes.quantity()).isEqualTo(95);
+		});
+	}
+
+	private static String waiting(String sql) {
+		return RecordingDataSource.isClaim(sql)
+				? sql.replace("SET STATEMENT innodb_lock_wait_timeout = 0 FOR", "").replace(" SKIP LOCKED", "") : sql;
+	}
+
+	/**
+	 * The first node has claimed when its lock is lost, and commits when the second one
+	 * waits for the row.
+	 */
+	private void sellAtTheSameTime(Nodes nodes, Runnable second) {
+		CountDownLatch secondClaims = new CountDownLatch(1);
+		Consumer<Connection> before = nodes.second.recording().beforeClaim();
+		nodes.second.recording().beforeClaim((connection) -> {
+			before.accept(connection);
+			secondClaims.countDown();
+		});
+		AtomicReference<CompletableFuture<Void>> sale = new AtomicReference<>();
+		nodes.first.shop.take(() -> {
+			this.redis.command("FLUSHALL");
+			sale.set(CompletableFuture.runAsync(second));
+			await().atMost(PATIENCE).until(() -> secondClaims.getCount() == 0);
+		});
+		sale.get().join();
+	}
+
 	private void run(TestDatabase database, Scenario scenario) {
 		this.redis.command("FLUSHALL");
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
@@ -414,7 +495,7 @@ class ClaimTests {
 			.withBean(Shop.class)
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
 					"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
-					"holdfast.lease-time=2s", "holdfast.wait-time=30s");
+					"holdfast.lease-time=2s", "holdfast.wait-time=30s", "holdfast.handover.max-time=1m");
 		application.run((first) -> {
 			JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
 			jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
@@ -472,10 +553,13 @@ class ClaimTests {
 		}
 
 		List<String> statementsOf(Runnable action) {
-			RecordingDataSource recording = (RecordingDataSource) this.context.getBean(DataSource.class);
-			recording.clear();
+			recording().clear();
 			action.run();
-			return recording.statements();
+			return recording().statements();
+		}
+
+		RecordingDataSource recording() {
+			return (RecordingDataSource) this.context.getBean(DataSource.class);
 		}
 
 		boolean seesLock() {
@@ -511,6 +595,12 @@ class ClaimTests {
 		@Transactional
 		public void take(Runnable whileRead) {
 			sell(whileRead);
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void takeOf(IntSupplier quantity) {
+			this.jdbc.update("UPDATE stock SET quantity = ?", quantity.getAsInt() - 1);
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "200ms")

@@ -1,24 +1,17 @@
 package io.github.holdfast.transaction;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Three nodes sell from one stock, with the locks in another database. Again and again
@@ -27,17 +20,13 @@ import static org.awaitility.Awaitility.await;
 @Tag("F13")
 class PausedHoldersTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-	private static final int STOCK = 100_000;
-
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	@Tag("long")
 	void noUpdateIsLostAtFence(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 1)) {
+		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.FENCE, 1)) {
 			for (int i = 0; i < 10; i++) {
-				warehouse.pauseAHolder(i);
+				warehouse.pauseAHolder(point(i));
 			}
 			warehouse.endSales();
 			assertThat(warehouse.sales()).isPositive();
@@ -51,10 +40,10 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostAtFenceByThreadsThatShareALease(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.FENCE, 4)) {
-			warehouse.awaitLeasePassedOn();
+		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.FENCE, 4)) {
+			warehouse.await("PASSED ON");
 			for (int i = 0; i < 10; i++) {
-				warehouse.pauseAHolder(i);
+				warehouse.pauseAHolder(point(i));
 			}
 			warehouse.endSales();
 			assertThat(warehouse.sales()).isPositive();
@@ -65,10 +54,10 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void updatesAreLostAtLeaseByThreadsThatShareALease(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 4)) {
-			warehouse.awaitLeasePassedOn();
+		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.LEASE, 4)) {
+			warehouse.await("PASSED ON");
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
-				warehouse.pauseAHolder(i);
+				warehouse.pauseAHolder(point(i));
 			}
 			warehouse.endSales();
 			assertThat(warehouse.lostUpdates()).isPositive();
@@ -79,97 +68,86 @@ class PausedHoldersTests {
 	@EnumSource(TestDatabase.class)
 	@Tag("long")
 	void updatesAreLostAtLease(TestDatabase database) throws Exception {
-		try (Warehouse warehouse = new Warehouse(database, CommitGuardLevel.LEASE, 1)) {
+		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.LEASE, 1)) {
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
-				warehouse.pauseAHolder(i);
+				warehouse.pauseAHolder(point(i));
 			}
 			warehouse.endSales();
 			assertThat(warehouse.lostUpdates()).isPositive();
 		}
 	}
 
+	private static String point(int round) {
+		return (round % 3 == 0) ? "READ" : "CHECKED";
+	}
+
+	private static PausedWarehouse start(TestDatabase database, CommitGuardLevel level, int threads) {
+		DatabaseAccess locks = TestDatabase.H2.newRemoteDatabase();
+		try (HikariDataSource dataSource = locks.dataSource(1)) {
+			LockPlace.BUSINESS_DATABASE.createFenceTable(dataSource, TestDatabase.H2);
+		}
+		return new PausedWarehouse(database,
+				(business) -> ChildJvm.start(SalesWorker.class, level.name(), business.url(), business.user(),
+						business.password(), locks.url(), locks.user(), locks.password(), String.valueOf(threads)));
+	}
+
 	/**
-	 * The stock and the nodes that sell from it.
+	 * Nodes whose transactions claim, or would: they are also paused when they have the
+	 * lock and their transaction is about to begin.
 	 */
-	private static final class Warehouse implements AutoCloseable {
-
-		private final HikariDataSource business;
-
-		private final HikariDataSource locks;
-
-		private final List<ChildJvm> nodes = new ArrayList<>();
-
-		private Warehouse(TestDatabase database, CommitGuardLevel level, int threads) {
-			DatabaseAccess businessAccess = database.newRemoteDatabase();
-			DatabaseAccess locksAccess = TestDatabase.H2.newRemoteDatabase();
-			this.business = businessAccess.dataSource(2);
-			this.locks = locksAccess.dataSource(2);
-			LockPlace.OTHER_DATABASE.createFenceTable(this.business, database);
-			LockPlace.BUSINESS_DATABASE.createFenceTable(this.locks, TestDatabase.H2);
-			JdbcTemplate jdbc = new JdbcTemplate(this.business);
-			jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
-			jdbc.execute("CREATE TABLE sale (pieces integer NOT NULL)");
-			jdbc.update("INSERT INTO stock VALUES (?)", STOCK);
-			for (int i = 0; i < 3; i++) {
-				this.nodes.add(ChildJvm.start(SalesWorker.class, level.name(), businessAccess.url(),
-						businessAccess.user(), businessAccess.password(), locksAccess.url(), locksAccess.user(),
-						locksAccess.password(), String.valueOf(threads)));
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,1", "MARIADB,4", "POSTGRESQL,1", "POSTGRESQL,4" })
+	void noUpdateIsLostByTransactionsThatClaim(TestDatabase database, int threads) throws Exception {
+		try (PausedWarehouse warehouse = startClaiming(database, CommitGuardLevel.FENCE, threads)) {
+			for (int i = 0; i < 9; i++) {
+				warehouse.pauseAHolder(claimingPoint(i));
 			}
+			warehouse.endSales();
+			assertThat(warehouse.sales()).isPositive();
+			assertThat(warehouse.lostUpdates()).isZero();
 		}
+	}
 
-		void awaitLeasePassedOn() {
-			await().atMost(PATIENCE)
-				.until(() -> this.nodes.stream().anyMatch((node) -> node.poll("PASSED ON").isPresent()));
-		}
-
-		/**
-		 * Stop whichever node comes to a point of its sale for longer than its lease.
-		 */
-		void pauseAHolder(int round) throws InterruptedException {
-			String point = (round % 3 == 0) ? "READ" : "CHECKED";
-			this.nodes.forEach((node) -> {
-				while (node.poll(point).isPresent()) {
-					// One of the past
-				}
-			});
-			ChildJvm node = await().pollInterval(Duration.ofMillis(2))
-				.atMost(PATIENCE)
-				.until(() -> this.nodes.stream().filter((it) -> it.poll(point).isPresent()).findAny(),
-						Optional::isPresent)
-				.orElseThrow();
-			node.pause();
-			TimeUnit.NANOSECONDS.sleep(SalesWorker.LEASE_TIME.multipliedBy(3).toNanos() / 2);
-			node.resume();
-		}
-
-		void endSales() throws InterruptedException {
-			this.nodes.forEach((node) -> node.send("enough"));
-			for (ChildJvm node : this.nodes) {
-				node.await("ENDED", PATIENCE);
-				assertThat(node.poll("FAILED ")).isEmpty();
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("long")
+	void noUpdateIsLostByManyTransactionsThatClaim(TestDatabase database) throws Exception {
+		try (PausedWarehouse warehouse = startClaiming(database, CommitGuardLevel.FENCE, 2)) {
+			for (int i = 0; i < 60; i++) {
+				warehouse.pauseAHolder(claimingPoint(i));
 			}
+			warehouse.endSales();
+			assertThat(warehouse.sales()).isPositive();
+			assertThat(warehouse.lostUpdates()).isZero();
 		}
+	}
 
-		long sales() {
-			return number("SELECT count(*) FROM sale");
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void updatesAreLostWhereTransactionsDoNotClaim(TestDatabase database) throws Exception {
+		try (PausedWarehouse warehouse = startClaiming(database, CommitGuardLevel.LEASE, 1)) {
+			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
+				warehouse.pauseAHolder("CHECKED");
+			}
+			warehouse.endSales();
+			assertThat(warehouse.lostUpdates()).isPositive();
 		}
+	}
 
-		long lostUpdates() {
-			return number("SELECT (SELECT count(*) FROM sale) - (" + STOCK + " - quantity) FROM stock");
-		}
+	private static String claimingPoint(int round) {
+		return switch (round % 3) {
+			case 0 -> "BEGINS";
+			case 1 -> "READ";
+			default -> "CHECKED";
+		};
+	}
 
-		private long number(String sql) {
-			Long number = new JdbcTemplate(this.business).queryForObject(sql, Long.class);
-			return (number != null) ? number : -1;
-		}
-
-		@Override
-		public void close() {
-			this.nodes.forEach(ChildJvm::close);
-			this.locks.close();
-			this.business.close();
-		}
-
+	private static PausedWarehouse startClaiming(TestDatabase database, CommitGuardLevel level, int threads) {
+		RedisServer redis = RedisServer.shared();
+		redis.command("FLUSHALL");
+		return new PausedWarehouse(database,
+				(business) -> ChildJvm.start(ClaimingSalesWorker.class, level.name(), business.url(), business.user(),
+						business.password(), String.valueOf(redis.port()), String.valueOf(threads)));
 	}
 
 }

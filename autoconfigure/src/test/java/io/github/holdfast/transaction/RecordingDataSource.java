@@ -6,20 +6,56 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Notes what is prepared and committed on its connections.
+ * Notes what is prepared and committed on its connections. Lets a test have other
+ * statements in their place.
  */
 class RecordingDataSource extends DelegatingDataSource {
 
 	private final List<String> statements = new CopyOnWriteArrayList<>();
 
+	private volatile UnaryOperator<String> rewriting = UnaryOperator.identity();
+
+	private volatile Consumer<Connection> beforeClaim = (connection) -> {
+	};
+
+	private volatile Runnable beforeCommit = () -> {
+	};
+
 	RecordingDataSource(DataSource target) {
 		super(target);
+	}
+
+	/**
+	 * Does something before each commit.
+	 */
+	void beforeCommit(Runnable action) {
+		this.beforeCommit = action;
+	}
+
+	/**
+	 * Replaces what is prepared.
+	 */
+	void rewrite(UnaryOperator<String> rewriting) {
+		this.rewriting = rewriting;
+	}
+
+	Consumer<Connection> beforeClaim() {
+		return this.beforeClaim;
+	}
+
+	/**
+	 * Does something on the connection of each claim before it.
+	 */
+	void beforeClaim(Consumer<Connection> action) {
+		this.beforeClaim = action;
 	}
 
 	List<String> statements() {
@@ -30,6 +66,10 @@ class RecordingDataSource extends DelegatingDataSource {
 		this.statements.clear();
 	}
 
+	static boolean isClaim(String sql) {
+		return sql.contains("UPDATE holdfast_fence SET epoch") && sql.contains("epoch < ?");
+	}
+
 	@Override
 	public Connection getConnection() throws SQLException {
 		Connection target = super.getConnection();
@@ -37,9 +77,14 @@ class RecordingDataSource extends DelegatingDataSource {
 				(proxy, method, arguments) -> {
 					if (method.getName().equals("prepareStatement")) {
 						this.statements.add((String) arguments[0]);
+						if (isClaim((String) arguments[0])) {
+							this.beforeClaim.accept(target);
+						}
+						arguments[0] = this.rewriting.apply((String) arguments[0]);
 					}
 					if (method.getName().equals("commit")) {
 						this.statements.add("commit");
+						this.beforeCommit.run();
 					}
 					try {
 						return method.invoke(target, arguments);
