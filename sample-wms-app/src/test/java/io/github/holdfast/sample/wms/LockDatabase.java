@@ -55,6 +55,14 @@ final class LockDatabase {
 	}
 
 	/**
+	 * Lets the next holders write their rows before their transaction begins: one that
+	 * claims its row needs one that is there.
+	 */
+	void forgetFreeLocks() {
+		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update(this.table.forget));
+	}
+
+	/**
 	 * What the database looks like once others have the locks.
 	 */
 	void endLeases() {
@@ -74,14 +82,18 @@ final class LockDatabase {
 	 */
 	enum Table {
 
-		HOLDFAST_LOCK("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null"),
+		HOLDFAST_LOCK("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null",
+				"delete from holdfast_lock where owner is null"),
 
-		HOLDFAST_FENCE("update holdfast_fence set epoch = epoch + 1");
+		HOLDFAST_FENCE("update holdfast_fence set epoch = epoch + 1", "delete from holdfast_fence");
 
 		private final String end;
 
-		Table(String end) {
+		private final String forget;
+
+		Table(String end, String forget) {
 			this.end = end;
+			this.forget = forget;
 		}
 
 		static Table of(String backend) {
