@@ -2,18 +2,24 @@ package io.github.holdfast.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
+import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.protocol.RedisCommands;
 import org.redisson.command.CommandAsyncExecutor;
+import org.redisson.config.Config;
+import org.redisson.config.DefaultCommandMapper;
 
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.LockConfigurationException;
@@ -31,11 +37,16 @@ final class RedissonDriver implements RedisDriver {
 	/** Of a message, and of the attempt that follows it. */
 	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
 
+	/** Of each call. */
+	private static final Set<LockScript> OFTEN = EnumSet.of(LockScript.ACQUIRE, LockScript.RELEASE);
+
 	private final CommandAsyncExecutor executor;
 
 	private final RedissonMessages messages;
 
 	private final boolean cluster;
+
+	private final @Nullable RedissonBatches batches;
 
 	RedissonDriver(RedissonClient client) {
 		if (!(client instanceof Redisson redisson)) {
@@ -47,6 +58,15 @@ final class RedissonDriver implements RedisDriver {
 		this.executor = redisson.getCommandExecutor();
 		this.messages = new RedissonMessages(client);
 		this.cluster = client.getConfig().isClusterConfig();
+		this.batches = canBatch(client.getConfig()) ? new RedissonBatches(this.executor) : null;
+	}
+
+	/**
+	 * Not with replicas, which each acquisition asks, and only the scripts as they are.
+	 */
+	private boolean canBatch(Config config) {
+		return config.isSingleConfig() && config.isUseScriptCache()
+				&& this.executor.getServiceManager().getCommandMapper() instanceof DefaultCommandMapper;
 	}
 
 	/**
@@ -55,7 +75,17 @@ final class RedissonDriver implements RedisDriver {
 	@Override
 	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
 		try {
-			return new Call(send(script, names(keys), args));
+			Call call = new Call();
+			List<Object> names = names(keys);
+			RedissonBatches batches = this.batches;
+			if (batches != null && OFTEN.contains(script)) {
+				call.follow(batches.send(new RedissonCommand(script, names, args)),
+						() -> call.follow(send(script, names, args)));
+			}
+			else {
+				call.follow(send(script, names, args));
+			}
+			return call;
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
@@ -142,13 +172,27 @@ final class RedissonDriver implements RedisDriver {
 	 */
 	private static final class Call extends CompletableFuture<List<Object>> {
 
-		private final CompletableFuture<List<Object>> sent;
+		private volatile @Nullable CompletableFuture<List<Object>> sent;
 
-		private Call(CompletionStage<List<Object>> sent) {
-			this.sent = sent.toCompletableFuture();
-			this.sent.whenComplete((answer, ex) -> {
+		private void follow(CompletionStage<List<Object>> sent) {
+			follow(sent.toCompletableFuture(), null);
+		}
+
+		/**
+		 * Wait for the answer to what was sent.
+		 * @param loading sends the text of the script, if Redis does not know its digest
+		 */
+		private void follow(CompletableFuture<List<Object>> sent, @Nullable Runnable loading) {
+			this.sent = sent;
+			if (isCancelled()) {
+				sent.cancel(true);
+			}
+			sent.whenComplete((answer, ex) -> {
 				if (ex == null) {
 					complete(answer);
+				}
+				else if (loading != null && ex instanceof RedisNoScriptException && !isDone()) {
+					load(loading);
 				}
 				else {
 					completeExceptionally((ex instanceof CancellationException) ? new RedisException(ex) : ex);
@@ -156,10 +200,22 @@ final class RedissonDriver implements RedisDriver {
 			});
 		}
 
+		private void load(Runnable loading) {
+			try {
+				loading.run();
+			}
+			catch (RuntimeException ex) {
+				completeExceptionally(ex);
+			}
+		}
+
 		@Override
 		public boolean cancel(boolean mayInterruptIfRunning) {
 			boolean cancelled = super.cancel(mayInterruptIfRunning);
-			this.sent.cancel(mayInterruptIfRunning);
+			CompletableFuture<List<Object>> sent = this.sent;
+			if (sent != null) {
+				sent.cancel(mayInterruptIfRunning);
+			}
 			return cancelled;
 		}
 
