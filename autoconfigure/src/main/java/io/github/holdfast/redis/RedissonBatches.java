@@ -26,16 +26,11 @@ import io.github.holdfast.support.Deadline;
  */
 final class RedissonBatches {
 
-	/**
-	 * One for what a thread has just given back, and one for what it asks for next.
-	 */
+	/** One for what a thread has given back, and one for what it asks for next. */
 	private static final int UNDER_WAY = 2;
 
 	/** So that others need not wait for long until their scripts run. */
 	private static final int LARGEST = 64;
-
-	/** After which batches without an answer keep nothing else from being sent. */
-	private static final Duration PATIENCE = Duration.ofMillis(100);
 
 	private final CommandAsyncExecutor executor;
 
@@ -43,10 +38,18 @@ final class RedissonBatches {
 
 	private final AtomicInteger underWay = new AtomicInteger();
 
-	private volatile Deadline patience = Deadline.PASSED;
+	private final Duration patience;
 
-	RedissonBatches(CommandAsyncExecutor executor) {
+	private volatile Deadline nextAnyway = Deadline.PASSED;
+
+	/**
+	 * Create the way to a server.
+	 * @param patience after which batches without an answer keep nothing else from being
+	 * sent
+	 */
+	RedissonBatches(CommandAsyncExecutor executor, Duration patience) {
 		this.executor = executor;
+		this.patience = patience;
 	}
 
 	/**
@@ -72,9 +75,9 @@ final class RedissonBatches {
 
 	private boolean begin() {
 		int underWay = this.underWay.get();
-		while (underWay < UNDER_WAY || this.patience.hasPassed()) {
+		while (underWay < UNDER_WAY || this.nextAnyway.hasPassed()) {
 			if (this.underWay.compareAndSet(underWay, underWay + 1)) {
-				this.patience = Deadline.after(PATIENCE);
+				this.nextAnyway = Deadline.after(this.patience);
 				return true;
 			}
 			underWay = this.underWay.get();

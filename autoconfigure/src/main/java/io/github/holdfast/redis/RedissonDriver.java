@@ -37,7 +37,10 @@ final class RedissonDriver implements RedisDriver {
 	/** Of a message, and of the attempt that follows it. */
 	private static final Duration NOTICE_TIME = Duration.ofMillis(5);
 
-	/** Of each call. */
+	/** With batches that have no answer yet. */
+	private static final Duration PATIENCE = Duration.ofMillis(100);
+
+	/** What each call needs. */
 	private static final Set<LockScript> OFTEN = EnumSet.of(LockScript.ACQUIRE, LockScript.RELEASE);
 
 	private final CommandAsyncExecutor executor;
@@ -58,7 +61,7 @@ final class RedissonDriver implements RedisDriver {
 		this.executor = redisson.getCommandExecutor();
 		this.messages = new RedissonMessages(client);
 		this.cluster = client.getConfig().isClusterConfig();
-		this.batches = canBatch(client.getConfig()) ? new RedissonBatches(this.executor) : null;
+		this.batches = canBatch(client.getConfig()) ? new RedissonBatches(this.executor, PATIENCE) : null;
 	}
 
 	/**
