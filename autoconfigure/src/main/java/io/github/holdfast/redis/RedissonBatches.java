@@ -112,7 +112,7 @@ final class RedissonBatches {
 		try {
 			executor(commands, answered).execute();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | LinkageError ex) {
 			answered.completeExceptionally(ex);
 		}
 	}
