@@ -157,7 +157,6 @@ NoLostUpdate == ~lost
 (* As in Claim, by token: epoch, then turn. *)
 NoCommitBySuperseded == ~late
 OneWriter == Cardinality({c \in Calls : call[c].at \in {"checked", "unknown"} \/ claimant = c}) <= 1
-EpochsNeverFall == [][row'.epoch >= row.epoch]_row
 
 (* A turn that was passed on does not commit. *)
 PassedTurnNeverCommits == ~passed

@@ -116,7 +116,6 @@ Spec == Init /\ [][Next]_vars
 NoLostUpdate == ~lost
 NoCommitBySuperseded == ~late
 OneWriter == Cardinality({c \in Calls : At(c, "checked") \/ claimant = c}) <= 1
-EpochsNeverFall == [][row'.epoch >= row.epoch]_row
 
 Symmetry == Alike(Calls)
 =============================================================================

@@ -128,7 +128,6 @@ Spec == Init /\ [][Next]_vars
 NoLostUpdate == ~lost
 NoCommitBySuperseded == ~late
 OneWriter == \A k \in Keys : Cardinality({c \in Calls : (k \in Needs[c] /\ At(c, "checked")) \/ claimant[k] = c}) <= 1
-EpochsNeverFall == [][\A k \in Keys : row'[k].epoch >= row[k].epoch]_row
 
 OneNeedsBoth == [one |-> {1}, both |-> {1, 2}]
 TwoNeedBoth == [first |-> {1, 2}, second |-> {1, 2}]

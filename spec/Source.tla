@@ -46,7 +46,7 @@ Restart ==
   /\ granted' = 0 /\ holder' = Nobody
   /\ UNCHANGED <<grants, call, row, claimant, sharers, version, latest, lost, late>>
 
-MayInstall(lease) == IF Keeps("install over earlier epochs only") THEN Installs(row, lease) ELSE row.epoch <= lease.epoch
+MayInstall(lease) == Installs(row, lease) \/ ~Keeps("install over earlier epochs only")
 
 Install(c) ==
   /\ At(c, "granted") /\ ~call[c].claims /\ ~IsLocked
@@ -75,13 +75,14 @@ Read(c) ==
   /\ UNCHANGED <<granted, holder, grants, restarts, row, claimant, sharers, version, latest, lost, late>>
 
 HoldsRow(lease) == \/ IF Keeps("owner in the assert") THEN Holds(row, lease) ELSE row.epoch = lease.epoch
-                   \/ ~Keeps("row for an assert") /\ row = NoRow
+                   \/ (~Keeps("row for an assert") /\ row = NoRow)
+                   \/ ~Keeps("assert")
 
 Check(c) ==
   /\ At(c, "read") /\ (call[c].claims \/ claimant = Nobody)
   /\ IF call[c].claims \/ HoldsRow(call[c].lease)
      THEN /\ call' = [call EXCEPT ![c].at = "checked"] /\ UNCHANGED <<holder, claimant>>
-          /\ sharers' = (IF call[c].claims \/ row = NoRow THEN sharers ELSE sharers \union {c})
+          /\ sharers' = (IF call[c].claims \/ row = NoRow \/ ~Keeps("assert") THEN sharers ELSE sharers \union {c})
      ELSE Over(c) /\ GivenBack(c)
   /\ UNCHANGED <<granted, grants, restarts, row, version, latest, lost, late>>
 

@@ -1,0 +1,80 @@
+package io.github.holdfast.spec;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.reflect.Constructor;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import tlc2.TLC;
+
+/**
+ * Runs of the model checker in this JVM. Each has its own classes, as their static fields
+ * are made for one run.
+ */
+final class Tlc {
+
+	private static final Pattern VIOLATION = Pattern.compile("(?:Invariant|Action property) (\\w+) is violated");
+
+	private static final Pattern STATES = Pattern.compile("(\\d+) distinct states found, 0 states left on queue");
+
+	private static final Pattern STEP = Pattern.compile("(?m)^State \\d+:");
+
+	private static final String NO_ERROR = "Model checking completed. No error has been found.";
+
+	private Tlc() {
+	}
+
+	/**
+	 * Check a model. Modules that it extends are looked for in the working directory.
+	 * @param module the file of the module
+	 * @param configuration the file with its constants and invariants
+	 * @param folder where TLC may leave files behind
+	 */
+	static Outcome run(Path module, Path configuration, Path folder) throws IOException, ReflectiveOperationException {
+		URL tools = TLC.class.getProtectionDomain().getCodeSource().getLocation();
+		try (URLClassLoader loader = new URLClassLoader(new URL[] { tools }, ClassLoader.getPlatformClassLoader())) {
+			ByteArrayOutputStream output = new ByteArrayOutputStream();
+			PrintStream stream = new PrintStream(output, true, StandardCharsets.UTF_8);
+			Class<?> io = loader.loadClass("util.ToolIO");
+			io.getField("out").set(null, stream);
+			io.getField("err").set(null, stream);
+			Class<?> type = loader.loadClass(TLC.class.getName());
+			Object tlc = type.getConstructor().newInstance();
+			String[] arguments = { "-workers", "1", "-metadir", folder.toString(), "-config", configuration.toString(),
+					module.getFileName().toString() };
+			type.getMethod("handleParameters", String[].class).invoke(tlc, (Object) arguments);
+			Constructor<?> resolver = loader.loadClass("util.SimpleFilenameToStream").getConstructor();
+			type.getMethod("setResolver", loader.loadClass("util.FilenameToStream"))
+				.invoke(tlc, resolver.newInstance());
+			type.getMethod("process").invoke(tlc);
+			return Outcome.of(output.toString(StandardCharsets.UTF_8));
+		}
+	}
+
+	/**
+	 * What TLC has found.
+	 *
+	 * @param violation the invariant that does not hold, or "no error", or else "unknown"
+	 * @param states how many distinct states there are, if all have been seen
+	 * @param steps the length of the shortest way to the violation
+	 * @param output all that TLC has said
+	 */
+	record Outcome(String violation, long states, long steps, String output) {
+
+		private static Outcome of(String output) {
+			Matcher violation = VIOLATION.matcher(output);
+			String found = violation.find() ? violation.group(1) : output.contains(NO_ERROR) ? "no error" : "unknown";
+			Matcher states = STATES.matcher(output);
+			return new Outcome(found, states.find() ? Long.parseLong(states.group(1)) : 0,
+					STEP.matcher(output).results().count(), output);
+		}
+
+	}
+
+}

@@ -1,0 +1,4 @@
+/**
+ * The check of the models by TLC.
+ */
+package io.github.holdfast.spec;
