@@ -131,8 +131,8 @@ GiveBack(c) ==
   /\ Release(c) /\ call' = [call EXCEPT ![c] = Idle]
   /\ UNCHANGED <<granted, cohort, row, claimant, sharers, version, latest, lost, late, passed>>
 
-(* TurnLease.handOver, by the thread that has the turn: after its transaction, or while it is open, as a Scope may be closed there.
-   The next turn of a lease that is not in the row yet has to claim it, or gives it back. *)
+(* TurnLease.handOver, by the thread that has the turn: after its transaction, or while it is open, as a Scope may be closed
+   there. The next turn of a lease that is not in the row yet has to claim it, or gives it back. *)
 HandOver(c, d) ==
   /\ c \in Threads /\ d \in Threads /\ At(d, "idle")
   /\ IsHeld(c) /\ cohort.lease = call[c].lease /\ cohort.turn + 1 < Turns
@@ -146,8 +146,8 @@ HandOver(c, d) ==
   /\ UNCHANGED <<granted, held, row, claimant, sharers, version, latest, lost, late, passed>>
 
 Next == \/ Expire
-        \/ \E c \in Calls : \/ Grant(c) \/ Install(c) \/ Claim(c) \/ Read(c) \/ Check(c) \/ Commit(c) \/ RollBack(c) \/ GiveBack(c)
-                            \/ LoseAnswer(c) \/ CommitLater(c) \/ RollBackLater(c)
+        \/ \E c \in Calls : \/ Grant(c) \/ Install(c) \/ Claim(c) \/ Read(c) \/ Check(c) \/ Commit(c) \/ RollBack(c)
+                            \/ GiveBack(c) \/ LoseAnswer(c) \/ CommitLater(c) \/ RollBackLater(c)
         \/ \E c, d \in Threads : HandOver(c, d)
 
 Spec == Init /\ [][Next]_vars

@@ -8,7 +8,8 @@ CONSTANTS
   Calls, Epochs,
   InnerCommits,      \* the inner COMMIT: "after asking", "unchecked", or "refused"
   KillsOuterAlone,   \* the outer session can end between the answer and the inner COMMIT
-  OuterRollsBack     \* the outer transaction can be rolled back, or its session end, after the inner COMMIT
+  OuterRollsBack,    \* the outer transaction can be rolled back, or its session end, after the inner COMMIT
+  LosesAnswers       \* the answer to the inner COMMIT can be lost, so that the outer transaction may end before it takes place
 
 VARIABLES granted, holder, call, row, claimant, sharers, version, latest, lost, late
 
@@ -35,7 +36,8 @@ Grant(c) ==
   /\ At(c, "idle") /\ holder = Nobody /\ granted < Epochs
   /\ granted' = granted + 1 /\ holder' = c
   /\ \E claims \in BOOLEAN :
-       call' = [call EXCEPT ![c] = [Idle EXCEPT !.at = "granted", !.claims = claims, !.lease = [epoch |-> granted + 1, owner |-> c]]]
+       call' = [call EXCEPT ![c] = [Idle EXCEPT !.at = "granted", !.claims = claims,
+                                                !.lease = [epoch |-> granted + 1, owner |-> c]]]
   /\ UNCHANGED <<row, claimant, sharers, version, latest, lost, late>>
 
 Expire ==
@@ -80,7 +82,7 @@ Readers == {c \in Calls : call[c].at \in {"read", "checked"} /\ (call[c].claims 
 
 (* Of the only transaction of a call that installs, with which it is over, or of the inner one of a call that claims. *)
 Commit(c) ==
-  /\ At(c, "checked")
+  /\ call[c].at \in {"checked", "unknown"}
   /\ version' = version + 1
   /\ lost' = (lost \/ call[c].seen # version)
   /\ late' = (late \/ latest > call[c].lease.epoch \/ \E d \in Readers : call[d].lease.epoch > call[c].lease.epoch)
@@ -89,6 +91,16 @@ Commit(c) ==
      THEN call' = [call EXCEPT ![c].at = "committed", ![c].seen = 0] /\ UNCHANGED <<holder, claimant, sharers>>
      ELSE Over(c) /\ GivenBack(c)
   /\ UNCHANGED <<granted, row>>
+
+LoseAnswer(c) ==
+  /\ LosesAnswers /\ At(c, "checked") /\ call[c].claims
+  /\ call' = [call EXCEPT ![c].at = "unknown"]
+  /\ UNCHANGED <<granted, holder, row, claimant, sharers, version, latest, lost, late>>
+
+EndOuterBefore(c) ==
+  /\ At(c, "unknown") /\ claimant = c
+  /\ claimant' = Nobody /\ row' \in {row, call[c].lease}
+  /\ UNCHANGED <<granted, holder, call, sharers, version, latest, lost, late>>
 
 CommitOuter(c) ==
   /\ call[c].at \in {"begun", "committed"} /\ claimant = c
@@ -103,19 +115,20 @@ RollBack(c) ==
 (* The database, or whoever ends connections that are idle, ends the outer session. The body does not notice yet. *)
 KillOuter(c) ==
   /\ claimant = c
-  /\ At(c, "checked") => KillsOuterAlone
+  /\ call[c].at \in {"checked", "unknown"} => KillsOuterAlone
   /\ At(c, "committed") => OuterRollsBack
   /\ claimant' = Nobody
   /\ UNCHANGED <<granted, holder, call, row, sharers, version, latest, lost, late>>
 
-Next == Expire \/ \E c \in Calls : Grant(c) \/ Install(c) \/ Claim(c) \/ Read(c) \/ Assert(c) \/ CheckOuterClaim(c) \/ Commit(c)
-                                   \/ CommitOuter(c) \/ RollBack(c) \/ KillOuter(c)
+Next == \/ Expire
+        \/ \E c \in Calls : \/ Grant(c) \/ Install(c) \/ Claim(c) \/ Read(c) \/ Assert(c) \/ CheckOuterClaim(c) \/ Commit(c)
+                            \/ LoseAnswer(c) \/ EndOuterBefore(c) \/ CommitOuter(c) \/ RollBack(c) \/ KillOuter(c)
 
 Spec == Init /\ [][Next]_vars
 
 NoLostUpdate == ~lost
 NoCommitBySuperseded == ~late
-OneWriter == Cardinality({c \in Calls : At(c, "checked") \/ claimant = c}) <= 1
+OneWriter == Cardinality({c \in Calls : call[c].at \in {"checked", "unknown"} \/ claimant = c}) <= 1
 
 Symmetry == Alike(Calls)
 =============================================================================

@@ -60,7 +60,9 @@ Release(c) ==
   /\ call' = [call EXCEPT ![c].at = IF At(c, "committed") THEN "released" ELSE "checked"]
   /\ UNCHANGED <<writer, version, latest, lost, late>>
 
-Over(c) == At(c, "released") /\ call' = [call EXCEPT ![c] = Idle] /\ UNCHANGED <<row, expired, writer, version, latest, lost, late>>
+Over(c) ==
+  /\ At(c, "released") /\ call' = [call EXCEPT ![c] = Idle]
+  /\ UNCHANGED <<row, expired, writer, version, latest, lost, late>>
 
 Readers == {c \in Calls : call[c].at \in {"read", "checked"}}
 

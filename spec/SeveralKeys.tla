@@ -19,7 +19,8 @@ Idle == [at |-> "idle", lease |-> Zero, claims |-> {}, seen |-> Zero]
 
 Init ==
   /\ granted = [k \in Keys |-> 1] /\ holder = [k \in Keys |-> Nobody] /\ call = [c \in Calls |-> Idle]
-  /\ row = [k \in Keys |-> [epoch |-> 1, owner |-> "earlier"]] /\ claimant = [k \in Keys |-> Nobody] /\ sharers = [k \in Keys |-> {}]
+  /\ row = [k \in Keys |-> [epoch |-> 1, owner |-> "earlier"]] 
+  /\ claimant = [k \in Keys |-> Nobody] /\ sharers = [k \in Keys |-> {}]
   /\ version = Zero /\ latest = Zero /\ lost = FALSE /\ late = FALSE
 
 At(c, step) == call[c].at = step
@@ -101,7 +102,8 @@ Assert(c) ==
   /\ IF ToAssertBeside(c) = {} THEN call' = [call EXCEPT ![c].at = "checked"] /\ UNCHANGED <<holder, claimant, sharers>>
      ELSE LET k == First(ToAssertBeside(c)) IN
             /\ claimant[k] = Nobody
-            /\ IF Holds(row[k], Lease(c, k)) THEN sharers' = [sharers EXCEPT ![k] = @ \union {c}] /\ UNCHANGED <<holder, call, claimant>>
+            /\ IF Holds(row[k], Lease(c, k))
+               THEN sharers' = [sharers EXCEPT ![k] = @ \union {c}] /\ UNCHANGED <<holder, call, claimant>>
                ELSE Ended(c) /\ GivenBack(c)
   /\ UNCHANGED <<granted, row, version, lost, late, latest>>
 
