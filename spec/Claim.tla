@@ -6,7 +6,7 @@ EXTENDS Fence
 CONSTANTS
   Calls, Epochs,
   FreshReads,    \* what a transaction reads is not older than its first statement (SqlDialect.andReadsAreFresh)
-  GoesOn,        \* the database rolls a transaction back, as a victim of a deadlock, and lets its session go on (MySQL, MariaDB)
+  GoesOn,        \* the database rolls a transaction back, as a victim of a deadlock, and lets its session go on (all but PostgreSQL)
   Asks           \* when CommitCheck asks the database for the claim of its own transaction: "always", "unless valid", "never"
 
 VARIABLES
