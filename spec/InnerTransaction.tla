@@ -1,12 +1,12 @@
 -------------------------- MODULE InnerTransaction --------------------------
 (* A transaction of its own (REQUIRES_NEW) inside of one that has claimed the lock. It cannot assert the row, which the outer one
-   has locked; so CommitCheck.checkOuterClaims asks on the outer connection, as the last thing before the inner COMMIT, whether
-   the claim is still held. Other calls install and assert. *)
+   has locked; so CommitCheck refuses its commit. The twins commit it after having asked, on the outer connection and as the last
+   thing before the inner COMMIT, whether the claim is still held. Other calls install and assert. *)
 EXTENDS Fence
 
 CONSTANTS
   Calls, Epochs,
-  InnerCommits,      \* the inner COMMIT: "after asking", "unchecked", or "refused"
+  InnerCommits,      \* the inner COMMIT: "refused", or in a twin "after asking" or "unchecked"
   KillsOuterAlone,   \* the outer session can end between the answer and the inner COMMIT
   OuterRollsBack,    \* the outer transaction can be rolled back, or its session end, after the inner COMMIT
   LosesAnswers       \* the answer to the inner COMMIT can be lost, so that the outer transaction may end before it takes place

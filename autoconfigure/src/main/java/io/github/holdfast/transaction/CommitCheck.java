@@ -3,11 +3,10 @@ package io.github.holdfast.transaction;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.TransactionExecution;
 
 import io.github.holdfast.LockException;
@@ -33,9 +32,6 @@ final class CommitCheck {
 	private final List<HeldLock> locks;
 
 	private final List<ReplacedVersion> replaced = new ArrayList<>();
-
-	/** Of outer transactions, by their leases. */
-	private final Map<LockLease, Claim> outerClaims = new LinkedHashMap<>(0);
 
 	/**
 	 * Create a check.
@@ -65,25 +61,7 @@ final class CommitCheck {
 				}
 			}
 		}
-		checkOuterClaims();
 		return this.replaced;
-	}
-
-	/**
-	 * Last of all: the database, or whoever takes connections for idle, ends this
-	 * transaction before one that was asked after it.
-	 */
-	private void checkOuterClaims() {
-		this.outerClaims.forEach((lease, claim) -> {
-			claim.notAlone();
-			if (!claim.isHeld(lease)) {
-				HeldLock lock = this.locks.stream()
-					.filter((each) -> each.leases().contains(lease))
-					.findFirst()
-					.orElseThrow();
-				throw lost(lock, lock.leases().indexOf(lease));
-			}
-		});
 	}
 
 	private LockLostException lost(HeldLock lock, int index) {
@@ -134,22 +112,31 @@ final class CommitCheck {
 		}
 		Claim claim = RunningTransaction.claimOf(lease);
 		if (claim != null) {
-			return isClaimHeld(claim, lease);
+			return isClaimHeld(claim, key, lease);
 		}
 		return this.manager.fence().holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
 	}
 
 	/**
 	 * The database may have rolled back what this transaction did first, and let it go
-	 * on. That matters only if the lease may be over, too.
+	 * on. That matters only if the lease may be over, too. An inner transaction has
+	 * nothing that would keep its commit from being overwritten once the outer one is
+	 * rolled back.
 	 */
-	private boolean isClaimHeld(Claim claim, LockLease lease) {
+	private boolean isClaimHeld(Claim claim, String key, LockLease lease) {
 		RunningTransaction running = RunningTransaction.of(this.transaction);
-		if (running == null || !running.hasClaimed(claim)) {
-			this.outerClaims.put(lease, claim);
-			return true;
+		if (running != null && running.hasClaimed(claim)) {
+			return lease.isValid() || claim.isHeld(lease);
 		}
-		return lease.isValid() || claim.isHeld(lease);
+		if (this.transaction.isReadOnly()) {
+			return lease.isValid();
+		}
+		claim.notAlone();
+		throw new ConcurrencyFailureException("Lock " + LockException.quote(key)
+				+ " was written into the fence table by "
+				+ "the outer transaction, which has not been committed, so that an inner transaction cannot be "
+				+ "protected: '" + this.transaction.getTransactionName() + "' was rolled back. Try again: now that "
+				+ "this method is known to have inner transactions, its locks are written before it");
 	}
 
 	/**
