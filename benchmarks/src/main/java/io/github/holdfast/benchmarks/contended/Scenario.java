@@ -20,23 +20,33 @@ enum Scenario {
 	TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2, 8, Set.of(Reach.ALL_JVMS), List.of(Contender.REDISSON)),
 
 	/** Threads of one JVM, each with a transaction. */
-	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1, 16, EnumSet.allOf(Reach.class),
+	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1, 16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
 	/** The same with the setting of the pool that saves round trips. */
 	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1, 16,
-			EnumSet.allOf(Reach.class),
+			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
 	/** The same with the setting of MariaDB's driver that has statements parsed once. */
 	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1,
-			16, EnumSet.allOf(Reach.class),
+			16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
 	/** Each thread with a transaction on a database at the other end of a network. */
 	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1, 16,
-			EnumSet.allOf(Reach.class),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK));
+			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
+
+	/** Each thread with a key, a row and transactions of its own. */
+	DISTINCT_KEYS("a key and a row for each of 16 threads, a transaction on MariaDB", 1, 16, EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC)),
+
+	/** The same on a database at the other end of a network. */
+	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1, 16,
+			EnumSet.allOf(Reach.class), List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC));
 
 	private final String title;
 
@@ -68,12 +78,19 @@ enum Scenario {
 		return this.threads;
 	}
 
+	/**
+	 * Whether no two threads want the same lock.
+	 */
+	boolean hasDistinctKeys() {
+		return this == DISTINCT_KEYS || this == DISTINCT_KEYS_OVER_NETWORK;
+	}
+
 	boolean hasTransactions() {
 		return this != ONE_JVM && this != TWO_JVMS;
 	}
 
 	boolean isOverNetwork() {
-		return this == TRANSACTION_OVER_NETWORK;
+		return this == TRANSACTION_OVER_NETWORK || this == DISTINCT_KEYS_OVER_NETWORK;
 	}
 
 	boolean hasAutoCommit() {

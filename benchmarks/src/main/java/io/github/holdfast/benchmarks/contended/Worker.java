@@ -8,7 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -67,7 +69,7 @@ final class Worker {
 		}
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
 			Worker worker = new Worker(application.getBean(LockClient.class), "inventory:" + contender);
-			Work work = scenario.hasTransactions() ? worker.transactions(application, contender)
+			Work work = scenario.hasTransactions() ? worker.transactions(application, contender, scenario)
 					: worker.counting(Path.of(args[4]));
 			worker.run(scenario.threads(), work, Long.parseLong(args[2]), Long.parseLong(args[3]));
 		}
@@ -79,13 +81,29 @@ final class Worker {
 		}), () -> this.client.run(this.key, counter::increment), counter::value);
 	}
 
-	private Work transactions(ConfigurableApplicationContext application, Contender contender) {
+	private Work transactions(ConfigurableApplicationContext application, Contender contender, Scenario scenario) {
 		TransactionTemplate transactions = application.getBean(TransactionTemplate.class);
 		Stock stock = new Stock(application.getBean(JdbcTemplate.class), contender == Contender.SELECT_FOR_UPDATE);
+		if (scenario.hasDistinctKeys()) {
+			return distinct(transactions, stock, scenario.threads());
+		}
 		transactions.executeWithoutResult((status) -> stock.fill(this.key));
 		return new Work(() -> this.client.runInTransaction(ownKey(), transactions, () -> stock.deducted(this.key)),
 				() -> this.client.runInTransaction(this.key, transactions, () -> stock.deductOne(this.key)),
 				() -> stock.deducted(this.key));
+	}
+
+	/**
+	 * Each round has as many threads as there are keys.
+	 */
+	private Work distinct(TransactionTemplate transactions, Stock stock, int threads) {
+		List<String> keys = IntStream.range(0, threads).mapToObj((i) -> this.key + "-" + i).toList();
+		transactions.executeWithoutResult((status) -> keys.forEach(stock::fill));
+		AtomicInteger next = new AtomicInteger();
+		ThreadLocal<String> own = ThreadLocal.withInitial(() -> keys.get(next.getAndIncrement() % threads));
+		return new Work(() -> this.client.runInTransaction(own.get(), transactions, () -> stock.deducted(own.get())),
+				() -> this.client.runInTransaction(own.get(), transactions, () -> stock.deductOne(own.get())),
+				() -> keys.stream().mapToLong(stock::deducted).sum());
 	}
 
 	private String ownKey() {

@@ -17,15 +17,16 @@ public enum Contender {
 
 	/** Annotated methods, on the backend {@code redis}. */
 	HOLDFAST_REDIS("Holdfast `redis`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.REDIS),
-			"holdfast.backend=redis"),
+			"holdfast.backend=redis", "holdfast.commit-guard=lease"),
 
 	/** The same without passing locks on inside of the JVM. */
 	HOLDFAST_REDIS_NO_HANDOVER("Holdfast `redis`, no handover", HoldfastCalls.class, Reach.ALL_JVMS,
-			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.handover.max-turns=0"),
+			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=lease",
+			"holdfast.handover.max-turns=0"),
 
 	/** A {@code LockTemplate}, on the backend {@code redis}. */
 	HOLDFAST_REDIS_TEMPLATE("Holdfast `redis`, `LockTemplate`", HoldfastTemplate.class, Reach.ALL_JVMS,
-			Set.of(Store.REDIS), "holdfast.backend=redis"),
+			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=lease"),
 
 	/** Annotated methods whose commits ask Redis. */
 	HOLDFAST_REDIS_VERIFY("Holdfast `redis`, `verify`", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.REDIS),
@@ -37,7 +38,12 @@ public enum Contender {
 
 	/** Annotated methods, on the backend {@code redisson}. */
 	HOLDFAST_REDISSON("Holdfast `redisson`", List.of(HoldfastCalls.class, RedissonConfiguration.class), Reach.ALL_JVMS,
-			Set.of(Store.REDIS), "holdfast.backend=redisson"),
+			Set.of(Store.REDIS), "holdfast.backend=redisson", "holdfast.commit-guard=lease"),
+
+	/** The same with commits that are fenced by the database. */
+	HOLDFAST_REDISSON_FENCE("Holdfast `redisson`, `fence`", List.of(HoldfastCalls.class, RedissonConfiguration.class),
+			Reach.TRANSACTIONS, Set.of(Store.REDIS), "holdfast.backend=redisson", "holdfast.commit-guard=fence",
+			"holdfast.fence.initialize-schema=always"),
 
 	/** Annotated methods, on a table. Their commits are fenced by the database. */
 	HOLDFAST_JDBC("Holdfast `jdbc`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.MARIADB),
@@ -51,7 +57,8 @@ public enum Contender {
 
 	/** Annotated methods, on the backend {@code zookeeper}. */
 	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.ZOOKEEPER),
-			"holdfast.backend=zookeeper", "holdfast.zookeeper.connect-string=${benchmark.zookeeper}"),
+			"holdfast.backend=zookeeper", "holdfast.commit-guard=lease",
+			"holdfast.zookeeper.connect-string=${benchmark.zookeeper}"),
 
 	/** Redisson's {@code RLock}. */
 	REDISSON("Redisson 4.7.0, `RLock`", RedissonLockClient.class, Reach.ALL_JVMS, Set.of(Store.REDIS)),
@@ -86,6 +93,9 @@ public enum Contender {
 
 	/** No lock but {@code SELECT … FOR UPDATE} in the transaction. */
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", RowLockClient.class, Reach.TRANSACTIONS, Set.of()),
+
+	/** No lock at all. */
+	NO_LOCK("no lock", RowLockClient.class, Reach.NOBODY, Set.of()),
 
 	/** A fair lock inside of the JVM. */
 	FAIR_REENTRANT_LOCK("fair `ReentrantLock`, in one JVM", ReentrantLockClient.Fair.class, Reach.ONE_JVM, Set.of()),
@@ -198,7 +208,10 @@ public enum Contender {
 		ONE_JVM,
 
 		/** Transactions, so that there must be one. */
-		TRANSACTIONS
+		TRANSACTIONS,
+
+		/** Nothing, for those who want different keys anyway. */
+		NOBODY
 
 	}
 
