@@ -49,6 +49,8 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -79,6 +81,37 @@ class ClaimTests {
 					(sql) -> assertThat(sql).startsWith("UPDATE stock"), (sql) -> assertThat(sql).isEqualTo("commit"));
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void claimTakesOneRoundTripMoreThanTheLevelLease(TestDatabase database) {
+		assertThat(roundTrips(database, CommitGuardLevel.FENCE) - roundTrips(database, CommitGuardLevel.LEASE)).isOne();
+	}
+
+	/**
+	 * How often the database answers during a call, from its begin to its end.
+	 */
+	private int roundTrips(TestDatabase database, CommitGuardLevel level) {
+		DatabaseAccess direct = database.newDatabase();
+		AtomicInteger replies = new AtomicInteger();
+		AtomicInteger found = new AtomicInteger();
+		try (FaultProxy proxy = new FaultProxy(direct.port())) {
+			proxy.beforeReply(replies::incrementAndGet);
+			application(direct.onPort(proxy.port()))
+				.withPropertyValues("holdfast.commit-guard=" + level, "spring.datasource.hikari.maximum-pool-size=1")
+				.run((context) -> {
+					Node node = new Node(context);
+					createTables(node.jdbc);
+					for (int i = 0; i < 10; i++) {
+						replies.set(0);
+						node.take();
+						found.set(replies.get());
+					}
+					assertThat(node.shop.quantity()).isEqualTo(90);
+				});
+		}
+		return found.get();
 	}
 
 	@ParameterizedTest
@@ -498,7 +531,21 @@ class ClaimTests {
 
 	private void run(TestDatabase database, Scenario scenario) {
 		this.redis.command("FLUSHALL");
-		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
+		ApplicationContextRunner application = application(database.newDatabase());
+		application.run((first) -> {
+			createTables(first.getBean(JdbcTemplate.class));
+			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
+		});
+	}
+
+	private static void createTables(JdbcTemplate jdbc) {
+		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
+		jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
+		jdbc.update("INSERT INTO stock VALUES (100)");
+	}
+
+	private ApplicationContextRunner application(DatabaseAccess database) {
+		return LockedApplication.jdbc(database)
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withUserConfiguration(Recording.class)
 			.withBean(Audit.class)
@@ -506,13 +553,6 @@ class ClaimTests {
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
 					"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
 					"holdfast.lease-time=2s", "holdfast.wait-time=30s", "holdfast.handover.max-time=1m");
-		application.run((first) -> {
-			JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
-			jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
-			jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
-			jdbc.update("INSERT INTO stock VALUES (100)");
-			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
-		});
 	}
 
 	/**

@@ -134,6 +134,23 @@ class PausedHoldersTests {
 		}
 	}
 
+	/**
+	 * The row stays locked as long as the transaction is open: for ever, unless the
+	 * database ends it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,?sessionVariables=idle_transaction_timeout=1",
+			"POSTGRESQL,?options=-c%20idle_in_transaction_session_timeout=1000" })
+	void othersGoOnWhenTheDatabaseHasEndedTheTransactionOfAPausedHolder(TestDatabase database, String idle)
+			throws Exception {
+		try (PausedWarehouse warehouse = startClaiming(database, CommitGuardLevel.FENCE, 1, idle)) {
+			for (int i = 0; i < 3; i++) {
+				warehouse.pauseAHolderUntilOthersSell((i == 0) ? "CHECKED" : "READ");
+			}
+			assertThat(warehouse.lostUpdates()).isZero();
+		}
+	}
+
 	private static String claimingPoint(int round) {
 		return switch (round % 3) {
 			case 0 -> "BEGINS";
@@ -143,11 +160,16 @@ class PausedHoldersTests {
 	}
 
 	private static PausedWarehouse startClaiming(TestDatabase database, CommitGuardLevel level, int threads) {
+		return startClaiming(database, level, threads, "");
+	}
+
+	private static PausedWarehouse startClaiming(TestDatabase database, CommitGuardLevel level, int threads,
+			String settings) {
 		RedisServer redis = RedisServer.shared();
 		redis.command("FLUSHALL");
 		return new PausedWarehouse(database,
-				(business) -> ChildJvm.start(ClaimingSalesWorker.class, level.name(), business.url(), business.user(),
-						business.password(), String.valueOf(redis.port()), String.valueOf(threads)));
+				(business) -> ChildJvm.start(ClaimingSalesWorker.class, level.name(), business.url() + settings,
+						business.user(), business.password(), String.valueOf(redis.port()), String.valueOf(threads)));
 	}
 
 }

@@ -63,19 +63,38 @@ final class PausedWarehouse implements AutoCloseable {
 	 * Stop whichever node comes to a point of its sale for longer than its lease.
 	 */
 	void pauseAHolder(String point) throws InterruptedException {
+		ChildJvm node = atPoint(point);
+		node.pause();
+		TimeUnit.NANOSECONDS.sleep(SalesWorker.LEASE_TIME.multipliedBy(3).toNanos() / 2);
+		node.resume();
+	}
+
+	private ChildJvm atPoint(String point) {
 		this.nodes.forEach((node) -> {
 			while (node.poll(point).isPresent()) {
 				// One of the past
 			}
 		});
-		ChildJvm node = Awaitility.await()
+		return Awaitility.await()
 			.pollInterval(Duration.ofMillis(2))
 			.atMost(PATIENCE)
 			.until(() -> this.nodes.stream().filter((it) -> it.poll(point).isPresent()).findAny(), Optional::isPresent)
 			.orElseThrow();
+	}
+
+	/**
+	 * Stop whichever node comes to a point of its sale, until the others have sold.
+	 */
+	void pauseAHolderUntilOthersSell(String point) {
+		ChildJvm node = atPoint(point);
 		node.pause();
-		TimeUnit.NANOSECONDS.sleep(SalesWorker.LEASE_TIME.multipliedBy(3).toNanos() / 2);
-		node.resume();
+		try {
+			long sales = sales();
+			Awaitility.await().atMost(PATIENCE).until(() -> sales() > sales);
+		}
+		finally {
+			node.resume();
+		}
 	}
 
 	void endSales() throws InterruptedException {
