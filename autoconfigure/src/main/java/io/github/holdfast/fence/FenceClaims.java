@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ public final class FenceClaims {
 		}
 	}
 
-	private static boolean claim(Connection connection, FenceStatements statements, List<LockLease> leases)
+	private boolean claim(Connection connection, FenceStatements statements, List<LockLease> leases)
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(statements.claim())) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);
@@ -104,9 +105,11 @@ public final class FenceClaims {
 				statements.setClaim(statement, lease);
 				statement.addBatch();
 			}
+			int[] counts = statement.executeBatch();
 			boolean all = true;
-			for (int count : statement.executeBatch()) {
-				all &= count == 1;
+			for (int i = 0; i < counts.length; i++) {
+				all &= counts[i] == 1
+						|| (counts[i] == Statement.SUCCESS_NO_INFO && isClaimed(connection, leases.get(i)));
 			}
 			return all;
 		}

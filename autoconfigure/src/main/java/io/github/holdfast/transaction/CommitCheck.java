@@ -14,6 +14,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.optimistic.VersionLease;
 
 /**
@@ -66,6 +67,11 @@ final class CommitCheck {
 
 	private LockLostException lost(HeldLock lock, int index) {
 		String key = lock.keys().get(index);
+		FenceClaims claims = this.manager.claims();
+		if (claims != null && claims.isPending(lock.leases().get(index))) {
+			// Another transaction than the one that has claimed it, if any
+			lock.bodyNotAlone();
+		}
 		lock.lost(key);
 		return refused(key, this.manager.lossDetail());
 	}
