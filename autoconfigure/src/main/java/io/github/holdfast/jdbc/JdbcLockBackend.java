@@ -31,9 +31,12 @@ import io.github.holdfast.support.Releases;
  * holder does not change while its transaction reads from a snapshot.
  *
  * <ol>
+ * <li>At first, write owner and the next epoch if the row is there and free, without
+ * having read it, and without waiting for others who have it locked. On MySQL, which
+ * would wait, this step is left out.
  * <li>Read the row without locking it. Another holder's lease that has not run out by the
- * database's clock means: wait and read again. A waiter never writes, so it never blocks
- * behind a commit that has the row locked.
+ * database's clock means: wait and read again. From now on a waiter does not write, so it
+ * never blocks behind a commit that has the row locked.
  * <li>No row: insert one. If another one was faster, read again.
  * <li>Free: write owner and the next epoch, on condition that the epoch is still the one
  * that was read.
@@ -207,6 +210,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 		private boolean written;
 
+		private boolean first = true;
+
 		private Acquisition(LockRequest request) {
 			this.request = request;
 			this.id = LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES);
@@ -236,6 +241,32 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
 			this.written = false;
 			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
+			LockTable.Grant taken = this.first ? takeUnread(timeout) : null;
+			if (taken == null) {
+				taken = readAndTake(timeout);
+			}
+			return (taken != null)
+					? new JdbcLockLease(JdbcLockBackend.this, this.request, this.id, taken.epoch(), deadline) : null;
+		}
+
+		/**
+		 * In a transaction of its own, which locks nothing any more when a row is
+		 * inserted.
+		 */
+		private LockTable.@Nullable Grant takeUnread(Duration timeout) throws SQLException {
+			this.first = false;
+			if (!JdbcLockBackend.this.connections.dialect().skipsLocked()) {
+				return null;
+			}
+			return JdbcLockBackend.this.connections.call((connection, table) -> {
+				this.written = true;
+				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()), timeout);
+				this.written = taken != null;
+				return taken;
+			});
+		}
+
+		private LockTable.@Nullable Grant readAndTake(Duration timeout) throws SQLException {
 			LockTable.Row[] expired = new LockTable.Row[1];
 			LockTable.Grant taken = JdbcLockBackend.this.connections.call((connection, table) -> {
 				LockTable.Row row = table.find(connection, this.id, timeout);
@@ -246,8 +277,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				taken = JdbcLockBackend.this.connections
 					.inTransaction((connection, table) -> takeExpired(connection, table, expired[0], timeout));
 			}
-			return (taken != null)
-					? new JdbcLockLease(JdbcLockBackend.this, this.request, this.id, taken.epoch(), deadline) : null;
+			return taken;
 		}
 
 		private LockTable.@Nullable Grant takeFree(Connection connection, LockTable table, LockTable.Row row,
@@ -279,7 +309,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		}
 
 		private LockTable.Grant grant(LockTable.Row row) {
-			long epoch = Math.max(Math.max(row.epoch() + 1, row.now()), this.request.minEpoch());
+			return grant(Math.max(Math.max(row.epoch() + 1, row.now()), this.request.minEpoch()));
+		}
+
+		private LockTable.Grant grant(long epoch) {
 			return new LockTable.Grant(epoch, this.request.owner(), this.request.holder(), this.request.leaseTime());
 		}
 

@@ -54,9 +54,12 @@ final class LockTable implements FenceRows {
 			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
 			SELECT ?, ?, ?, {now}, {now} + ?, 0, ? FROM (SELECT 1) one WHERE {now} < ?{ignore}""";
 
-	private static final String TAKE = """
-			UPDATE holdfast_lock l SET epoch = ?, owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?
-			WHERE lock_key = ? AND epoch = ?""";
+	private static final String GRANT = "owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?";
+
+	private static final String NEXT_EPOCH = "greatest(epoch + 1, {now}, ?)";
+
+	private static final String TAKE = "UPDATE holdfast_lock l SET epoch = ?, " + GRANT
+			+ " WHERE lock_key = ? AND epoch = ?";
 
 	private static final String TAKE_FREE = TAKE + " AND owner IS NULL";
 
@@ -100,6 +103,8 @@ final class LockTable implements FenceRows {
 
 	private final Map<String, String> resolved;
 
+	private final String takeUnread;
+
 	private final RenewalTable renewals;
 
 	LockTable(SqlDialect dialect) {
@@ -109,7 +114,34 @@ final class LockTable implements FenceRows {
 					(sql) -> sql.replace("{now}", dialect.now())
 						.replace("{renewed}", RenewalTable.OF_HOLDER)
 						.replace("{ignore}", dialect.ignoreDuplicate())));
+		this.takeUnread = dialect
+			.updateSkippingLocked("holdfast_lock", "lock_key", "epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT,
+					"lock_key = ? AND owner IS NULL")
+			.replace("{now}", dialect.now());
 		this.renewals = new RenewalTable(dialect);
+	}
+
+	/**
+	 * Take the row of a lock that nobody has read, if it is there and free, and if nobody
+	 * has it locked.
+	 * @param least the grant if its epoch is the next one, which may be a later one
+	 * @return the grant, or {@code null} if the row was not taken
+	 */
+	@Nullable Grant takeUnread(Connection connection, String id, Grant least, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepareAnswering(connection, this.takeUnread, "epoch",
+				timeout)) {
+			least.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			if (statement.executeUpdate() == 0) {
+				return null;
+			}
+			try (ResultSet rs = statement.getGeneratedKeys()) {
+				if (!rs.next()) {
+					throw new SQLException("The driver does not tell the epoch that was written");
+				}
+				return least.withEpoch(rs.getLong(1));
+			}
+		}
 	}
 
 	/**
@@ -295,6 +327,10 @@ final class LockTable implements FenceRows {
 	 * What is written when a lock is taken.
 	 */
 	record Grant(long epoch, String owner, String holder, Duration leaseTime) {
+
+		private Grant withEpoch(long epoch) {
+			return new Grant(epoch, this.owner, this.holder, this.leaseTime);
+		}
 
 		private void set(PreparedStatement statement) throws SQLException {
 			statement.setLong(1, this.epoch);

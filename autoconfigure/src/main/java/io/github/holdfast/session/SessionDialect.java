@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -22,10 +23,10 @@ import io.github.holdfast.support.LockConfigurationException;
 enum SessionDialect {
 
 	/** Advisory locks, which each database of a server has for itself. */
-	POSTGRESQL(SqlDialect.POSTGRESQL, "SELECT pg_try_advisory_lock(?::bigint)", """
+	POSTGRESQL(List.of(SqlDialect.POSTGRESQL), "SELECT pg_try_advisory_lock(?::bigint)", """
 			SELECT CASE WHEN set_config('lock_timeout', ?, true) IS NOT NULL
 				THEN pg_advisory_lock(?::bigint)::text IS NOT NULL END""", "SELECT pg_advisory_unlock(?::bigint)",
-			"SELECT pg_backend_pid()", "%s", Set.of("55P03", "57014"), Set.of("40P01"),
+			"SELECT pg_backend_pid()", Set.of("55P03", "57014"), Set.of("40P01"),
 			Set.of("57P01", "57P02", "57P05", "25P03")) {
 
 		@Override
@@ -52,8 +53,8 @@ enum SessionDialect {
 	},
 
 	/** {@code GET_LOCK} of MySQL and MariaDB, whose names a server has only once. */
-	MYSQL(SqlDialect.MYSQL, "SELECT GET_LOCK(?, 0)", "SELECT GET_LOCK(?, ?)", "SELECT RELEASE_LOCK(?)",
-			"SELECT CONNECTION_ID()", "LAST_INSERT_ID(%s)", Set.of("1317", "1969", "3024"), Set.of("1213", "3058"),
+	MYSQL(List.of(SqlDialect.MARIADB, SqlDialect.MYSQL), "SELECT GET_LOCK(?, 0)", "SELECT GET_LOCK(?, ?)",
+			"SELECT RELEASE_LOCK(?)", "SELECT CONNECTION_ID()", Set.of("1317", "1969", "3024"), Set.of("1213", "3058"),
 			Set.of("1927")) {
 
 		@Override
@@ -81,7 +82,7 @@ enum SessionDialect {
 
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
-	private final SqlDialect dialect;
+	private final List<SqlDialect> dialects;
 
 	private final String tryLock;
 
@@ -99,14 +100,14 @@ enum SessionDialect {
 
 	private final Set<String> terminatedCodes;
 
-	SessionDialect(SqlDialect dialect, String tryLock, String lock, String unlock, String sessionId, String returned,
+	SessionDialect(List<SqlDialect> dialects, String tryLock, String lock, String unlock, String sessionId,
 			Set<String> waitEndedCodes, Set<String> deadlockCodes, Set<String> terminatedCodes) {
-		this.dialect = dialect;
+		this.dialects = dialects;
 		this.tryLock = tryLock;
 		this.lock = lock;
 		this.unlock = unlock;
 		this.sessionId = sessionId;
-		this.epochs = new SessionEpochs(dialect, returned);
+		this.epochs = new SessionEpochs(dialects.get(0));
 		this.waitEndedCodes = waitEndedCodes;
 		this.deadlockCodes = deadlockCodes;
 		this.terminatedCodes = terminatedCodes;
@@ -115,7 +116,7 @@ enum SessionDialect {
 	static SessionDialect of(Connection connection) throws SQLException {
 		SqlDialect dialect = SqlDialect.of(connection);
 		for (SessionDialect candidate : values()) {
-			if (candidate.dialect == dialect) {
+			if (candidate.dialects.contains(dialect)) {
 				return candidate;
 			}
 		}
@@ -147,7 +148,7 @@ enum SessionDialect {
 	 * Whether the driver tells the database at once when auto-commit is switched.
 	 */
 	boolean sendsAutoCommit() {
-		return this.dialect == SqlDialect.MYSQL;
+		return this == MYSQL;
 	}
 
 	boolean tryLock(Connection connection, String id) throws SQLException {

@@ -31,14 +31,11 @@ final class SessionEpochs {
 
 	private static final String LAST_HOLDER = "SELECT holder, acquired_at, epoch FROM holdfast_lock WHERE lock_key = ?";
 
-	private static final int TIMEOUT_SECONDS = 5;
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final int ATTEMPTS = 5;
 
 	private static final int MAX_HOLDER_LENGTH = 255;
-
-	/** MySQL and MariaDB send what was last given to LAST_INSERT_ID. */
-	private static final String[] EPOCH = { "epoch" };
 
 	private final SqlDialect dialect;
 
@@ -49,12 +46,11 @@ final class SessionEpochs {
 	/**
 	 * Create the epochs of a database.
 	 * @param dialect the words of the database
-	 * @param returned a format that makes the database tell the value of an expression
 	 */
-	SessionEpochs(SqlDialect dialect, String returned) {
+	SessionEpochs(SqlDialect dialect) {
 		this.dialect = dialect;
-		this.raise = resolve(RAISE, returned.formatted("GREATEST(epoch + 1, {now}, ?)"));
-		this.insert = resolve(INSERT, returned.formatted("GREATEST({now}, ?)"));
+		this.raise = resolve(RAISE, dialect.answered("GREATEST(epoch + 1, {now}, ?)"));
+		this.insert = resolve(INSERT, dialect.answered("GREATEST({now}, ?)"));
 	}
 
 	private String resolve(String sql, String epoch) {
@@ -95,8 +91,7 @@ final class SessionEpochs {
 	}
 
 	private @Nullable Long write(Connection connection, String sql, LockRequest request) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
-			statement.setQueryTimeout(TIMEOUT_SECONDS);
+		try (PreparedStatement statement = LockConnections.prepareAnswering(connection, sql, "epoch", TIMEOUT)) {
 			statement.setLong(1, request.minEpoch());
 			String holder = request.holder();
 			statement.setString(2,

@@ -69,13 +69,13 @@ public enum SqlDialect {
 
 	},
 
-	/** MySQL 8.0 or later and MariaDB 10.6 or later. */
-	MYSQL(Set.of("MySQL", "MariaDB"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))",
+	/** MariaDB 10.6 or later. */
+	MARIADB(Set.of("MariaDB"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))",
 			" LOCK IN SHARE MODE", Set.of("1205", "1213", "1020", "3572"), Set.of("1062"),
 			Set.of("1317", "1969", "3024"), Set.of("1142", "1143")) {
 
 		/**
-		 * MySQL, which takes the first part for a comment, waits for the row.
+		 * MySQL takes the first part for a comment.
 		 */
 		@Override
 		public String updateUnlocked(String table, String assignments, String condition) {
@@ -88,13 +88,43 @@ public enum SqlDialect {
 			return " /*M! LOCK IN SHARE MODE SKIP LOCKED */ /*!80000 FOR SHARE SKIP LOCKED */";
 		}
 
+		@Override
+		public String updateSkippingLocked(String table, String key, String assignments, String condition) {
+			return "UPDATE " + table + " SET " + assignments + " WHERE " + key + " = (SELECT " + key + " FROM " + table
+					+ " WHERE " + condition + " FOR UPDATE SKIP LOCKED)";
+		}
+
+		@Override
+		public String answered(String value) {
+			return "last_insert_id(" + value + ")";
+		}
+
+	},
+
+	/** MySQL 8.0 or later, and MariaDB through the driver of MySQL. */
+	MYSQL(Set.of("MySQL"), MARIADB) {
+
 		/**
-		 * The snapshot of a transaction is made by its first read, which an update is
-		 * not.
+		 * MySQL itself waits for the row.
 		 */
 		@Override
-		public String andReadsAreFresh() {
-			return "";
+		public String updateUnlocked(String table, String assignments, String condition) {
+			return MARIADB.updateUnlocked(table, assignments, condition);
+		}
+
+		@Override
+		public String shareLockOfUnlocked() {
+			return MARIADB.shareLockOfUnlocked();
+		}
+
+		@Override
+		public String answered(String value) {
+			return MARIADB.answered(value);
+		}
+
+		@Override
+		public boolean skipsLocked() {
+			return false;
 		}
 
 	},
@@ -107,6 +137,12 @@ public enum SqlDialect {
 		public String upsert(String table, String key, List<String> columns, String query) {
 			return "MERGE INTO " + table + " (" + key + ", " + String.join(", ", columns) + ") KEY (" + key + ") "
 					+ query;
+		}
+
+		@Override
+		public String andReadsAreFresh() {
+			return " AND (SELECT isolation_level FROM information_schema.sessions "
+					+ "WHERE session_id = session_id()) = 'READ COMMITTED'";
 		}
 
 	};
@@ -137,6 +173,11 @@ public enum SqlDialect {
 		this.duplicateCodes = duplicateCodes;
 		this.timeoutCodes = timeoutCodes;
 		this.deniedCodes = deniedCodes;
+	}
+
+	SqlDialect(Set<String> products, SqlDialect like) {
+		this(products, like.now, like.shareLock, like.transientCodes, like.duplicateCodes, like.timeoutCodes,
+				like.deniedCodes);
 	}
 
 	/**
@@ -229,13 +270,45 @@ public enum SqlDialect {
 	}
 
 	/**
+	 * An UPDATE of a row by its primary key that changes nothing if another transaction
+	 * has it locked. H2 waits only if the row fulfils the condition.
+	 * @param table the table
+	 * @param key the column of its primary key
+	 * @param assignments what to set
+	 * @param condition which row
+	 * @return the statement, with the parameters of the assignments and the condition
+	 * @see #skipsLocked()
+	 */
+	public String updateSkippingLocked(String table, String key, String assignments, String condition) {
+		return updateUnlocked(table, assignments, condition);
+	}
+
+	/**
+	 * Whether an update can pass over a row that is locked.
+	 * @return {@code false} if it would wait
+	 */
+	public boolean skipsLocked() {
+		return true;
+	}
+
+	/**
+	 * What to set a column to, so that the driver tells its new value as the generated
+	 * key of the update.
+	 * @param value an expression for the value, which is not 0
+	 * @return the expression to set the column to
+	 */
+	public String answered(String value) {
+		return value;
+	}
+
+	/**
 	 * A condition that holds in transactions whose reads see everything that was
-	 * committed before their first statement had an answer.
+	 * committed before their first statement had an answer. Where the snapshot of a
+	 * transaction is made by its first read, which an update is not, it always holds.
 	 * @return the condition with a leading AND, or an empty text if it always holds
 	 */
 	public String andReadsAreFresh() {
-		return " AND (SELECT isolation_level FROM information_schema.sessions "
-				+ "WHERE session_id = session_id()) = 'READ COMMITTED'";
+		return "";
 	}
 
 	private static String insert(String table, String key, List<String> columns) {

@@ -126,6 +126,37 @@ class JdbcLockRowTests {
 		}
 	}
 
+	/**
+	 * The database computes it, and the driver tells it: also one that is no exact
+	 * floating-point number.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void epochOfALockThatWasFreeIsExactlyTheOneInItsRow(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+			LockLease first = acquire(backend, PATIENCE);
+			assertThat(first).isNotNull();
+			first.release().toCompletableFuture().join();
+			LockLease second = acquire(backend, PATIENCE);
+			assertThat(second).isNotNull();
+			assertThat(second.epoch()).isGreaterThan(first.epoch())
+				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
+			second.release().toCompletableFuture().join();
+			jdbc.update("UPDATE holdfast_lock SET epoch = ?", Long.MAX_VALUE - 4);
+			LockLease third = acquire(backend, PATIENCE);
+			assertThat(third).isNotNull();
+			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
+			third.release().toCompletableFuture().join();
+			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
+					PATIENCE, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
+			assertThat(atLeast).isNotNull();
+			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
+				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
+		}
+	}
+
 	@ParameterizedTest(name = "{0}, {1}")
 	@MethodSource("transactionAwareDataSources")
 	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database, TransactionAware kind) {

@@ -90,12 +90,13 @@ class ClaimTests {
 	}
 
 	/**
-	 * How often the database answers during a call, from its begin to its end.
+	 * How often the database answers during a call at least, from its begin to its end: an
+	 * answer may come in parts, and the pool may look whether a connection is alive.
 	 */
 	private int roundTrips(TestDatabase database, CommitGuardLevel level) {
 		DatabaseAccess direct = database.newDatabase();
 		AtomicInteger replies = new AtomicInteger();
-		AtomicInteger found = new AtomicInteger();
+		AtomicInteger fewest = new AtomicInteger(Integer.MAX_VALUE);
 		try (FaultProxy proxy = new FaultProxy(direct.port())) {
 			proxy.beforeReply(replies::incrementAndGet);
 			application(direct.onPort(proxy.port()))
@@ -106,12 +107,12 @@ class ClaimTests {
 					for (int i = 0; i < 10; i++) {
 						replies.set(0);
 						node.take();
-						found.set(replies.get());
+						fewest.accumulateAndGet(replies.get(), Math::min);
 					}
 					assertThat(node.shop.quantity()).isEqualTo(90);
 				});
 		}
-		return found.get();
+		return fewest.get();
 	}
 
 	@ParameterizedTest
