@@ -1,45 +1,50 @@
 package io.github.holdfast.core;
 
 /**
- * The transaction that a body consists of, and whether it <b>claims</b> its locks: writes
- * their rows of the fence table itself, as its first statement, so that no transaction
- * has to do that before it.
+ * The transaction that a body consists of, and whether it is <b>alone</b>: without others
+ * beside it, and without callbacks that may work in the database. Then it may
+ * <b>claim</b> its locks: write their rows of the fence table itself, as its first
+ * statement, so that no transaction has to do that before it. And it may release them by
+ * its commit, so that no transaction has to do that after it.
  *
  * <p>
- * That is learnt from the calls. A claim lasts as long as its transaction, and protects
- * nothing that goes on inside or after it in transactions of its own. So a body claims
- * when it has been seen to have one transaction without callbacks that may work in the
- * database, and never again when it has been seen to have more. Safe for use by many
- * threads.
+ * That is learnt from the calls. Both last as long as the transaction, and protect
+ * nothing that goes on inside or after it in transactions of its own. So it counts as
+ * alone when it has been seen to be, and never again when the body has been seen to have
+ * more. Safe for use by many threads.
  */
 public final class BodyTransaction {
 
 	private final String name;
 
-	private volatile Claiming claiming;
+	private volatile boolean claimable;
 
-	private BodyTransaction(String name, Claiming claiming) {
+	private volatile Alone alone;
+
+	private BodyTransaction(String name, boolean claimable, Alone alone) {
 		this.name = name;
-		this.claiming = claiming;
+		this.claimable = claimable;
+		this.alone = alone;
 	}
 
 	/**
-	 * A transaction that never claims.
+	 * A transaction of which nothing is learnt, so that it never claims or releases.
 	 * @param name its name
 	 * @return the transaction
 	 */
 	public static BodyTransaction of(String name) {
-		return new BodyTransaction(name, Claiming.NEVER);
+		return new BodyTransaction(name, false, Alone.NO);
 	}
 
 	/**
-	 * A transaction that claims when its calls have shown that it can. {@link #begun()}
-	 * has to be called first of all inside of it, and the body may be called twice.
+	 * A transaction that claims or releases when its calls have shown that it can.
+	 * {@link #begun()} has to be called first of all inside of it, and the body may be
+	 * called twice. Nothing but the transaction may be inside of the locks.
 	 * @param name its name
 	 * @return the transaction
 	 */
 	public static BodyTransaction claiming(String name) {
-		return new BodyTransaction(name, Claiming.UNTRIED);
+		return new BodyTransaction(name, true, Alone.UNKNOWN);
 	}
 
 	/**
@@ -62,7 +67,7 @@ public final class BodyTransaction {
 	 * Whether the next call will claim.
 	 */
 	boolean claims() {
-		return this.claiming == Claiming.POSSIBLE;
+		return this.claimable && isAlone();
 	}
 
 	/**
@@ -70,29 +75,42 @@ public final class BodyTransaction {
 	 * @return {@code false} for good if it is known that none will
 	 */
 	public boolean mayClaim() {
-		return this.claiming != Claiming.NEVER;
+		return this.claimable && this.alone != Alone.NO;
+	}
+
+	/**
+	 * Whether the calls so far have done nothing but this transaction.
+	 */
+	boolean isAlone() {
+		return this.alone == Alone.YES;
 	}
 
 	/**
 	 * Note that a body had committed this transaction and no other work in the database.
 	 */
 	synchronized void wasAlone() {
-		if (this.claiming == Claiming.UNTRIED) {
-			this.claiming = Claiming.POSSIBLE;
+		if (this.alone == Alone.UNKNOWN) {
+			this.alone = Alone.YES;
 		}
 	}
 
 	/**
-	 * Note that a claim of this transaction would not protect all that the body does, or
-	 * that there is nothing to claim.
+	 * Note that this transaction is not all that the body does.
 	 */
-	synchronized void neverClaims() {
-		this.claiming = Claiming.NEVER;
+	synchronized void notAlone() {
+		this.alone = Alone.NO;
 	}
 
-	private enum Claiming {
+	/**
+	 * Note that this transaction cannot claim, or that there is nothing to claim.
+	 */
+	void neverClaims() {
+		this.claimable = false;
+	}
 
-		UNTRIED, POSSIBLE, NEVER
+	private enum Alone {
+
+		UNKNOWN, YES, NO
 
 	}
 

@@ -23,9 +23,6 @@ final class Commits {
 	/** The transaction that the body consists of, unless it joins one. */
 	private final @Nullable BodyTransaction bodyTransaction;
 
-	/** Whether there is something to claim locks with. */
-	private final boolean mayClaim;
-
 	private final boolean claims;
 
 	private final CleanUps cleanUps;
@@ -51,7 +48,6 @@ final class Commits {
 
 	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim, CleanUps cleanUps) {
 		this.bodyTransaction = bodyTransaction;
-		this.mayClaim = mayClaim;
 		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims();
 		this.cleanUps = cleanUps;
 	}
@@ -89,9 +85,25 @@ final class Commits {
 	}
 
 	/**
-	 * Note that a claim would not protect all that the body does.
+	 * Whether a transaction is the body's, and is known to be all that the body does.
+	 */
+	boolean isBodyAlone(TransactionExecution transaction) {
+		return isBody(transaction) && this.bodyAlone && this.bodyTransaction != null && this.bodyTransaction.isAlone();
+	}
+
+	/**
+	 * Note that the body's transaction is not all that the body does.
 	 */
 	void bodyNotAlone() {
+		if (this.bodyTransaction != null) {
+			this.bodyTransaction.notAlone();
+		}
+	}
+
+	/**
+	 * Note that the body's transaction cannot claim.
+	 */
+	void bodyCannotClaim() {
 		if (this.bodyTransaction != null) {
 			this.bodyTransaction.neverClaims();
 		}
@@ -145,7 +157,7 @@ final class Commits {
 		if (!this.bodyAlone) {
 			bodyNotAlone();
 		}
-		else if (this.bodyCommitted && this.mayClaim && this.bodyTransaction != null) {
+		else if (this.bodyCommitted && this.bodyTransaction != null) {
 			this.bodyTransaction.wasAlone();
 		}
 	}

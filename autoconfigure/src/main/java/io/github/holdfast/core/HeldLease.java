@@ -204,7 +204,11 @@ final class HeldLease {
 		}
 	}
 
-	private void stopRenewal() {
+	/**
+	 * Renew no more. What an answer that is still under way says does not matter any
+	 * more.
+	 */
+	void stopRenewal() {
 		this.stopped = true;
 		LockRenewal.Entry renewals = this.renewals;
 		if (renewals != null) {

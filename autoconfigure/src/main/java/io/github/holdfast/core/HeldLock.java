@@ -59,6 +59,23 @@ public interface HeldLock extends LockContext {
 	boolean isBody(TransactionExecution transaction);
 
 	/**
+	 * Whether nothing is left to do under this lock once a transaction has been
+	 * committed: it is known to be all that the body does, all leases are this lock's
+	 * own, and none is to be kept for longer.
+	 * @param transaction the transaction
+	 * @return {@code false} also if that is not known
+	 */
+	boolean mayEndWith(TransactionExecution transaction);
+
+	/**
+	 * Notes that the commit of a transaction is going to release all leases of this lock,
+	 * so that they are not renewed any more. If it is rolled back, they are released as
+	 * usual.
+	 * @param transaction the transaction
+	 */
+	void endsWith(TransactionExecution transaction);
+
+	/**
 	 * Lets the body's transaction, in which nothing has been done yet, claim the leases
 	 * of this lock, if it is one that does so and has not been asked before.
 	 * @throws ClaimRefusedException if it cannot
@@ -66,8 +83,8 @@ public interface HeldLock extends LockContext {
 	void claim();
 
 	/**
-	 * Notes that a claim of the body's transaction does not protect all that the body
-	 * does, so that later calls do not claim.
+	 * Notes that the body's transaction is not all that the body does, so that later
+	 * calls neither claim nor release by it.
 	 */
 	void bodyNotAlone();
 

@@ -225,6 +225,19 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	@Override
+	public boolean mayEndWith(TransactionExecution transaction) {
+		return this.commits.isBodyAlone(transaction) && this.state.get() == State.OPEN && this.registrar == null
+				&& canBeHandedOver() && mode() == LockRequest.Mode.EXCLUSIVE
+				&& this.acquired.size() == this.leases.size()
+				&& this.acquired.stream().allMatch((lease) -> lease.restOfMinHoldTime().isZero());
+	}
+
+	@Override
+	public void endsWith(TransactionExecution transaction) {
+		this.acquired.forEach(HeldLease::stopRenewal);
+	}
+
+	@Override
 	public void bodyNotAlone() {
 		this.commits.bodyNotAlone();
 	}
@@ -245,7 +258,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		catch (ClaimRefusedException ex) {
 			logger.debug("Lock '{}': {}", name(), ex.getMessage());
 			if (ex.isLasting()) {
-				bodyNotAlone();
+				this.commits.bodyCannotClaim();
 			}
 			this.bodyRefused = true;
 			throw ex;

@@ -31,6 +31,27 @@ public interface Fence {
 	boolean holds(DataSource managed, LockLease lease, boolean readOnly);
 
 	/**
+	 * Whether the transactions of a manager can release locks by their commits. Default:
+	 * no.
+	 * @param managed the DataSource of the manager
+	 * @return {@code false} also if that is not known yet
+	 */
+	default boolean canRelease(DataSource managed) {
+		return false;
+	}
+
+	/**
+	 * Check a lease as {@link #holds} does, and let the commit of the transaction release
+	 * the lock. Only where {@link #canRelease} says so.
+	 * @param managed the DataSource of the transaction's manager
+	 * @param lease the lease
+	 * @return {@code false} if the lease has been superseded
+	 */
+	default boolean release(DataSource managed, LockLease lease) {
+		throw new UnsupportedOperationException("The lock is not in this database");
+	}
+
+	/**
 	 * How transactions write leases into the rows themselves.
 	 * @return the claims, or {@code null} if leases are written when they are granted
 	 */

@@ -87,4 +87,11 @@ public interface FenceRows {
 	 */
 	@Nullable String removeHolder();
 
+	/**
+	 * The statement that releases the lock of a holder, if its row is the lock itself.
+	 * @return the statement, with epoch, owner and the key as parameters, or {@code null}
+	 * if the lock is elsewhere
+	 */
+	@Nullable String releaseHolder();
+
 }

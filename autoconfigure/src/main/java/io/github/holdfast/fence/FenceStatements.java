@@ -175,4 +175,9 @@ final class FenceStatements implements FenceRows {
 		return REMOVE_HOLDER;
 	}
 
+	@Override
+	public @Nullable String releaseHolder() {
+		return null;
+	}
+
 }

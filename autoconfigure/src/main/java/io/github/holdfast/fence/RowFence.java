@@ -13,6 +13,8 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.sql.SqlDialect;
@@ -126,16 +128,30 @@ public final class RowFence implements Fence {
 	 */
 	@Override
 	public boolean holds(DataSource managed, LockLease lease, boolean readOnly) {
-		return TransactionConnection.use(managed, lease.key(), (connection) -> check(connection, lease, readOnly));
+		return TransactionConnection.use(managed, lease.key(),
+				(connection) -> check(connection, lease, (rows) -> check(connection, rows, lease, readOnly)));
 	}
 
-	private boolean check(TransactionConnection connection, LockLease lease, boolean readOnly) throws SQLException {
+	/**
+	 * Where the lock is in the row itself, and the transactions are those of the pool,
+	 * and so of the user, that may change it. Known from the first check on.
+	 */
+	@Override
+	public boolean canRelease(DataSource managed) {
+		FenceRows known = this.known;
+		return known != null && known.releaseHolder() != null && managed == dataSource();
+	}
+
+	@Override
+	public boolean release(DataSource managed, LockLease lease) {
+		return TransactionConnection.use(managed, lease.key(),
+				(connection) -> check(connection, lease, (rows) -> release(connection, rows, lease)));
+	}
+
+	private boolean check(TransactionConnection connection, LockLease lease, Check check) throws SQLException {
 		FenceRows rows = rows(connection.get());
-		String asksWhetherReadOnly = readOnly ? rows.dialect().readOnly() : null;
 		try {
-			Boolean held = (asksWhetherReadOnly != null) ? checkReadOnly(connection, rows, lease, asksWhetherReadOnly)
-					: null;
-			return (held != null) ? held : checkAndLock(connection, rows, lease);
+			return check.on(rows);
 		}
 		catch (SQLException ex) {
 			if (rows.dialect().isConcurrencyFailure(ex)) {
@@ -144,6 +160,24 @@ public final class RowFence implements Fence {
 			}
 			throw ex;
 		}
+	}
+
+	private static boolean release(TransactionConnection connection, FenceRows rows, LockLease lease)
+			throws SQLException {
+		String sql = rows.releaseHolder();
+		Assert.state(sql != null, "The lock is elsewhere");
+		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+			rows.setHolder(statement, lease);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	private static boolean check(TransactionConnection connection, FenceRows rows, LockLease lease, boolean readOnly)
+			throws SQLException {
+		String asksWhetherReadOnly = readOnly ? rows.dialect().readOnly() : null;
+		Boolean held = (asksWhetherReadOnly != null) ? checkReadOnly(connection, rows, lease, asksWhetherReadOnly)
+				: null;
+		return (held != null) ? held : checkAndLock(connection, rows, lease);
 	}
 
 	/**
@@ -204,6 +238,16 @@ public final class RowFence implements Fence {
 		try (ResultSet rs = statement.executeQuery()) {
 			return rs.next();
 		}
+	}
+
+	/**
+	 * A check of a row in a transaction.
+	 */
+	@FunctionalInterface
+	private interface Check {
+
+		boolean on(FenceRows rows) throws SQLException;
+
 	}
 
 }

@@ -8,12 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.support.KeyedPermits;
+import io.github.holdfast.support.ReleasedByCommit;
 
 /**
  * The lease of a cohort for one of its threads, until that one gives it back or hands it
  * over.
  */
-final class TurnLease implements LockLease {
+final class TurnLease implements ReleasedByCommit {
 
 	private static final CompletionStage<Boolean> ENDED = CompletableFuture.completedStage(false);
 
@@ -103,6 +104,20 @@ final class TurnLease implements LockLease {
 	 */
 	LockLease ofStore() {
 		return this.cohort.lease();
+	}
+
+	/**
+	 * As long as nobody waits. One who comes later asks the store.
+	 */
+	@Override
+	public boolean isLast() {
+		return !this.ended && ofStore() instanceof ReleasedByCommit lease && lease.isLast()
+				&& !this.permit.isWaitedFor();
+	}
+
+	@Override
+	public void releasedByCommit() {
+		((ReleasedByCommit) ofStore()).releasedByCommit();
 	}
 
 	/**

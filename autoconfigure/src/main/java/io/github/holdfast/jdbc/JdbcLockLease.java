@@ -6,11 +6,12 @@ import java.util.concurrent.CompletionStage;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.ExpiringLease;
+import io.github.holdfast.support.ReleasedByCommit;
 
 /**
  * A row of the lock table that carries this owner.
  */
-final class JdbcLockLease extends ExpiringLease {
+final class JdbcLockLease extends ExpiringLease implements ReleasedByCommit {
 
 	private final JdbcLockBackend backend;
 
@@ -30,6 +31,16 @@ final class JdbcLockLease extends ExpiringLease {
 	@Override
 	protected CompletionStage<Boolean> giveBack() {
 		return this.backend.release(request(), this.id, end());
+	}
+
+	@Override
+	public boolean isLast() {
+		return true;
+	}
+
+	@Override
+	public void releasedByCommit() {
+		givenBack();
 	}
 
 }

@@ -71,9 +71,11 @@ final class LockTable implements FenceRows {
 	private static final String TAKE_EXPIRED = TAKE
 			+ " AND COALESCE((SELECT r.expires_at FROM holdfast_renewal r WHERE {renewed}), l.expires_at) <= {now}";
 
-	private static final String RELEASE = """
-			UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}
-			WHERE lock_key = ? AND owner = ?""";
+	private static final String FREE = "UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}";
+
+	private static final String RELEASE = FREE + " WHERE lock_key = ? AND owner = ?";
+
+	private static final String RELEASE_HOLDER = FREE + " WHERE epoch = ? AND owner = ? AND lock_key = ?";
 
 	private static final String OF_HOLDER = " FROM holdfast_lock WHERE epoch = ? AND owner = ? AND lock_key = ?";
 
@@ -109,7 +111,8 @@ final class LockTable implements FenceRows {
 
 	LockTable(SqlDialect dialect) {
 		this.dialect = dialect;
-		this.resolved = Stream.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE, INSERT_VERSION)
+		this.resolved = Stream
+			.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE, RELEASE_HOLDER, INSERT_VERSION)
 			.collect(Collectors.toUnmodifiableMap(Function.identity(),
 					(sql) -> sql.replace("{now}", dialect.now())
 						.replace("{renewed}", RenewalTable.OF_HOLDER)
@@ -270,6 +273,11 @@ final class LockTable implements FenceRows {
 	@Override
 	public @Nullable String removeHolder() {
 		return null;
+	}
+
+	@Override
+	public String releaseHolder() {
+		return resolved(RELEASE_HOLDER);
 	}
 
 	private PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {

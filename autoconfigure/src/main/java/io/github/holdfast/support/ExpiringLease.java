@@ -36,6 +36,8 @@ public abstract class ExpiringLease extends GrantedLease {
 
 	private volatile boolean lost;
 
+	private volatile boolean givenBack;
+
 	/**
 	 * Create a lease that was just granted.
 	 * @param request what was asked for
@@ -161,11 +163,21 @@ public abstract class ExpiringLease extends GrantedLease {
 		return !this.ended;
 	}
 
+	/**
+	 * Note that the lock was given back in another way, while it was ours. What renewals
+	 * say that were answered later does not matter.
+	 */
+	protected final void givenBack() {
+		this.givenBack = true;
+		this.ended = true;
+	}
+
 	@Override
 	public final CompletionStage<Boolean> release() {
 		this.ended = true;
-		return (this.released.compareAndSet(false, true) && !this.lost) ? giveBack()
-				: CompletableFuture.completedStage(false);
+		boolean first = this.released.compareAndSet(false, true);
+		return (first && !this.givenBack && !this.lost) ? giveBack()
+				: CompletableFuture.completedStage(first && this.givenBack);
 	}
 
 }

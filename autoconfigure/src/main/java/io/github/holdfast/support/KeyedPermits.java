@@ -3,6 +3,7 @@ package io.github.holdfast.support;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -252,6 +253,19 @@ public final class KeyedPermits<T> {
 		 */
 		public boolean isHeld() {
 			return this.state.isHeld();
+		}
+
+		/**
+		 * Whether another thread waits for the permit.
+		 * @return {@code false} also once it was released
+		 */
+		public boolean isWaitedFor() {
+			AtomicBoolean waitedFor = new AtomicBoolean();
+			KeyedPermits.this.permits.computeIfPresent(this.key, (key, held) -> {
+				waitedFor.setPlain(held == this && !this.waiters.isEmpty());
+				return held;
+			});
+			return waitedFor.getPlain();
 		}
 
 		/**

@@ -6,6 +6,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.TransactionExecution;
 
@@ -32,16 +34,21 @@ final class CommitCheck {
 
 	private final List<HeldLock> locks;
 
+	private final @Nullable CommitRelease release;
+
 	private final List<ReplacedVersion> replaced = new ArrayList<>();
 
 	/**
 	 * Create a check.
 	 * @param locks the locks, outer ones first
+	 * @param release what the commit is to release, or {@code null}
 	 */
-	CommitCheck(GuardedManager manager, TransactionExecution transaction, List<HeldLock> locks) {
+	CommitCheck(GuardedManager manager, TransactionExecution transaction, List<HeldLock> locks,
+			@Nullable CommitRelease release) {
 		this.manager = manager;
 		this.transaction = transaction;
 		this.locks = locks;
+		this.release = release;
 	}
 
 	/**
@@ -119,6 +126,9 @@ final class CommitCheck {
 		Claim claim = RunningTransaction.claimOf(lease);
 		if (claim != null) {
 			return isClaimHeld(claim, key, lease);
+		}
+		if (this.release != null && this.release.isOf(lock)) {
+			return this.manager.fence().release(this.manager.dataSource(), lease);
 		}
 		return this.manager.fence().holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
 	}

@@ -95,14 +95,23 @@ final class CommitGuard implements TransactionExecutionListener {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		CommitCheck check = new CommitCheck(this.manager, transaction, locks);
+		CommitRelease release = canRelease(running, transaction) ? CommitRelease.of(transaction, locks) : null;
+		CommitCheck check = new CommitCheck(this.manager, transaction, locks, release);
 		List<ReplacedVersion> replaced = check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		running.checked(replaced);
+		running.checked(replaced, release);
 		check.noteGuarded();
+	}
+
+	/**
+	 * Not if anything may be done after the commit that no check would see.
+	 */
+	private boolean canRelease(RunningTransaction running, TransactionExecution transaction) {
+		return !transaction.isReadOnly() && this.manager.canRelease() && this.manager.isOnlyListener(this)
+				&& this.seesAll.getAsBoolean() && !running.hasCallbacksNow() && !BoundResourcesRule.isAnythingLeft();
 	}
 
 	@Override

@@ -183,6 +183,13 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Whether the commits of this manager can release locks.
+	 */
+	boolean canRelease() {
+		return guarding() == CommitGuardLevel.FENCE && fence().canRelease(dataSource());
+	}
+
+	/**
 	 * The connection of the transaction that runs on this thread.
 	 * @return {@code null} if something may have been done in the transaction
 	 */

@@ -88,6 +88,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	private @Nullable Claim claim;
 
+	private @Nullable CommitRelease release;
+
 	/** Why what callbacks have written was rolled back, until the caller is told. */
 	private @Nullable LockOverlapException overlap;
 
@@ -393,11 +395,13 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	/**
 	 * Note that all locks allow the commit.
 	 * @param versions those that it replaces
+	 * @param release what it releases, or {@code null}
 	 */
-	void checked(List<ReplacedVersion> versions) {
+	void checked(List<ReplacedVersion> versions, @Nullable CommitRelease release) {
 		lookAtCallbacks();
 		this.phase = Phase.CHECKED;
 		this.versions = versions;
+		this.release = release;
 	}
 
 	/**
@@ -430,6 +434,14 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
+	 * Whether callbacks may do more than the transaction, as far as they are there yet.
+	 */
+	boolean hasCallbacksNow() {
+		lookAtCallbacks();
+		return this.callbacksOfOthers;
+	}
+
+	/**
 	 * Whether callbacks may have done more than the transaction.
 	 */
 	boolean hadCallbacks() {
@@ -441,6 +453,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		this.phase = Phase.ENDED;
 		if (this.claim != null) {
 			this.claim.committed();
+		}
+		if (this.release != null) {
+			this.release.committed();
 		}
 	}
 
@@ -507,7 +522,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			return;
 		}
 		try {
-			new CommitCheck(this.manager, this.transaction, locks).run();
+			new CommitCheck(this.manager, this.transaction, locks, null).run();
 			this.manager.commitPendingWork(locks.get(0).keys().get(0));
 		}
 		catch (LockLostException ex) {

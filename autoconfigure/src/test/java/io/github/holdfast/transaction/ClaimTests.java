@@ -90,8 +90,8 @@ class ClaimTests {
 	}
 
 	/**
-	 * How often the database answers during a call at least, from its begin to its end: an
-	 * answer may come in parts, and the pool may look whether a connection is alive.
+	 * How often the database answers during a call at least, from its begin to its end:
+	 * an answer may come in parts, and the pool may look whether a connection is alive.
 	 */
 	private int roundTrips(TestDatabase database, CommitGuardLevel level) {
 		DatabaseAccess direct = database.newDatabase();
