@@ -48,7 +48,8 @@ final class Commits {
 
 	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim, CleanUps cleanUps) {
 		this.bodyTransaction = bodyTransaction;
-		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims();
+		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims()
+				&& TransactionSynchronizationManager.getResourceMap().isEmpty();
 		this.cleanUps = cleanUps;
 	}
 
@@ -63,7 +64,9 @@ final class Commits {
 	}
 
 	/**
-	 * Whether the body's transaction is going to claim the locks.
+	 * Whether the body's transaction is going to claim the locks. Not with a session that
+	 * is bound to the thread, of an open view or an outer transaction: if the claim was
+	 * refused, the rollback would clear it.
 	 */
 	boolean claims() {
 		return this.claims;

@@ -109,7 +109,7 @@ public final class FenceClaims {
 			boolean all = true;
 			for (int i = 0; i < counts.length; i++) {
 				all &= counts[i] == 1
-						|| (counts[i] == Statement.SUCCESS_NO_INFO && isClaimed(connection, leases.get(i)));
+						|| (counts[i] == Statement.SUCCESS_NO_INFO && isClaimed(connection, statements, leases.get(i)));
 			}
 			return all;
 		}
@@ -140,25 +140,24 @@ public final class FenceClaims {
 		}
 	}
 
+	private static boolean isClaimed(Connection connection, FenceStatements statements, LockLease lease)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(statements.ofHolder("1"))) {
+			statement.setQueryTimeout(TIMEOUT_SECONDS);
+			statements.setHolder(statement, lease);
+			return finds(statement);
+		}
+	}
+
 	/**
-	 * Whether a transaction still has the row of a lease that it has written.
-	 * @param connection the connection of the transaction
+	 * Note that the row of a lease was found not to name it.
 	 * @param lease the lease
-	 * @return {@code false} also if the connection is broken
+	 * @return whether it was not expected to
 	 */
-	public boolean isClaimed(Connection connection, LockLease lease) {
-		try {
-			FenceStatements statements = statements(connection);
-			try (PreparedStatement statement = connection.prepareStatement(statements.ofHolder("1"))) {
-				statement.setQueryTimeout(TIMEOUT_SECONDS);
-				statements.setHolder(statement, lease);
-				return finds(statement);
-			}
-		}
-		catch (SQLException ex) {
-			logger.debug("A transaction does not have what it has claimed any more", ex);
-			return false;
-		}
+	public boolean lost(LockLease lease) {
+		boolean pending = isPending(lease);
+		this.installed.forget(lease.key());
+		return pending;
 	}
 
 	private static boolean finds(PreparedStatement statement) throws SQLException {

@@ -40,8 +40,12 @@ final class FenceStatements implements FenceRows {
 
 	private static final String OF_HOLDER = " FROM holdfast_fence WHERE epoch = ? AND owner = ? AND " + KEY;
 
-	/** Not over a later holder, and not over another one with the same epoch. */
-	private static final String CLAIMABLE = KEY + " AND (epoch < ? OR (epoch = ? AND owner = ?))";
+	/**
+	 * Not over a later holder, and not over another one with the same epoch. An
+	 * optimistic holder must see that there is an exclusive one, so a row without an
+	 * owner does not do.
+	 */
+	private static final String CLAIMABLE = KEY + " AND owner <> '' AND (epoch < ? OR (epoch = ? AND owner = ?))";
 
 	private static final String REMOVE_HOLDER = "UPDATE holdfast_fence SET owner = '' WHERE epoch = ? AND owner = ? AND "
 			+ KEY;

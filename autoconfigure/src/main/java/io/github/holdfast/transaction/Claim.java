@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.sql.Connection;
 import java.util.List;
 
 import io.github.holdfast.LockLease;
@@ -20,24 +19,14 @@ final class Claim {
 
 	private final FenceClaims claims;
 
-	private final Connection connection;
-
-	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims, Connection connection) {
+	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims) {
 		this.lock = lock;
 		this.leases = leases;
 		this.claims = claims;
-		this.connection = connection;
 	}
 
 	boolean covers(LockLease lease) {
 		return this.leases.contains(lease);
-	}
-
-	/**
-	 * Ask the database whether the transaction still has the row of a lease.
-	 */
-	boolean isHeld(LockLease lease) {
-		return this.claims.isClaimed(this.connection, lease);
 	}
 
 	/**

@@ -75,7 +75,7 @@ final class CommitCheck {
 	private LockLostException lost(HeldLock lock, int index) {
 		String key = lock.keys().get(index);
 		FenceClaims claims = this.manager.claims();
-		if (claims != null && claims.isPending(lock.leases().get(index))) {
+		if (claims != null && claims.lost(lock.leases().get(index))) {
 			// Another transaction than the one that has claimed it, if any
 			lock.bodyNotAlone();
 		}
@@ -142,7 +142,7 @@ final class CommitCheck {
 	private boolean isClaimHeld(Claim claim, String key, LockLease lease) {
 		RunningTransaction running = RunningTransaction.of(this.transaction);
 		if (running != null && running.hasClaimed(claim)) {
-			return lease.isValid() || claim.isHeld(lease);
+			return lease.isValid() || this.manager.fence().holds(this.manager.dataSource(), lease, false);
 		}
 		if (this.transaction.isReadOnly()) {
 			return lease.isValid();

@@ -283,6 +283,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (pending.isEmpty()) {
 			return null;
 		}
+		if (lock.holders().size() > 1) {
+			throw ClaimRefusedException.thisTime(lock, "some are those of an outer call");
+		}
 		if (this.manager.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
 			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table");
 		}
@@ -291,7 +294,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
 		}
 		if (claims.claim(connection, pending)) {
-			return new Claim(lock, pending, claims, connection);
+			return new Claim(lock, pending, claims);
 		}
 		throw claims.isPossible(connection)
 				? ClaimRefusedException.thisTime(lock, "a row is locked, missing or that of a later holder")

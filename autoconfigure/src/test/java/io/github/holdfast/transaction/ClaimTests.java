@@ -48,6 +48,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -316,6 +317,43 @@ class ClaimTests {
 				await().atMost(PATIENCE).until(() -> !lock.isValid());
 			}));
 			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	/**
+	 * What the statement that ends the claim implicitly has committed is seen in the
+	 * snapshot that is read afterwards.
+	 */
+	@Test
+	void claimThatWasCommittedImplicitlyDoesNotOutliveTheLease() {
+		run(TestDatabase.MARIADB, (nodes) -> {
+			nodes.bothClaim();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.shop.take(() -> {
+				LockContext lock = LockContext.current().orElseThrow();
+				nodes.first.jdbc.execute("TRUNCATE TABLE audit");
+				nodes.first.shop.quantity();
+				this.redis.command("FLUSHALL");
+				CompletableFuture.runAsync(nodes.second::take).join();
+				await().atMost(PATIENCE).until(() -> !lock.isValid());
+			}));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	/**
+	 * They look for the holder in the row, which shows one that has claimed only at the
+	 * end.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void holderAfterAnOptimisticOneDoesNotClaim(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothClaim();
+			nodes.second.shop.takeOptimistically();
+			List<String> statements = nodes.first.statementsOf(nodes.first::take);
+			assertThat(statements).anyMatch((sql) -> sql.startsWith("SELECT 1 FROM holdfast_fence"));
+			assertThat(nodes.first.statementsOf(nodes.first::take)).hasSize(3);
+			assertThat(nodes.quantity()).isEqualTo(95);
 		});
 	}
 
@@ -652,6 +690,13 @@ class ClaimTests {
 		@Transactional
 		public void takeOf(IntSupplier quantity) {
 			this.jdbc.update("UPDATE stock SET quantity = ?", quantity.getAsInt() - 1);
+		}
+
+		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.OPTIMISTIC)
+		@Transactional
+		public void takeOptimistically() {
+			sell(() -> {
+			});
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "200ms")

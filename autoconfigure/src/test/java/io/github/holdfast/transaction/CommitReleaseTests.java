@@ -225,9 +225,9 @@ class CommitReleaseTests {
 	@EnumSource
 	void minimumHoldTimeIsKept(TestDatabase database) {
 		run(database, (nodes) -> {
-			nodes.first.shop.takeForTenSeconds();
+			nodes.first.shop.takeForAnHour();
 			new JdbcTemplate(nodes.first.dataSource()).update("UPDATE holdfast_lock SET owner = NULL");
-			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForTenSeconds);
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForAnHour);
 			assertThat(statements).noneMatch(CommitReleaseTests::frees);
 			assertThat(nodes.first.owner()).isNotNull();
 		});
@@ -540,9 +540,9 @@ class CommitReleaseTests {
 			sell(whileRead);
 		}
 
-		@DistributedLock(key = "'stock'", minHoldTime = "10s")
+		@DistributedLock(key = "'stock'", minHoldTime = "1h")
 		@Transactional
-		public void takeForTenSeconds() {
+		public void takeForAnHour() {
 			sell(() -> {
 			});
 		}

@@ -99,6 +99,10 @@ class JpaStockService {
 			this.quantity = quantity;
 		}
 
+		void add() {
+			this.quantity++;
+		}
+
 	}
 
 }
