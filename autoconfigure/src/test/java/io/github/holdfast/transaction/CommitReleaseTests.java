@@ -78,10 +78,13 @@ class CommitReleaseTests {
 	@ParameterizedTest
 	@EnumSource
 	void firstCallOfAMethodIsReleasedAfterwards(TestDatabase database) {
-		run(database,
-				(nodes) -> assertThat(nodes.first.statementsOf(nodes.first::take)).filteredOn(CommitReleaseTests::frees)
-					.singleElement()
-					.matches((sql) -> !freesAtCommit(sql)));
+		run(database, (nodes) -> {
+			nodes.first.take();
+			assertThat(nodes.first.statementsOf(nodes.first.shop::takeUnderTwoLocks))
+				.filteredOn(CommitReleaseTests::frees)
+				.hasSize(2)
+				.noneMatch(CommitReleaseTests::freesAtCommit);
+		});
 	}
 
 	@ParameterizedTest
@@ -215,7 +218,7 @@ class CommitReleaseTests {
 			nodes.first.take();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.shop.take(() -> {
 				nodes.first.expire();
-				assertThat(nodes.second.acquire()).isNotNull();
+				assertThat(nodes.second.acquire(PATIENCE)).isNotNull();
 			}));
 			assertThat(nodes.first.owner()).isNotNull();
 		});
@@ -225,9 +228,9 @@ class CommitReleaseTests {
 	@EnumSource
 	void minimumHoldTimeIsKept(TestDatabase database) {
 		run(database, (nodes) -> {
-			nodes.first.shop.takeForAnHour();
+			nodes.first.shop.takeForTenSeconds();
 			new JdbcTemplate(nodes.first.dataSource()).update("UPDATE holdfast_lock SET owner = NULL");
-			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForAnHour);
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForTenSeconds);
 			assertThat(statements).noneMatch(CommitReleaseTests::frees);
 			assertThat(nodes.first.owner()).isNotNull();
 		});
@@ -306,12 +309,15 @@ class CommitReleaseTests {
 	void leaseOfAnOuterCallIsNotReleased(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.first.take();
+			nodes.first.shop.takeUnderTwoLocks();
 			nodes.first.context.getBean(LockTemplate.class).run("stock", () -> {
 				nodes.first.take();
 				assertThat(nodes.first.owner()).isNotNull();
+				nodes.first.shop.takeUnderTwoLocks();
+				assertThat(nodes.first.owner()).isNotNull();
 			});
 			assertThat(nodes.first.owner()).isNull();
-			assertThat(nodes.quantity()).isEqualTo(98);
+			assertThat(nodes.quantity()).isEqualTo(96);
 		});
 	}
 
@@ -338,6 +344,32 @@ class CommitReleaseTests {
 			assertThat(nodes.second.context.getBean(LockBackend.class).holder("lock:stock")).isNull();
 			nodes.second.take();
 			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	/**
+	 * The row that the transaction has locked keeps others out, also when the lease has
+	 * run out meanwhile.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void lockIsNotRenewedAndNotTakenWhileItsCommitIsUnderWay(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeForShortLease();
+			nodes.first.beforeCommit(() -> {
+				nodes.first.clearStatements();
+				await().during(Duration.ofSeconds(1))
+					.atMost(PATIENCE)
+					.until(() -> nodes.first.statements()
+						.stream()
+						.noneMatch((sql) -> sql.contains("holdfast_renewal (")));
+				assertThat(nodes.second.acquire(Duration.ZERO)).isNull();
+			});
+			nodes.first.shop.takeForShortLease();
+			assertThat(nodes.first.lost).hasValue(0);
+			assertThat(nodes.first.outcomes).containsOnly(LockListener.Outcome.RELEASED);
+			assertThat(nodes.second.acquire(PATIENCE)).isNotNull();
+			assertThat(nodes.quantity()).isEqualTo(98);
 		});
 	}
 
@@ -503,11 +535,11 @@ class CommitReleaseTests {
 			CompletableFuture.runAsync(successor::take).join();
 		}
 
-		@Nullable LockLease acquire() {
+		@Nullable LockLease acquire(Duration waitTime) {
 			return CompletableFuture.supplyAsync(() -> {
 				try {
 					return this.context.getBean(LockBackend.class)
-						.acquire(new LockRequest("lock:stock", "test", LockRequest.Mode.EXCLUSIVE, false, PATIENCE,
+						.acquire(new LockRequest("lock:stock", "test", LockRequest.Mode.EXCLUSIVE, false, waitTime,
 								PATIENCE, "successor", "test", 0));
 				}
 				catch (InterruptedException ex) {
@@ -540,9 +572,16 @@ class CommitReleaseTests {
 			sell(whileRead);
 		}
 
-		@DistributedLock(key = "'stock'", minHoldTime = "1h")
+		@DistributedLock(key = "'stock'", leaseTime = "600ms")
 		@Transactional
-		public void takeForAnHour() {
+		public void takeForShortLease() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'", minHoldTime = "10s")
+		@Transactional
+		public void takeForTenSeconds() {
 			sell(() -> {
 			});
 		}
