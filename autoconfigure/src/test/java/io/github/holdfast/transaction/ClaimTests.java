@@ -349,7 +349,12 @@ class ClaimTests {
 	void holderAfterAnOptimisticOneDoesNotClaim(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.bothClaim();
-			nodes.second.shop.takeOptimistically();
+			TransactionTemplate transaction = new TransactionTemplate(
+					nodes.second.context.getBean(PlatformTransactionManager.class));
+			nodes.second.context.getBean(LockTemplate.class)
+				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.run("stock", () -> transaction.executeWithoutResult((status) -> nodes.second.shop.sell(() -> {
+				})));
 			List<String> statements = nodes.first.statementsOf(nodes.first::take);
 			assertThat(statements).anyMatch((sql) -> sql.startsWith("SELECT 1 FROM holdfast_fence"));
 			assertThat(nodes.first.statementsOf(nodes.first::take)).hasSize(3);
@@ -690,13 +695,6 @@ class ClaimTests {
 		@Transactional
 		public void takeOf(IntSupplier quantity) {
 			this.jdbc.update("UPDATE stock SET quantity = ?", quantity.getAsInt() - 1);
-		}
-
-		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.OPTIMISTIC)
-		@Transactional
-		public void takeOptimistically() {
-			sell(() -> {
-			});
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "200ms")
