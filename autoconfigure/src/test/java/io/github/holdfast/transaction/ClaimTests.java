@@ -21,21 +21,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -591,7 +587,7 @@ class ClaimTests {
 	private ApplicationContextRunner application(DatabaseAccess database) {
 		return LockedApplication.jdbc(database)
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
-			.withUserConfiguration(Recording.class)
+			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withBean(Audit.class)
 			.withBean(Shop.class)
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
@@ -788,24 +784,6 @@ class ClaimTests {
 	}
 
 	record Sold() {
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
-	static class Recording {
-
-		@Bean
-		static BeanPostProcessor recordingDataSource() {
-			return new BeanPostProcessor() {
-
-				@Override
-				public Object postProcessAfterInitialization(Object bean, String beanName) {
-					return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
-				}
-
-			};
-		}
-
 	}
 
 }

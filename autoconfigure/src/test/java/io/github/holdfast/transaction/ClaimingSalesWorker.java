@@ -44,7 +44,7 @@ final class ClaimingSalesWorker {
 		LockedApplication.jdbc(new DatabaseAccess(args[1], args[2], args[3]))
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withBean(Sales.class)
-			.withUserConfiguration(ClaimTests.Recording.class)
+			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + args[4],
 					"holdfast.backend=redis", "holdfast.commit-guard=" + args[0],
 					"holdfast.fence.initialize-schema=never",

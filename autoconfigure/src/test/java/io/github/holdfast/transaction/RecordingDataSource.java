@@ -11,7 +11,11 @@ import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /**
  * Notes what is prepared and committed on its connections. Lets a test have other
@@ -93,6 +97,27 @@ class RecordingDataSource extends DelegatingDataSource {
 						throw ex.getCause();
 					}
 				});
+	}
+
+	/**
+	 * An application whose DataSource is recorded.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class Beans {
+
+		@Bean
+		static BeanPostProcessor recordingDataSource() {
+			return new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String beanName) {
+					return (bean instanceof DataSource dataSource) ? new RecordingDataSource(dataSource) : bean;
+				}
+
+			};
+		}
+
 	}
 
 }
