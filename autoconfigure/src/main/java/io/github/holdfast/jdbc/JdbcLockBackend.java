@@ -241,7 +241,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
 			this.written = false;
 			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
-			LockTable.Grant taken = this.first ? takeUnread(timeout) : null;
+			LockTable.Grant taken = this.first ? takeUnread() : null;
 			if (taken == null) {
 				taken = readAndTake(timeout);
 			}
@@ -253,14 +253,14 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 * In a transaction of its own, which locks nothing any more when a row is
 		 * inserted.
 		 */
-		private LockTable.@Nullable Grant takeUnread(Duration timeout) throws SQLException {
+		private LockTable.@Nullable Grant takeUnread() throws SQLException {
 			this.first = false;
 			if (!JdbcLockBackend.this.connections.dialect().skipsLocked()) {
 				return null;
 			}
 			return JdbcLockBackend.this.connections.call((connection, table) -> {
 				this.written = true;
-				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()), timeout);
+				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()));
 				this.written = taken != null;
 				return taken;
 			});

@@ -169,8 +169,12 @@ enum SessionDialect {
 		return ask(connection, this.unlock, id);
 	}
 
+	/**
+	 * Ask what the database answers at once. A time-out would cost it more than the
+	 * answer.
+	 */
 	private static boolean ask(Connection connection, String sql, String id) throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, sql, SHORT)) {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
 			statement.setString(1, id);
 			return answer(statement);
 		}
