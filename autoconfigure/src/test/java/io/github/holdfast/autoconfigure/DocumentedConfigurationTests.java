@@ -2,15 +2,10 @@ package io.github.holdfast.autoconfigure;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -34,6 +29,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.documentation.Documentation;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -51,28 +47,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 class DocumentedConfigurationTests {
 
-	private static final Path ROOT = Path.of("..");
-
-	private static final Pattern BLOCK = Pattern.compile("^```ya?ml\\n(.*?)^```$", Pattern.MULTILINE | Pattern.DOTALL);
-
 	static List<Block> blocks() throws IOException {
-		List<Block> blocks = new ArrayList<>();
-		try (Stream<Path> pages = Files.list(ROOT.resolve("docs"))) {
-			for (Path page : Stream.concat(Stream.of(ROOT.resolve("README.md")), pages.sorted()).toList()) {
-				if (page.toString().endsWith(".md")) {
-					Matcher matcher = BLOCK.matcher(Files.readString(page));
-					while (matcher.find()) {
-						blocks.add(new Block(page.getFileName().toString(), matcher.start(), matcher.group(1)));
-					}
-				}
-			}
-		}
-		return blocks;
+		return Documentation.blocks("yaml").stream().map(Block::new).toList();
 	}
 
 	@Test
 	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(8).extracting(Block::page).contains("README.md", "redis.md");
+		assertThat(blocks()).hasSizeGreaterThan(8)
+			.extracting((block) -> block.code().page())
+			.contains("README.md", "docs/redis.md");
 	}
 
 	@ParameterizedTest
@@ -153,15 +136,17 @@ class DocumentedConfigurationTests {
 	/**
 	 * One configuration.
 	 *
-	 * @param page the file
-	 * @param place where it begins there
-	 * @param text the lines
+	 * @param code what a page shows
 	 */
-	record Block(String page, int place, String text) {
+	record Block(Documentation.Block code) {
+
+		String text() {
+			return this.code.text();
+		}
 
 		PropertySource<?> load() throws IOException {
 			return new YamlPropertySourceLoader()
-				.load(toString(), new ByteArrayResource(this.text.getBytes(StandardCharsets.UTF_8)))
+				.load(toString(), new ByteArrayResource(text().getBytes(StandardCharsets.UTF_8)))
 				.get(0);
 		}
 
@@ -174,12 +159,12 @@ class DocumentedConfigurationTests {
 		}
 
 		boolean says(String line) {
-			return this.text.lines().map(String::strip).anyMatch((it) -> it.matches(Pattern.quote(line) + "( +#.*)?"));
+			return text().lines().map(String::strip).anyMatch((it) -> it.matches(Pattern.quote(line) + "( +#.*)?"));
 		}
 
 		@Override
 		public String toString() {
-			return this.page + ", character " + this.place;
+			return this.code.toString();
 		}
 
 	}

@@ -1,0 +1,102 @@
+package io.github.holdfast.documentation;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The pages of the repository, and the code that they show.
+ */
+public final class Documentation {
+
+	/** The root of the repository. */
+	static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+	private static final Pattern BLOCK = Pattern.compile("^ *```(\\w*)\\n(.*?)^ *```$",
+			Pattern.MULTILINE | Pattern.DOTALL);
+
+	private Documentation() {
+	}
+
+	/**
+	 * All pages.
+	 */
+	static List<Page> pages() throws IOException {
+		List<Page> pages = new ArrayList<>();
+		try (Stream<Path> files = Files.find(ROOT, 4, (file, attributes) -> isPage(file))) {
+			for (Path file : files.sorted().toList()) {
+				pages.add(new Page(file, Files.readString(file)));
+			}
+		}
+		return pages;
+	}
+
+	private static boolean isPage(Path file) {
+		return file.toString().endsWith(".md") && !file.toString().contains("/target/");
+	}
+
+	/**
+	 * All blocks of code in one language.
+	 */
+	public static List<Block> blocks(String language) throws IOException {
+		return pages().stream()
+			.flatMap((page) -> page.blocks().stream())
+			.filter((block) -> block.language().equals(language))
+			.toList();
+	}
+
+	/**
+	 * A page.
+	 *
+	 * @param file where it is
+	 * @param text what it says
+	 */
+	public record Page(Path file, String text) {
+
+		List<Block> blocks() {
+			List<Block> blocks = new ArrayList<>();
+			Matcher matcher = BLOCK.matcher(this.text);
+			while (matcher.find()) {
+				int line = (int) this.text.substring(0, matcher.start()).lines().count() + 1;
+				blocks.add(new Block(toString(), line, matcher.group(1), matcher.group(2)));
+			}
+			return blocks;
+		}
+
+		/**
+		 * The text without the code.
+		 */
+		String prose() {
+			return BLOCK.matcher(this.text).replaceAll("");
+		}
+
+		@Override
+		public String toString() {
+			return ROOT.relativize(this.file).toString();
+		}
+
+	}
+
+	/**
+	 * A block of code.
+	 *
+	 * @param page the page
+	 * @param line where it begins there
+	 * @param language the language that it names
+	 * @param text the code
+	 */
+	public record Block(String page, int line, String language, String text) {
+
+		@Override
+		public String toString() {
+			return this.page + ":" + this.line;
+		}
+
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.github.holdfast.sample.wms.demo;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.holdfast.testsupport.ChildJvm;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The demo prints what the README shows, except how much was sold too often.
+ */
+@Timeout(180)
+class DemoTests {
+
+	private static final String WITHOUT = "without locks: ";
+
+	@Test
+	void printsWhatTheReadmeShows() throws Exception {
+		List<String> readme = Files.readAllLines(Path.of("..", "README.md"));
+		int first = readme.indexOf("60 orders at once for 20 pieces");
+		List<String> shown = readme.subList(first, first + 3);
+		assertThat(confirmed(shown.get(1).substring(WITHOUT.length()))).isGreaterThan(20);
+		try (ChildJvm demo = ChildJvm.start(Demo.class)) {
+			demo.await(shown.get(0), Duration.ofMinutes(1));
+			assertThat(confirmed(demo.await(WITHOUT, Duration.ofMinutes(1)))).isGreaterThan(20);
+			assertThat(demo.await(shown.get(2), Duration.ofMinutes(1))).isEmpty();
+		}
+	}
+
+	private static int confirmed(String answers) {
+		return Integer.parseInt(answers.substring(0, answers.indexOf(" x 200")));
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Tests of the demo.
+ */
+@NullMarked
+package io.github.holdfast.sample.wms.demo;
+
+import org.jspecify.annotations.NullMarked;
