@@ -1,5 +1,9 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
+import java.util.Properties;
+import java.util.stream.Stream;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -10,6 +14,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.redis.RedisLockBackend;
@@ -71,7 +76,19 @@ class RedisLockConfiguration {
 		@Bean
 		RedisLockServerCheck redisLockServerCheck(ObjectProvider<RedisConnectionFactory> connectionFactory,
 				LockProperties properties) {
-			return new RedisLockServerCheck(() -> unique(connectionFactory), properties);
+			return new RedisLockServerCheck(new RedisProbe(LockBackendType.REDIS, "'spring.data.redis'", Duration.ZERO),
+					new RedisLockBackend(() -> unique(connectionFactory)), () -> policies(unique(connectionFactory)),
+					properties);
+		}
+
+		private static Stream<String> policies(RedisConnectionFactory connectionFactory) {
+			try (RedisConnection connection = connectionFactory.getConnection()) {
+				Properties info = connection.serverCommands().info("memory");
+				return info.stringPropertyNames()
+					.stream()
+					.filter((name) -> name.endsWith("maxmemory_policy"))
+					.map(info::getProperty);
+			}
 		}
 
 	}

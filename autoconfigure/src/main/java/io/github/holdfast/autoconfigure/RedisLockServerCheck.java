@@ -1,13 +1,9 @@
 package io.github.holdfast.autoconfigure;
 
-import java.time.Duration;
-import java.util.Properties;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.redis.RedisLockBackend;
 
@@ -15,32 +11,35 @@ import io.github.holdfast.redis.RedisLockBackend;
  * Fails the start when no lock can be taken in Redis, and warns when Redis may evict
  * locks that are held.
  */
-class RedisLockServerCheck implements SmartInitializingSingleton {
+final class RedisLockServerCheck implements SmartInitializingSingleton {
 
-	private final Supplier<RedisConnectionFactory> connectionFactory;
+	private final RedisProbe probe;
+
+	private final RedisLockBackend backend;
+
+	private final Supplier<Stream<String>> policies;
 
 	private final LockProperties properties;
 
-	RedisLockServerCheck(Supplier<RedisConnectionFactory> connectionFactory, LockProperties properties) {
-		this.connectionFactory = connectionFactory;
+	/**
+	 * Create a check.
+	 * @param probe tries out the backend
+	 * @param backend keeps its locks in Redis
+	 * @param policies asks all servers for their maxmemory-policy
+	 * @param properties the prefix and the lease time of the locks
+	 */
+	RedisLockServerCheck(RedisProbe probe, RedisLockBackend backend, Supplier<Stream<String>> policies,
+			LockProperties properties) {
+		this.probe = probe;
+		this.backend = backend;
+		this.policies = policies;
 		this.properties = properties;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		RedisProbe probe = new RedisProbe(LockBackendType.REDIS, "'spring.data.redis'", Duration.ZERO);
-		probe.takeLock(new RedisLockBackend(this.connectionFactory), this.properties);
-		probe.checkEviction(this::policies);
-	}
-
-	private Stream<String> policies() {
-		try (RedisConnection connection = this.connectionFactory.get().getConnection()) {
-			Properties info = connection.serverCommands().info("memory");
-			return info.stringPropertyNames()
-				.stream()
-				.filter((name) -> name.endsWith("maxmemory_policy"))
-				.map(info::getProperty);
-		}
+		this.probe.takeLock(this.backend, this.properties);
+		this.probe.checkEviction(this.policies);
 	}
 
 }

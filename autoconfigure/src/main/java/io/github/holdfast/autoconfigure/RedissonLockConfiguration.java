@@ -1,6 +1,11 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,6 +26,11 @@ import io.github.holdfast.support.LockConfigurationException;
 @Conditional(LockBackendCondition.class)
 class RedissonLockConfiguration {
 
+	private static final String POLICY = "maxmemory_policy:";
+
+	/** By default, Redisson asks a replica for ten seconds whether it is a master now. */
+	private static final Duration PATIENCE = Duration.ofSeconds(15);
+
 	@Bean
 	LockBackendCandidate redissonLockBackend(ObjectProvider<RedissonClient> client) {
 		return new LockBackendCandidate(LockBackendType.REDISSON,
@@ -28,8 +38,22 @@ class RedissonLockConfiguration {
 	}
 
 	@Bean
-	RedissonLockServerCheck redissonLockServerCheck(ObjectProvider<RedissonClient> client, LockProperties properties) {
-		return new RedissonLockServerCheck(() -> unique(client), properties);
+	RedisLockServerCheck redissonLockServerCheck(ObjectProvider<RedissonClient> client, LockProperties properties) {
+		return new RedisLockServerCheck(
+				new RedisProbe(LockBackendType.REDISSON, "the configuration of the RedissonClient", PATIENCE),
+				RedisLockBackend.redisson(() -> unique(client)), () -> policies(unique(client)), properties);
+	}
+
+	/**
+	 * A script is sent to all masters, whatever the client is configured for.
+	 */
+	private static Stream<String> policies(RedissonClient client) {
+		String info = client.getScript(StringCodec.INSTANCE)
+			.eval(RScript.Mode.READ_WRITE, "return redis.call('info', 'memory')", RScript.ReturnType.STRING,
+					(results) -> String.join("\n", results));
+		return info.lines()
+			.filter((line) -> line.startsWith(POLICY))
+			.map((line) -> line.substring(POLICY.length()).strip());
 	}
 
 	private static RedissonClient unique(ObjectProvider<RedissonClient> client) {

@@ -196,7 +196,7 @@ class RedissonLockConfigurationTests {
 		this.withoutChoice.withPropertyValues("holdfast.enabled=false")
 			.run((context) -> assertThat(context).hasNotFailed()
 				.doesNotHaveBean(LockBackend.class)
-				.doesNotHaveBean(RedissonLockServerCheck.class));
+				.doesNotHaveBean(RedisLockServerCheck.class));
 	}
 
 	@Test
