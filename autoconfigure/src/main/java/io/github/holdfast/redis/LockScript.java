@@ -120,10 +120,17 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Answers with the holder, if any, and the milliseconds after which its lease ends.
+	 * Answers with the owner, if any, the holder, the epoch, the milliseconds after which
+	 * the lease ends, and the time in milliseconds.
 	 */
 	HOLDER("""
-			return {redis.call('hget', KEYS[1], 'holder'), redis.call('pttl', KEYS[1])}
+			local held = redis.call('hmget', KEYS[1], 'owner', 'holder', 'epoch')
+			if not held[1] then
+				return {false}
+			end
+			local time = redis.call('time')
+			local now = time[1] * 1000 + math.floor(time[2] / 1000)
+			return {held[1], held[2], tonumber(held[3]), redis.call('pttl', KEYS[1]), now}
 			""");
 
 	private final String lua;

@@ -2,6 +2,7 @@ package io.github.holdfast.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -171,15 +172,23 @@ final class RedisLocks implements AutoCloseable {
 		CompletableFuture<List<Object>> answer = driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]);
 		try {
 			List<Object> holder = Answers.awaitUninterruptibly(answer, MIN_TIMEOUT);
-			return (holder.get(0) instanceof byte[] text)
-					? LockHolder.described("held by " + new String(text, StandardCharsets.UTF_8)
-							+ ", whose lease is renewed or ends in " + number(holder, 1) + " ms")
-					: null;
+			return (holder.get(0) instanceof byte[] owner) ? holder(text(owner), holder) : null;
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);
 			return null;
 		}
+	}
+
+	private static LockHolder holder(String owner, List<Object> answer) {
+		long remaining = number(answer, 3);
+		return new LockHolder(owner,
+				"held by " + text((byte[]) answer.get(1)) + ", whose lease is renewed or ends in " + remaining + " ms",
+				null, Instant.ofEpochMilli(number(answer, 4) + remaining), number(answer, 2));
+	}
+
+	private static String text(byte[] bytes) {
+		return new String(bytes, StandardCharsets.UTF_8);
 	}
 
 	static Duration atLeastMinimum(Duration timeout) {

@@ -114,9 +114,17 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 		return RedisLockBackend.RENEWED_TOGETHER;
 	}
 
+	/**
+	 * What one node says, whose epoch and lease are not those of the majority.
+	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return this.nodes.stream().map((node) -> node.holder(key)).filter(Objects::nonNull).findFirst().orElse(null);
+		return this.nodes.stream()
+			.map((node) -> node.holder(key))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.map((holder) -> new LockHolder(holder.owner(), holder.text(), null, null, null))
+			.orElse(null);
 	}
 
 	@Override
