@@ -25,7 +25,8 @@ import io.github.holdfast.jdbc.JdbcLockPurge;
  * Locks in a table of the application's database.
  */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnClass({ DataSource.class, DataSourceUtils.class })
+@ConditionalOnClass({ DataSource.class, DataSourceUtils.class,
+		PropertiesBasedDataSourceScriptDatabaseInitializer.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
 @EnableConfigurationProperties(LockProperties.Jdbc.class)
@@ -48,11 +49,18 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnLockSchemaCondition.class)
+	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, LockProperties.Jdbc jdbc) {
+		return TableCheck.Table.LOCK.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), jdbc));
+	}
+
+	@Bean
 	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, LockProperties.Jdbc jdbc,
 			LockProperties properties) {
 		jdbc.validatePurge(properties.getLeaseTime());
-		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, jdbc.purgeAfter()),
-				JdbcLockPurgeSchedule.interval(jdbc.purgeAfter()));
+		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, jdbc.getPurgeAfter()),
+				JdbcLockPurgeSchedule.interval(jdbc.getPurgeAfter()));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -68,21 +76,6 @@ class JdbcLockConfiguration {
 		@ConditionalOnMissingBean(Fence.class)
 		RowFence lockFence(LockDataSource dataSource) {
 			return JdbcLockBackend.fence(dataSource);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(PropertiesBasedDataSourceScriptDatabaseInitializer.class)
-	@EnableConfigurationProperties(LockProperties.JdbcSchema.class)
-	static class SchemaConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean
-		@Conditional(OnLockSchemaCondition.class)
-		JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource,
-				LockProperties.JdbcSchema properties) {
-			return TableCheck.Table.LOCK.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), properties));
 		}
 
 	}

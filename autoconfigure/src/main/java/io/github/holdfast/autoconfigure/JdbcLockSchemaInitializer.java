@@ -9,15 +9,14 @@ import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabas
  *
  * @since 0.1.0
  */
-public class JdbcLockSchemaInitializer
-		extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.JdbcSchema> {
+public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.Jdbc> {
 
 	/**
 	 * Create an initializer.
 	 * @param dataSource the database
 	 * @param properties when to create the table, and by which script
 	 */
-	public JdbcLockSchemaInitializer(DataSource dataSource, LockProperties.JdbcSchema properties) {
+	public JdbcLockSchemaInitializer(DataSource dataSource, LockProperties.Jdbc properties) {
 		super(dataSource, properties);
 	}
 

@@ -216,7 +216,7 @@ public class LockProperties {
 		private @Nullable Duration minHoldTime;
 
 		/**
-		 * Whether these locks may be passed on among the threads of one JVM.
+		 * Whether these locks may be handed over among the threads of one JVM.
 		 */
 		private boolean handover = true;
 
@@ -275,8 +275,9 @@ public class LockProperties {
 	 * locks, and for how long they may pass a lock on among themselves.
 	 *
 	 * @param maxTurns Threads in a row that get a lock by one request to the store, while
-	 * other JVMs may wait for it: 0 to 255. 0 and 1 switch passing on off.
-	 * @param maxTime Time for which a lock is passed on before it goes back to the store.
+	 * other JVMs may wait for it: 0 to 255. 0 and 1 switch handing over off.
+	 * @param maxTime Time for which a lock is handed over before it goes back to the
+	 * store.
 	 * @param maxWaitersPerKey Threads that may wait for one lock.
 	 * @param maxWaiters Threads that may wait for locks in total.
 	 * @since 0.1.0
@@ -286,7 +287,7 @@ public class LockProperties {
 			@DefaultValue("10000") int maxWaitersPerKey, @DefaultValue("100000") int maxWaiters) {
 
 		/**
-		 * How long locks are passed on.
+		 * How long locks are handed over.
 		 * @param without the names of locks that are not
 		 * @return the limits
 		 * @throws LockConfigurationException if they are out of range
@@ -329,21 +330,14 @@ public class LockProperties {
 	}
 
 	/**
-	 * Configuration properties for locks in a SQL database. Those of the script that
-	 * creates their tables are {@link JdbcSchema}, which needs Spring Boot's support for
-	 * databases.
+	 * Configuration properties for locks in a SQL database.
 	 *
-	 * @param mode How the database keeps locks.
-	 * @param maxSessions Number of connections that may hold locks or wait for them at
-	 * the same time, in mode 'session'. By default, three quarters of the connection
-	 * pool.
-	 * @param purgeAfter Time after its last use from which on the row of a lock may be
-	 * deleted. Zero means never.
 	 * @since 0.1.0
 	 */
 	@ConfigurationProperties("holdfast.jdbc")
-	public record Jdbc(@DefaultValue("table") JdbcLockMode mode, @Nullable Integer maxSessions,
-			@DefaultValue("7d") Duration purgeAfter) {
+	public static class Jdbc extends DatabaseInitializationProperties {
+
+		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
 
 		/** For pools that do not tell their size. */
 		private static final int DEFAULT_MAX_SESSIONS = 5;
@@ -351,6 +345,61 @@ public class LockProperties {
 		private static final Duration MIN_PURGE_AFTER = Duration.ofMinutes(1);
 
 		private static final Duration MAX_PURGE_AFTER = Duration.ofDays(36_500);
+
+		/**
+		 * How the database keeps locks.
+		 */
+		private JdbcLockMode mode = JdbcLockMode.TABLE;
+
+		/**
+		 * Number of connections that may hold locks or wait for them at the same time, in
+		 * mode 'session'. By default, three quarters of the connection pool.
+		 */
+		private @Nullable Integer maxSessions;
+
+		/**
+		 * Time after its last use from which on the row of a lock may be deleted. Zero
+		 * means never.
+		 */
+		private Duration purgeAfter = Duration.ofDays(7);
+
+		/**
+		 * Create properties with their defaults. A script that fails must not pass
+		 * unnoticed.
+		 */
+		@SuppressWarnings("this-escape")
+		public Jdbc() {
+			setContinueOnError(false);
+		}
+
+		public JdbcLockMode getMode() {
+			return this.mode;
+		}
+
+		public void setMode(JdbcLockMode mode) {
+			this.mode = mode;
+		}
+
+		public @Nullable Integer getMaxSessions() {
+			return this.maxSessions;
+		}
+
+		public void setMaxSessions(@Nullable Integer maxSessions) {
+			this.maxSessions = maxSessions;
+		}
+
+		public Duration getPurgeAfter() {
+			return this.purgeAfter;
+		}
+
+		public void setPurgeAfter(Duration purgeAfter) {
+			this.purgeAfter = purgeAfter;
+		}
+
+		@Override
+		public String getDefaultSchemaLocation() {
+			return SCRIPT;
+		}
 
 		/**
 		 * How many connections of a pool may hold locks.
@@ -391,33 +440,6 @@ public class LockProperties {
 								+ ", which is less than a minute or than 'holdfast.lease-time' (" + leaseTime + ").",
 						"Set it to a longer time, such as '7d', or to '0' to keep all lock rows.");
 			}
-		}
-
-	}
-
-	/**
-	 * Configuration properties for the script that creates the tables of locks in a SQL
-	 * database.
-	 *
-	 * @since 0.1.0
-	 */
-	@ConfigurationProperties("holdfast.jdbc")
-	public static class JdbcSchema extends DatabaseInitializationProperties {
-
-		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
-
-		/**
-		 * Create properties with their defaults. A script that fails must not pass
-		 * unnoticed.
-		 */
-		@SuppressWarnings("this-escape")
-		public JdbcSchema() {
-			setContinueOnError(false);
-		}
-
-		@Override
-		public String getDefaultSchemaLocation() {
-			return SCRIPT;
 		}
 
 	}

@@ -101,7 +101,7 @@ final class TableCheck implements SmartInitializingSingleton {
 	 */
 	enum Table {
 
-		LOCK("holdfast_lock", "lock backend 'jdbc'", LockProperties.JdbcSchema.SCRIPT, "holdfast.jdbc", ""),
+		LOCK("holdfast_lock", "lock backend 'jdbc'", LockProperties.Jdbc.SCRIPT, "holdfast.jdbc", ""),
 
 		RENEWAL("holdfast_renewal", LOCK.user, LOCK.script, LOCK.properties, LOCK.otherwise),
 

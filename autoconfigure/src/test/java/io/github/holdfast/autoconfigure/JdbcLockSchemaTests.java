@@ -212,9 +212,9 @@ class JdbcLockSchemaTests {
 		}
 	}
 
-	private static PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.JdbcSchema> initializer(
+	private static PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.Jdbc> initializer(
 			HikariDataSource dataSource) {
-		LockProperties.JdbcSchema properties = new LockProperties.JdbcSchema();
+		LockProperties.Jdbc properties = new LockProperties.Jdbc();
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		return new JdbcLockSchemaInitializer(dataSource, properties);
 	}

@@ -75,7 +75,7 @@ class LockPropertiesTests {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.jdbc.initialize-schema=always", "holdfast.jdbc.platform=h2")
 			.run((context) -> {
-				LockProperties.JdbcSchema properties = context.getBean(LockProperties.JdbcSchema.class);
+				LockProperties.Jdbc properties = context.getBean(LockProperties.Jdbc.class);
 				assertThat(properties.getInitializeSchema()).isEqualTo(DatabaseInitializationMode.ALWAYS);
 				assertThat(properties.getPlatform()).isEqualTo("h2");
 				assertThat(properties.isContinueOnError()).isFalse();
@@ -124,7 +124,7 @@ class LockPropertiesTests {
 		assertThat(metadata.get("holdfast.jpa.stale-context")).containsEntry("defaultValue", "reject");
 		assertThat(metadata.get("holdfast.jdbc.initialize-schema")).containsEntry("defaultValue", "embedded");
 		assertThat(metadata.get("holdfast.jdbc.schema")).containsEntry("defaultValue",
-				new LockProperties.JdbcSchema().getDefaultSchemaLocation());
+				new LockProperties.Jdbc().getDefaultSchemaLocation());
 	}
 
 	@SuppressWarnings("unchecked")
