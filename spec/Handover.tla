@@ -20,7 +20,7 @@ vars == <<granted, held, cohort, call, row, claimant, sharers, version, latest, 
 
 Calls == Threads \union Others
 Nobody == "nobody"
-Idle == [at |-> "idle", lease |-> NoRow, turn |-> 0, claims |-> FALSE, seen |-> 0, passedOn |-> FALSE]
+Idle == [at |-> "idle", lease |-> NoRow, turn |-> 0, claims |-> FALSE, seen |-> 0, handedOver |-> FALSE]
 NoCohort == [lease |-> NoRow, turn |-> 0, installed |-> FALSE]
 
 Init ==
@@ -33,8 +33,8 @@ IsLocked == claimant # Nobody \/ sharers # {}
 Token(c) == <<call[c].lease.epoch, call[c].turn>>
 Before(one, other) == one[1] < other[1] \/ (one[1] = other[1] /\ one[2] < other[2])
 
-(* LockCall.isHeld: this turn has not been passed on. *)
-IsHeld(c) == ~call[c].passedOn
+(* LockCall.isHeld: this turn has not been handed over. *)
+IsHeld(c) == ~call[c].handedOver
 
 RowIsFree(c) == claimant' = (IF claimant = c THEN Nobody ELSE claimant) /\ sharers' = sharers \ {c}
 
@@ -140,7 +140,7 @@ HandOver(c, d) ==
      \/ (~Keeps("known outcome") /\ At(c, "unknown"))
      \/ (~Keeps("own thread") /\ At(c, "checked"))
   /\ cohort' = [cohort EXCEPT !.turn = @ + 1]
-  /\ call' = [call EXCEPT ![c] = IF At(c, "over") THEN Idle ELSE [@ EXCEPT !.passedOn = TRUE],
+  /\ call' = [call EXCEPT ![c] = IF At(c, "over") THEN Idle ELSE [@ EXCEPT !.handedOver = TRUE],
                           ![d] = [Idle EXCEPT !.at = IF cohort.installed THEN "begun" ELSE "granted", !.lease = cohort.lease,
                                               !.turn = cohort.turn + 1, !.claims = ~cohort.installed]]
   /\ UNCHANGED <<granted, held, row, claimant, sharers, version, latest, lost, late, passed>>
@@ -158,7 +158,7 @@ NoLostUpdate == ~lost
 NoCommitBySuperseded == ~late
 OneWriter == Cardinality({c \in Calls : call[c].at \in {"checked", "unknown"} \/ claimant = c}) <= 1
 
-(* A turn that was passed on does not commit. *)
+(* A turn that was handed over does not commit. *)
 PassedTurnNeverCommits == ~passed
 
 Symmetry == Alike(Threads)

@@ -150,7 +150,7 @@ public interface LockBackend {
 
 		/**
 		 * All locks of a call are taken in one session, in which its transaction runs as
-		 * well. Those that are taken under another one are not passed on.
+		 * well. Those that are taken under another one are not handed over.
 		 */
 		SAME_SESSION,
 

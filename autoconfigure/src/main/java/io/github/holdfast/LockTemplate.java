@@ -201,9 +201,9 @@ public final class LockTemplate implements AutoCloseable {
 	/**
 	 * Returns a copy that tells that the body consists of one transaction: its commit is
 	 * the last thing that happens under the lock. If it is the only one of its name that
-	 * begins there, the lock of a single key may be passed on to the next thread of this
-	 * JVM after that commit, before the transaction's connection has been cleaned up. A
-	 * body that goes on after its commit would go on without the lock.
+	 * begins there, the lock of a single key may be handed over to the next thread of
+	 * this JVM after that commit, before the transaction's connection has been cleaned
+	 * up. A body that goes on after its commit would go on without the lock.
 	 * @param transactionName the name of the transaction, or {@code null} if the body
 	 * does more than that; default {@code null}
 	 * @return a copy

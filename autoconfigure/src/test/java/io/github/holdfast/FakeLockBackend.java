@@ -35,8 +35,8 @@ final class FakeLockBackend implements LockBackend {
 
 	volatile Answer release = (lease) -> true;
 
-	/** Whether leases are passed on instead of released. */
-	volatile Answer passOn = (lease) -> false;
+	/** Whether leases are handed over instead of released. */
+	volatile Answer handOver = (lease) -> false;
 
 	/** The answer to each release, if it does not come at once. */
 	volatile @Nullable CompletionStage<Boolean> answer;
@@ -158,7 +158,7 @@ final class FakeLockBackend implements LockBackend {
 
 		@Override
 		public boolean handOver() {
-			return FakeLockBackend.this.passOn.of(this);
+			return FakeLockBackend.this.handOver.of(this);
 		}
 
 		@Override

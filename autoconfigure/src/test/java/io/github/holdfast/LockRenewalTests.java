@@ -222,19 +222,19 @@ class LockRenewalTests {
 	}
 
 	/**
-	 * The renewal finds the turn over before it is told that the lease was passed on.
+	 * The renewal finds the turn over before it is told that the lease was handed over.
 	 */
 	@Test
-	void leaseThatIsPassedOnIsNotReportedLost(CapturedOutput output) {
+	void leaseThatIsHandedOverIsNotReportedLost(CapturedOutput output) {
 		AtomicReference<Thread> renewing = new AtomicReference<>();
-		CountDownLatch passedOn = new CountDownLatch(1);
+		CountDownLatch handedOver = new CountDownLatch(1);
 		this.backend.renewal = (lease) -> {
 			renewing.set(Thread.currentThread());
-			awaitUninterrupted(passedOn);
+			awaitUninterrupted(handedOver);
 			return false;
 		};
-		this.backend.passOn = (lease) -> {
-			passedOn.countDown();
+		this.backend.handOver = (lease) -> {
+			handedOver.countDown();
 			await().until(() -> renewing.get().getState() == Thread.State.BLOCKED || output.getAll().contains("lost"));
 			return true;
 		};

@@ -385,7 +385,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void modeThatTheBackendHasIsPassedOn() {
+	void modeThatTheBackendHasIsAskedFor() {
 		this.backend.capabilities = Set.of(LockBackend.Capability.SHARED, LockBackend.Capability.FAIR);
 		this.locks.withMode(LockRequest.Mode.SHARED).withFair(true).run("A", () -> {
 		});

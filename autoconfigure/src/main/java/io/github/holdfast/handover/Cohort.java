@@ -128,7 +128,7 @@ final class Cohort {
 			return renewed;
 		}
 		catch (LockBackendException ex) {
-			logger.debug("Lock '{}' is not passed on, as it could not be renewed", this.lease.key(), ex);
+			logger.debug("Lock '{}' is not handed over, as it could not be renewed", this.lease.key(), ex);
 			return false;
 		}
 	}

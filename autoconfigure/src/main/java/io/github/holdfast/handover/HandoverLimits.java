@@ -10,10 +10,10 @@ import org.springframework.util.Assert;
  * back to the store, so that other JVMs get their turn.
  *
  * @param maxTurns the most holders in a row while others wait, from 0 to 255; with 0 or 1
- * a lock is never passed on
+ * a lock is never handed over
  * @param maxTime the longest time after the store has granted the lock at which it is
- * still passed on
- * @param names tells by the name of a lock whether it may be passed on at all
+ * still handed over
+ * @param names tells by the name of a lock whether it may be handed over at all
  * @since 0.1.0
  */
 public record HandoverLimits(int maxTurns, Duration maxTime, Predicate<String> names) {
@@ -34,7 +34,7 @@ public record HandoverLimits(int maxTurns, Duration maxTime, Predicate<String> n
 	}
 
 	/**
-	 * The same, but nothing is passed on.
+	 * The same, but nothing is handed over.
 	 */
 	HandoverLimits none() {
 		return new HandoverLimits(0, this.maxTime, this.names);

@@ -25,7 +25,7 @@ import io.github.holdfast.support.QueueLimits;
  * turn first.
  *
  * <p>
- * A lease is passed on only after work whose outcome is known, while it is provably
+ * A lease is handed over only after work whose outcome is known, while it is provably
  * valid, and as long as the {@link HandoverLimits} allow. Then it is given back to the
  * store. On a store that does not queue its waiters, the JVM that has just released a
  * lock would win the race for it again, so its next thread stays away for some time
@@ -61,7 +61,7 @@ public final class HandoverLockBackend implements LockBackend {
 	/**
 	 * Create a queue in front of a store.
 	 * @param store the store
-	 * @param limits how long a lease is passed on among the threads of this JVM
+	 * @param limits how long a lease is handed over among the threads of this JVM
 	 * @param queueLimits how many threads may wait
 	 */
 	public HandoverLockBackend(LockBackend store, HandoverLimits limits, QueueLimits queueLimits) {

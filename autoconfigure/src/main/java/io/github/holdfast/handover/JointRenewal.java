@@ -17,7 +17,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 
 /**
- * Extends several leases with one request to the store. None of them is passed on
+ * Extends several leases with one request to the store. None of them is handed over
  * meanwhile, so that what is extended for one holder is not that of the next one.
  */
 final class JointRenewal {

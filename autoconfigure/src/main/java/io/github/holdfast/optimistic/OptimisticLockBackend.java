@@ -22,7 +22,7 @@ import io.github.holdfast.support.Polling;
  * Adds optimistic locks to a backend whose exclusive holders are fenced: nothing is
  * taken, but the version of the fence row is read, and replaced by the commit if it is
  * still the same. Optimistic requests join no queue; they wait only while an exclusive
- * holder is there. All other requests are passed on.
+ * holder is there. All other requests are those of the store.
  *
  * @since 0.1.0
  */

@@ -66,7 +66,7 @@ final class PinnedConnection {
 			try (Statement statement = this.connection.createStatement()) {
 				statement.execute("SELECT 1");
 			}
-			logger.warn("A database session that should have ended still answers: its pool does not pass on 'abort'");
+			logger.warn("A database session that should have ended still answers: its pool does not forward 'abort'");
 		}
 		catch (SQLException ex) {
 			logger.debug("A database session has been ended", ex);

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Passing on and the limits of the queue, as they are set in an application.
+ * Handing over and the limits of the queue, as they are set in an application.
  */
 class HandoverConfigurationTests {
 
@@ -41,19 +41,19 @@ class HandoverConfigurationTests {
 		.withPropertyValues("holdfast.handover.max-time=1m");
 
 	@Test
-	void lockIsPassedOnByDefault() {
+	void lockIsHandedOverByDefault() {
 		this.application
 			.run((context) -> assertThat(turns(context.getBean(LockTemplate.class))).containsExactly(0, 1, 2));
 	}
 
 	@Test
-	void lockIsNotPassedOnWithoutTurns() {
+	void lockIsNotHandedOverWithoutTurns() {
 		this.application.withPropertyValues("holdfast.handover.max-turns=0")
 			.run((context) -> assertThat(turns(context.getBean(LockTemplate.class))).containsExactly(0, 0, 0));
 	}
 
 	@Test
-	void lockOfOneNameIsNotPassedOn() {
+	void lockOfOneNameIsNotHandedOver() {
 		this.application.withBean(NamedLocks.class)
 			.withPropertyValues("holdfast.locks.stock.handover=false")
 			.run((context) -> {

@@ -100,7 +100,7 @@ class JointRenewalOfTurnsTests {
 	}
 
 	@Test
-	void oneThatFailsOrIsLostIsNotPassedOnAndTheOthersAre() throws Exception {
+	void oneThatFailsOrIsLostIsNotHandedOverAndTheOthersAre() throws Exception {
 		List<LockLease> leases = acquire("failing", "good", "lost");
 		FutureTask<LockLease> good = waitFor("good");
 		FutureTask<LockLease> failing = waitFor("failing");

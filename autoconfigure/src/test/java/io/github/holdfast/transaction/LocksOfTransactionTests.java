@@ -88,7 +88,7 @@ class LocksOfTransactionTests {
 	}
 
 	/**
-	 * The lock of the outer scope is passed on, with the epoch and the owner that the
+	 * The lock of the outer scope is handed over, with the epoch and the owner that the
 	 * inner one sees.
 	 */
 	@Tag("F52")

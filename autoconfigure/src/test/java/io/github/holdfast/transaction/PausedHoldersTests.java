@@ -41,7 +41,7 @@ class PausedHoldersTests {
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostAtFenceByThreadsThatShareALease(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.FENCE, 4)) {
-			warehouse.await("PASSED ON");
+			warehouse.await("HANDED OVER");
 			for (int i = 0; i < 10; i++) {
 				warehouse.pauseAHolder(point(i));
 			}
@@ -55,7 +55,7 @@ class PausedHoldersTests {
 	@EnumSource(TestDatabase.class)
 	void updatesAreLostAtLeaseByThreadsThatShareALease(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.LEASE, 4)) {
-			warehouse.await("PASSED ON");
+			warehouse.await("HANDED OVER");
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
 				warehouse.pauseAHolder(point(i));
 			}

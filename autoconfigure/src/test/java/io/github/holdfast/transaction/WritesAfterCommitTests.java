@@ -52,7 +52,7 @@ class WritesAfterCommitTests {
 	private static final int ROUNDS = Integer.getInteger("holdfast.test.after-commit-rounds", 1);
 
 	/**
-	 * At a distance, where the lock is passed on before the clean-up.
+	 * At a distance, where the lock is handed over before the clean-up.
 	 */
 	@Tag("F51")
 	@ParameterizedTest

@@ -44,10 +44,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * When a thread of this JVM waits, the lock is passed on as soon as the transaction has
+ * When a thread of this JVM waits, the lock is handed over as soon as the transaction has
  * been committed, if nothing else is left of the method.
  */
-class PassedOnAfterCommitTests {
+class HandedOverAfterCommitTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -85,7 +85,7 @@ class PassedOnAfterCommitTests {
 	}
 
 	@Test
-	void lockIsPassedOnAtTheEndUntilItIsKnownThatCleanUpsAreLong() {
+	void lockIsHandedOverAtTheEndUntilItIsKnownThatCleanUpsAreLong() {
 		runAtOnce(application(TestBackend.LOCAL), (stock, cleanUps, context) -> {
 			takeWhileAnotherWaits(stock);
 			assertThat(cleanUps.held()).containsExactly(true);
@@ -261,7 +261,7 @@ class PassedOnAfterCommitTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(value = TestDatabase.class, names = "H2", mode = EnumSource.Mode.EXCLUDE)
-	void lockOfTheSameSessionIsNotPassedOnBefore(TestDatabase database) {
+	void lockOfTheSameSessionIsNotHandedOverBefore(TestDatabase database) {
 		run(application(TestBackend.valueOf(database.name())).withPropertyValues("holdfast.jdbc.mode=session"),
 				(stock, cleanUps, context) -> {
 					takeWhileAnotherWaits(stock);

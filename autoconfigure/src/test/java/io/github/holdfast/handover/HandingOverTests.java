@@ -37,7 +37,7 @@ import static org.awaitility.Awaitility.await;
  * When a lease of the store goes from thread to thread, and when it must not.
  */
 @Tag("race")
-class PassingOnTests {
+class HandingOverTests {
 
 	private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -78,7 +78,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void turnThatNobodyWaitsForIsNotPassedOn() throws Exception {
+	void turnThatNobodyWaitsForIsNotHandedOver() throws Exception {
 		LockLease lease = acquire(request());
 		assertThat(lease.handOver()).isFalse();
 		assertThat(lease.isValid()).isTrue();
@@ -88,7 +88,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void turnIsPassedOnOnce() throws Exception {
+	void turnIsHandedOverOnce() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		Waiter other = new Waiter(request());
@@ -161,13 +161,13 @@ class PassingOnTests {
 	}
 
 	@Test
-	void nothingIsPassedOnAfterTheLongestTime() throws Exception {
+	void nothingIsHandedOverAfterTheLongestTime() throws Exception {
 		this.backend = backend(16, Duration.ZERO);
 		assertThat(runInTurn(3)).containsExactly(0, 0, 0);
 	}
 
 	@Test
-	void nothingIsPassedOnWithoutTurns() throws Exception {
+	void nothingIsHandedOverWithoutTurns() throws Exception {
 		this.store.othersWait = CompletableFuture.completedStage(false);
 		this.backend = backend(0, LONG);
 		assertThat(runInTurn(3)).containsExactly(0, 0, 0);
@@ -190,7 +190,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void lockOfThisNameIsNeitherPassedOnNorTakenOver() throws Exception {
+	void lockOfThisNameIsNeitherHandedOverNorTakenOver() throws Exception {
 		this.backend = new HandoverLockBackend(this.store,
 				new HandoverLimits(16, LONG, (name) -> !name.equals("alone")), QueueLimits.DEFAULT);
 		LockLease first = acquire(named("alone"));
@@ -205,7 +205,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseThatIsNotProvablyValidIsNotPassedOn() throws Exception {
+	void leaseThatIsNotProvablyValidIsNotHandedOver() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.leases.get(0).lost = true;
@@ -214,7 +214,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseThatIsStillUsedIsNotPassedOn() throws Exception {
+	void leaseThatIsStillUsedIsNotHandedOver() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.leases.get(0).used = true;
@@ -223,7 +223,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseOfAScopeThatAnotherThreadClosesIsNotPassedOn() throws Exception {
+	void leaseOfAScopeThatAnotherThreadClosesIsNotHandedOver() throws Exception {
 		try (LockTemplate template = new LockTemplate(() -> this.backend, List::of).withKeyPrefix("")) {
 			LockTemplate.Scope scope = template.acquire("A");
 			Waiter waiter = new Waiter(request());
@@ -260,7 +260,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseWhoseRenewalFailedIsNotPassedOn() throws Exception {
+	void leaseWhoseRenewalFailedIsNotHandedOver() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.renewalFailure = new LockBackendException("A", "store is down", null);
@@ -270,7 +270,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseIsPassedOnAgainOnceARenewalSucceeded() throws Exception {
+	void leaseIsHandedOverAgainOnceARenewalSucceeded() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		this.store.renewalFailure = new LockBackendException("A", "store is down", null);
@@ -282,7 +282,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void leaseIsNotPassedOnWhileItsRenewalIsOnItsWay() throws Exception {
+	void leaseIsNotHandedOverWhileItsRenewalIsOnItsWay() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		CountDownLatch answer = new CountDownLatch(1);
@@ -297,7 +297,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void renewalThatComesWhileTheLeaseIsPassedOnAsksNothing() throws Exception {
+	void renewalThatComesWhileTheLeaseIsHandedOverAsksNothing() throws Exception {
 		AtomicReference<LockLease> renewed = new AtomicReference<>();
 		FutureTask<Boolean> renewal = new FutureTask<>(() -> renewed.get().renew(LONG));
 		Thread renewing = new Thread(renewal);
@@ -377,7 +377,7 @@ class PassingOnTests {
 	}
 
 	@Test
-	void severalKeysAreNotTakenAtOnceWithALeaseThatIsPassedOn() throws Exception {
+	void severalKeysAreNotTakenAtOnceWithALeaseThatIsHandedOver() throws Exception {
 		LockLease first = acquire(request());
 		Waiter waiter = new Waiter(request());
 		assertThat(this.backend.acquireAll(List.of(request()))).isNull();
