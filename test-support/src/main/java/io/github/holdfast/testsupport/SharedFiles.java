@@ -1,0 +1,54 @@
+package io.github.holdfast.testsupport;
+
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Files that all JVMs of a module's tests share, as they take long to make. They are
+ * below {@code target}, and go with the next clean build.
+ */
+final class SharedFiles {
+
+	private static final Path DIRECTORY = Path.of("target", "servers").toAbsolutePath();
+
+	private SharedFiles() {
+	}
+
+	/**
+	 * The directory with some files. The first JVM that asks makes them, and others wait
+	 * for it.
+	 * @param name what is in it, with the version
+	 * @param maker writes the files
+	 * @return the directory
+	 */
+	static Path get(String name, Maker maker) throws Exception {
+		Files.createDirectories(DIRECTORY);
+		Path made = DIRECTORY.resolve(name);
+		try (FileChannel file = FileChannel.open(DIRECTORY.resolve(name + ".lock"), StandardOpenOption.CREATE,
+				StandardOpenOption.WRITE); FileLock lock = file.lock()) {
+			if (lock.isValid() && !Files.exists(made)) {
+				Path draft = DIRECTORY.resolve(name + ".draft");
+				FileSystemUtils.deleteRecursively(draft);
+				maker.make(Files.createDirectory(draft));
+				Files.move(draft, made);
+			}
+		}
+		return made;
+	}
+
+	/**
+	 * Writes files.
+	 */
+	@FunctionalInterface
+	interface Maker {
+
+		void make(Path directory) throws Exception;
+
+	}
+
+}

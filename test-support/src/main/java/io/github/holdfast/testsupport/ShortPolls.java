@@ -1,0 +1,23 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Lets tests look sooner and more often whether what they wait for has come: the default
+ * of Awaitility is a tenth of a second. Registered by {@code META-INF/services}.
+ */
+public final class ShortPolls implements BeforeAllCallback {
+
+	private static final Duration INTERVAL = Duration.ofMillis(10);
+
+	@Override
+	public void beforeAll(ExtensionContext context) {
+		Awaitility.setDefaultPollDelay(Duration.ZERO);
+		Awaitility.setDefaultPollInterval(INTERVAL);
+	}
+
+}
