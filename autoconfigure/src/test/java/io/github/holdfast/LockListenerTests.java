@@ -21,7 +21,7 @@ import io.github.holdfast.LockListener.Reason;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.core.LockStack;
-import io.github.holdfast.testsupport.GuardedTransaction;
+import io.github.holdfast.core.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

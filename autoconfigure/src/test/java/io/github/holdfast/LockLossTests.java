@@ -19,7 +19,7 @@ import org.springframework.transaction.support.SimpleTransactionStatus;
 
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
-import io.github.holdfast.testsupport.GuardedTransaction;
+import io.github.holdfast.core.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

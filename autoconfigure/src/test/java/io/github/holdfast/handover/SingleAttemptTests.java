@@ -14,7 +14,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.redis.RedisLockBackend;
-import io.github.holdfast.testsupport.GuardedTransaction;
+import io.github.holdfast.core.GuardedTransaction;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.ZooKeeperServer;

@@ -2,10 +2,13 @@ package io.github.holdfast.redis;
 
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
-import org.redisson.config.NameMapper;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.NameMapper;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.RedisServer;
@@ -78,6 +81,30 @@ class RedissonNamesTests {
 			await().until(() -> command("PUBSUB", "NUMSUB", "app:" + this.names.channel()).toString().endsWith(" 0]"));
 		}
 		finally {
+			RedissonClients.close(mapped);
+		}
+	}
+
+	/**
+	 * A waiter who is not told would still get the lock, when it asks again.
+	 */
+	@Test
+	void releaseIsToldOnTheChannelThatTheNameMapperOfTheClientMakes() throws Exception {
+		RedissonClient mapped = RedissonClients.create((config) -> config.setNameMapper(new Prefix("app:"))
+			.useSingleServer()
+			.setAddress("redis://127.0.0.1:" + this.server.port()));
+		RedissonClient other = RedissonClients.single(this.server.port());
+		try {
+			CountDownLatch told = new CountDownLatch(1);
+			other.getTopic("app:" + this.names.channel(), StringCodec.INSTANCE)
+				.addListener(String.class, (name, message) -> told.countDown());
+			LockLease lease = acquired(mapped);
+			assertThat(told.getCount()).isOne();
+			assertThat(lease.release().toCompletableFuture().get()).isTrue();
+			assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			RedissonClients.close(other);
 			RedissonClients.close(mapped);
 		}
 	}

@@ -8,15 +8,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -24,6 +21,7 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
 
+import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -53,18 +51,6 @@ class ClaimInViewTests {
 					.isEqualTo(101 + i);
 			}
 		});
-	}
-
-	private static void inView(EntityManagerFactory factory, Runnable action) {
-		EntityManager view = factory.createEntityManager();
-		TransactionSynchronizationManager.bindResource(factory, new EntityManagerHolder(view));
-		try {
-			action.run();
-		}
-		finally {
-			TransactionSynchronizationManager.unbindResource(factory);
-			view.close();
-		}
 	}
 
 	private void run(DatabaseAccess database, Scenario scenario) {

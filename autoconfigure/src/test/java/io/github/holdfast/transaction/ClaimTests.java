@@ -100,7 +100,7 @@ class ClaimTests {
 				.withPropertyValues("holdfast.commit-guard=" + level, "spring.datasource.hikari.maximum-pool-size=1")
 				.run((context) -> {
 					Node node = new Node(context);
-					createTables(node.jdbc);
+					LockedShop.createTables(node.jdbc);
 					for (int i = 0; i < 10; i++) {
 						replies.set(0);
 						node.take();
@@ -573,15 +573,9 @@ class ClaimTests {
 		this.redis.command("FLUSHALL");
 		ApplicationContextRunner application = application(database.newDatabase());
 		application.run((first) -> {
-			createTables(first.getBean(JdbcTemplate.class));
+			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
 		});
-	}
-
-	private static void createTables(JdbcTemplate jdbc) {
-		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
-		jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
-		jdbc.update("INSERT INTO stock VALUES (100)");
 	}
 
 	private ApplicationContextRunner application(DatabaseAccess database) {
@@ -665,32 +659,19 @@ class ClaimTests {
 	/**
 	 * Sells from one stock.
 	 */
-	static class Shop {
-
-		private final JdbcTemplate jdbc;
+	static class Shop extends LockedShop {
 
 		private final ApplicationEventPublisher events;
 
 		Shop(JdbcTemplate jdbc, ApplicationEventPublisher events) {
-			this.jdbc = jdbc;
+			super(jdbc);
 			this.events = events;
-		}
-
-		int quantity() {
-			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
-			return (quantity != null) ? quantity : -1;
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional
-		public void take(Runnable whileRead) {
-			sell(whileRead);
 		}
 
 		@DistributedLock(key = "'stock'")
 		@Transactional
 		public void takeOf(IntSupplier quantity) {
-			this.jdbc.update("UPDATE stock SET quantity = ?", quantity.getAsInt() - 1);
+			sell(quantity.getAsInt());
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "200ms")
@@ -714,24 +695,11 @@ class ClaimTests {
 			});
 		}
 
-		@DistributedLock(key = "{'stock', 'other stock'}")
-		@Transactional
-		public void takeUnderTwoLocks() {
-			sell(() -> {
-			});
-		}
-
 		@DistributedLock(key = "'stock'")
 		@Transactional(isolation = Isolation.REPEATABLE_READ)
 		public void takeRepeatably() {
 			sell(() -> {
 			});
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional(readOnly = true)
-		public int look() {
-			return quantity();
 		}
 
 		@DistributedLock(key = "'stock'")
@@ -741,28 +709,15 @@ class ClaimTests {
 			afterwards.run();
 		}
 
-		void sell(Runnable whileRead) {
-			int quantity = quantity();
-			whileRead.run();
-			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
-		}
-
 	}
 
 	/**
-	 * Writes in transactions of its own.
+	 * Also hears of sales.
 	 */
-	static class Audit {
-
-		private final JdbcTemplate jdbc;
+	static class Audit extends LockedShop.Audit {
 
 		Audit(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void write() {
-			this.jdbc.update("INSERT INTO audit VALUES (1)");
+			super(jdbc);
 		}
 
 		@TransactionalEventListener(phase = TransactionPhase.AFTER_COMPLETION)
@@ -774,11 +729,6 @@ class ClaimTests {
 		@Transactional(propagation = Propagation.REQUIRES_NEW, readOnly = true)
 		public void look() {
 			count();
-		}
-
-		int count() {
-			Integer count = this.jdbc.queryForObject("SELECT count(*) FROM audit", Integer.class);
-			return (count != null) ? count : -1;
 		}
 
 	}

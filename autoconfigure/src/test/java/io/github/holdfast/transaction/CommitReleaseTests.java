@@ -29,7 +29,6 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -425,16 +424,13 @@ class CommitReleaseTests {
 	private static void run(TestDatabase database, Scenario scenario) {
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
 			.withUserConfiguration(Recording.class)
-			.withBean(Audit.class)
+			.withBean(LockedShop.Audit.class)
 			.withBean(Shop.class)
 			.withBean(Listener.class)
 			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.lease-time=4s", "holdfast.wait-time=30s",
 					"holdfast.handover.max-time=30s");
 		application.run((first) -> {
-			JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
-			jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
-			jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
-			jdbc.update("INSERT INTO stock VALUES (100)");
+			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
 		});
 	}
@@ -462,7 +458,7 @@ class CommitReleaseTests {
 
 		private final Shop shop;
 
-		private final Audit audit;
+		private final LockedShop.Audit audit;
 
 		private final JdbcTemplate jdbc;
 
@@ -473,7 +469,7 @@ class CommitReleaseTests {
 		Node(ApplicationContext context) {
 			this.context = context;
 			this.shop = context.getBean(Shop.class);
-			this.audit = context.getBean(Audit.class);
+			this.audit = context.getBean(LockedShop.Audit.class);
 			this.jdbc = context.getBean(JdbcTemplate.class);
 			this.lost = context.getBean(Listener.class).lost;
 			this.outcomes = context.getBean(Listener.class).outcomes;
@@ -553,23 +549,10 @@ class CommitReleaseTests {
 	/**
 	 * Sells from one stock.
 	 */
-	static class Shop {
-
-		private final JdbcTemplate jdbc;
+	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		int quantity() {
-			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
-			return (quantity != null) ? quantity : -1;
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional
-		public void take(Runnable whileRead) {
-			sell(whileRead);
+			super(jdbc);
 		}
 
 		@DistributedLock(key = "'stock'", leaseTime = "600ms")
@@ -586,47 +569,10 @@ class CommitReleaseTests {
 			});
 		}
 
-		@DistributedLock(key = "{'stock', 'other stock'}")
-		@Transactional
-		public void takeUnderTwoLocks() {
-			sell(() -> {
-			});
-		}
-
 		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.OPTIMISTIC)
 		@Transactional
 		public void takeOptimistically(Runnable whileRead) {
 			sell(whileRead);
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional(readOnly = true)
-		public int look() {
-			return quantity();
-		}
-
-		private void sell(Runnable whileRead) {
-			int quantity = quantity();
-			whileRead.run();
-			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
-		}
-
-	}
-
-	/**
-	 * Writes in transactions of its own.
-	 */
-	static class Audit {
-
-		private final JdbcTemplate jdbc;
-
-		Audit(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void write() {
-			this.jdbc.update("INSERT INTO audit VALUES (1)");
 		}
 
 	}

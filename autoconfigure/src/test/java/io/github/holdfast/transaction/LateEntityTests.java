@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
-import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PreUpdate;
 import org.junit.jupiter.api.Tag;
@@ -19,9 +18,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
-import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
@@ -29,7 +26,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
-import org.springframework.web.context.request.ServletWebRequest;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -38,6 +34,7 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.WaitingCall;
 
+import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -109,19 +106,6 @@ class LateEntityTests {
 					}
 					check.run(context, service);
 				});
-		}
-	}
-
-	private static void inView(ApplicationContext context, Runnable request) {
-		OpenEntityManagerInViewInterceptor view = new OpenEntityManagerInViewInterceptor();
-		view.setEntityManagerFactory(context.getBean(EntityManagerFactory.class));
-		ServletWebRequest webRequest = new ServletWebRequest(new MockHttpServletRequest());
-		view.preHandle(webRequest);
-		try {
-			request.run();
-		}
-		finally {
-			view.afterCompletion(webRequest, null);
 		}
 	}
 

@@ -14,13 +14,10 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
-import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ReflectionUtils;
-import org.springframework.web.context.request.ServletWebRequest;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
@@ -28,6 +25,7 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
+import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -331,19 +329,6 @@ class StaleContextTests {
 			stock.add("B", 100);
 			scenario.run(stock, context);
 		});
-	}
-
-	private static void inView(ApplicationContext context, Runnable request) {
-		OpenEntityManagerInViewInterceptor view = new OpenEntityManagerInViewInterceptor();
-		view.setEntityManagerFactory(context.getBean(EntityManagerFactory.class));
-		ServletWebRequest webRequest = new ServletWebRequest(new MockHttpServletRequest());
-		view.preHandle(webRequest);
-		try {
-			request.run();
-		}
-		finally {
-			view.afterCompletion(webRequest, null);
-		}
 	}
 
 	/**

@@ -28,28 +28,25 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
-import org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
-import org.springframework.web.context.request.ServletWebRequest;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
+import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -263,19 +260,6 @@ class ViewConnectionTests {
 			.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
 			.withBean(PersistenceManagedTypes.class, () -> PersistenceManagedTypes.of(Stock.class.getName()))
 			.withBean(StockService.class);
-	}
-
-	private static void inView(ApplicationContext context, Runnable request) {
-		OpenEntityManagerInViewInterceptor view = new OpenEntityManagerInViewInterceptor();
-		view.setEntityManagerFactory(context.getBean(EntityManagerFactory.class));
-		ServletWebRequest webRequest = new ServletWebRequest(new MockHttpServletRequest());
-		view.preHandle(webRequest);
-		try {
-			request.run();
-		}
-		finally {
-			view.afterCompletion(webRequest, null);
-		}
 	}
 
 	private static void await(CyclicBarrier barrier) {

@@ -1,8 +1,6 @@
-package io.github.holdfast.testsupport;
+package io.github.holdfast.core;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.HeldLock;
-import io.github.holdfast.core.LockStack;
 
 import org.springframework.transaction.TransactionExecution;
 

@@ -1,0 +1,89 @@
+package io.github.holdfast.transaction;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+
+/**
+ * Sells from one stock.
+ */
+class LockedShop {
+
+	private final JdbcTemplate jdbc;
+
+	LockedShop(JdbcTemplate jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	static void createTables(JdbcTemplate jdbc) {
+		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
+		jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
+		jdbc.update("INSERT INTO stock VALUES (100)");
+	}
+
+	int quantity() {
+		return number(this.jdbc, "SELECT quantity FROM stock");
+	}
+
+	private static int number(JdbcTemplate jdbc, String sql) {
+		Integer number = jdbc.queryForObject(sql, Integer.class);
+		return (number != null) ? number : -1;
+	}
+
+	@DistributedLock(key = "'stock'")
+	@Transactional
+	public void take(Runnable whileRead) {
+		sell(whileRead);
+	}
+
+	@DistributedLock(key = "{'stock', 'other stock'}")
+	@Transactional
+	public void takeUnderTwoLocks() {
+		sell(() -> {
+		});
+	}
+
+	@DistributedLock(key = "'stock'")
+	@Transactional(readOnly = true)
+	public int look() {
+		return quantity();
+	}
+
+	void sell(Runnable whileRead) {
+		int quantity = quantity();
+		whileRead.run();
+		sell(quantity);
+	}
+
+	/**
+	 * Sells a piece of a quantity that was read before.
+	 */
+	void sell(int quantity) {
+		this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+	}
+
+	/**
+	 * Writes in transactions of its own.
+	 */
+	static class Audit {
+
+		private final JdbcTemplate jdbc;
+
+		Audit(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void write() {
+			this.jdbc.update("INSERT INTO audit VALUES (1)");
+		}
+
+		int count() {
+			return number(this.jdbc, "SELECT count(*) FROM audit");
+		}
+
+	}
+
+}
