@@ -57,7 +57,7 @@ class LateWritesTests {
 			listeners(context).addListener(new Listener("mine", () -> {
 				int quantity = quantity(jdbc);
 				supersede(jdbc);
-				jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+				jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
 			}, false));
 			Throwable failure = catchThrowable(() -> lockedTransaction(context, kept, () -> audit(jdbc)));
 			assertThat(failure).isInstanceOf(LockOverlapException.class).hasMessageContaining("after the commit");
@@ -89,7 +89,7 @@ class LateWritesTests {
 		run(database, (context, jdbc) -> {
 			List<Integer> read = new ArrayList<>();
 			listeners(context).addListener(
-					new Listener("mine", () -> jdbc.update("UPDATE stock SET quantity = ?", read.get(0) - 1), true));
+					new Listener("mine", () -> jdbc.update("UPDATE stock SET quantity = ?", read.get(0) - 10), true));
 			Throwable failure = catchThrowable(() -> lockedTransaction(context, kept, () -> {
 				read.add(quantity(jdbc));
 				audit(jdbc);
@@ -136,7 +136,7 @@ class LateWritesTests {
 				whenCompleted(() -> {
 					int quantity = quantity(jdbc);
 					supersede(jdbc);
-					jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+					jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
 				});
 			}));
 			assertThat(failure).isNotNull();
@@ -162,7 +162,7 @@ class LateWritesTests {
 					public void beforeCommit(boolean readOnly) {
 						whenCompleted(() -> {
 							supersede(jdbc);
-							jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+							jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
 						});
 						throw new TransactionSystemException("early");
 					}

@@ -139,7 +139,7 @@ class WritesAfterCommitTests {
 					TransactionSynchronizationManager.registerSynchronization(after(afterCompletion, () -> {
 						int quantity = stock.quantity();
 						supersede(jdbc);
-						jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
+						jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
 					}));
 				})));
 			assertThat(failure).isInstanceOf(LockOverlapException.class)
@@ -161,7 +161,7 @@ class WritesAfterCommitTests {
 					stock.audit();
 					supersede(jdbc);
 					TransactionSynchronizationManager.registerSynchronization(
-							after(true, () -> jdbc.update("UPDATE stock SET quantity = ?", quantity - 1)));
+							after(true, () -> jdbc.update("UPDATE stock SET quantity = ?", quantity - 10)));
 				})));
 			assertThat(failure).isInstanceOf(LockLostException.class);
 			assertThat(stock.quantity()).isEqualTo(99);
