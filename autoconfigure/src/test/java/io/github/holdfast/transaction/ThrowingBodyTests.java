@@ -4,14 +4,11 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -37,29 +34,27 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 @Tag("F03")
 class ThrowingBodyTests {
 
-	@ParameterizedTest(name = "{0}, {1}")
-	@MethodSource("failures")
-	void lockIsReleasedOnceAndTheFailureReachesTheCaller(TestBackend backend, Failure failure) {
+	@ParameterizedTest
+	@EnumSource(TestBackend.class)
+	void lockIsReleasedOnceAndTheFailureReachesTheCaller(TestBackend backend) {
 		backend.application().withBean(LeaseCalls.class).withBean(Service.class).run((context) -> {
 			Service service = context.getBean(Service.class);
-			Throwable thrown = failure.source.get();
-			Body body = () -> {
-				throw thrown;
-			};
-			assertThat(catchThrowable(() -> service.byDefaultRules(body))).isSameAs(thrown);
-			assertOnlyOneRelease(context);
-			assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
-			assertThat(catchThrowable(() -> service.rollingBack(body))).isSameAs(thrown);
-			assertOnlyOneRelease(context);
-			assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
-			assertThat(catchThrowable(() -> service.withoutTransaction(body))).isSameAs(thrown);
-			assertOnlyOneRelease(context);
+			for (Failure failure : Failure.values()) {
+				Throwable thrown = failure.source.get();
+				Body body = () -> {
+					throw thrown;
+				};
+				assertThat(catchThrowable(() -> service.byDefaultRules(body))).isSameAs(thrown);
+				assertOnlyOneRelease(context);
+				assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
+				assertThat(catchThrowable(() -> service.rollingBack(body))).isSameAs(thrown);
+				assertOnlyOneRelease(context);
+				assertThat(service.rows()).isEqualTo((thrown instanceof IOException) ? 1 : 0);
+				assertThat(catchThrowable(() -> service.withoutTransaction(body))).isSameAs(thrown);
+				assertOnlyOneRelease(context);
+				service.clear();
+			}
 		});
-	}
-
-	static Stream<Arguments> failures() {
-		return Stream.of(TestBackend.values())
-			.flatMap((backend) -> Stream.of(Failure.values()).map((failure) -> Arguments.of(backend, failure)));
 	}
 
 	/**
@@ -132,6 +127,10 @@ class ThrowingBodyTests {
 		Service(JdbcTemplate jdbc) {
 			this.jdbc = jdbc;
 			jdbc.execute("CREATE TABLE work (id integer)");
+		}
+
+		void clear() {
+			this.jdbc.update("DELETE FROM work");
 		}
 
 		int rows() {
