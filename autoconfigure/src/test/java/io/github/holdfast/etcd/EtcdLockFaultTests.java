@@ -3,7 +3,6 @@ package io.github.holdfast.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -13,12 +12,9 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
@@ -28,7 +24,9 @@ import io.github.holdfast.support.Deadline;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.LockFaultContractTests;
 import io.github.holdfast.testsupport.RequiresEtcd;
+import io.github.holdfast.testsupport.TestStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,17 +35,12 @@ import static org.awaitility.Awaitility.await;
 /**
  * What operators, a full disk and other waiters do to locks in etcd.
  */
-@Timeout(120)
 @RequiresEtcd
-class EtcdLockFaultTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
+class EtcdLockFaultTests extends LockFaultContractTests {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private static EtcdServer server;
-
-	private final String key = "fault:" + UUID.randomUUID();
 
 	private EtcdNode first;
 
@@ -63,16 +56,12 @@ class EtcdLockFaultTests {
 		server.close();
 	}
 
-	@BeforeEach
-	void connect() {
-		this.first = new EtcdNode(List.of(server.endpoint()));
-		this.second = new EtcdNode(List.of(server.endpoint()));
-	}
-
-	@AfterEach
-	void close() {
-		this.first.close();
-		this.second.close();
+	@Override
+	protected TestStore open() {
+		EtcdStore store = new EtcdStore(server);
+		this.first = store.nearNode();
+		this.second = store.farNode();
+		return store;
 	}
 
 	@Test
@@ -91,27 +80,6 @@ class EtcdLockFaultTests {
 		assertThat(next).isNotNull();
 		assertThat(next.epoch()).isGreaterThan(lease.epoch());
 		assertThat(EtcdNode.release(next)).isTrue();
-	}
-
-	@Test
-	@Tag("F33")
-	void holderIsToldThatItsKeyWasDeleted() throws Exception {
-		LockLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		this.second.client().getKVClient().delete(this.first.entries(this.key).get(0).getKey()).join();
-		LockLease successor = this.second.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		assertThat(lease.renew(LONG)).isFalse();
-		assertThat(lease.isValid()).isFalse();
-		assertThat(EtcdNode.release(lease)).isFalse();
-		assertThat(successor.epoch()).isGreaterThan(lease.epoch());
-		assertThat(successor.renew(LONG)).isTrue();
-	}
-
-	@Test
-	@Tag("F33")
-	void releaseOfADeletedKeyIsALoss() throws Exception {
-		LockLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		this.second.client().getKVClient().delete(this.first.entries(this.key).get(0).getKey()).join();
-		assertThat(EtcdNode.release(lease)).isFalse();
 	}
 
 	@Test

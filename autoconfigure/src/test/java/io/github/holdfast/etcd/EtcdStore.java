@@ -58,6 +58,11 @@ final class EtcdStore implements TestStore {
 	}
 
 	@Override
+	public void remove(String key) {
+		this.far.client().getKVClient().delete(this.far.entries(key).get(0).getKey()).join();
+	}
+
+	@Override
 	public void close() {
 		this.near.close();
 		this.far.close();

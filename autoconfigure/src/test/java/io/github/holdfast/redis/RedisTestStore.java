@@ -1,8 +1,6 @@
 package io.github.holdfast.redis;
 
-import org.redisson.api.RedissonClient;
-
-import org.springframework.data.redis.connection.RedisConnectionFactory;
+import java.util.function.IntFunction;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -20,51 +18,33 @@ final class RedisTestStore implements TestStore {
 
 	private final FaultProxy proxy;
 
-	private final LockBackend near;
+	private final RedisNode near;
 
-	private final LockBackend far;
+	private final RedisNode far;
 
-	private final Runnable closeClients;
-
-	private RedisTestStore(RedisServer server, FaultProxy proxy, LockBackend near, LockBackend far,
-			Runnable closeClients) {
+	private RedisTestStore(RedisServer server, IntFunction<RedisNode> client) {
 		this.server = server;
-		this.proxy = proxy;
-		this.near = near;
-		this.far = far;
-		this.closeClients = closeClients;
+		this.proxy = new FaultProxy(server.port());
+		this.near = client.apply(this.proxy.port());
+		this.far = client.apply(server.port());
 	}
 
 	static RedisTestStore lettuce(RedisServer server) {
-		FaultProxy proxy = new FaultProxy(server.port());
-		RedisConnectionFactory near = RedisConnections.lettuce(proxy.port());
-		RedisConnectionFactory far = RedisConnections.lettuce(server.port());
-		return new RedisTestStore(server, proxy, new RedisLockBackend(() -> near), new RedisLockBackend(() -> far),
-				() -> {
-					RedisConnections.close(near);
-					RedisConnections.close(far);
-				});
+		return new RedisTestStore(server, (port) -> RedisNode.lettuce(RedisConnections.lettuce(port)));
 	}
 
 	static RedisTestStore redisson(RedisServer server) {
-		FaultProxy proxy = new FaultProxy(server.port());
-		RedissonClient near = RedissonClients.single(proxy.port());
-		RedissonClient far = RedissonClients.single(server.port());
-		return new RedisTestStore(server, proxy, RedisLockBackend.redisson(() -> near),
-				RedisLockBackend.redisson(() -> far), () -> {
-					RedissonClients.close(near);
-					RedissonClients.close(far);
-				});
+		return new RedisTestStore(server, (port) -> RedisNode.redisson(RedissonClients.single(port)));
 	}
 
 	@Override
 	public LockBackend near() {
-		return this.near;
+		return this.near.backend();
 	}
 
 	@Override
 	public LockBackend far() {
-		return this.far;
+		return this.far.backend();
 	}
 
 	@Override
@@ -83,8 +63,14 @@ final class RedisTestStore implements TestStore {
 	}
 
 	@Override
+	public void remove(String key) {
+		this.server.command("DEL", LockKey.of(key).lock());
+	}
+
+	@Override
 	public void close() {
-		this.closeClients.run();
+		this.near.close();
+		this.far.close();
 		this.proxy.close();
 	}
 

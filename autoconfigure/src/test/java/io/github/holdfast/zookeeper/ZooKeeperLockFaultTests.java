@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -19,14 +17,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LockFaultContractTests;
+import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,12 +35,7 @@ import static org.awaitility.Awaitility.await;
  * What happens to locks when something is wrong with ZooKeeper, with its data or with a
  * session. Named tests are about what Curator's own locks are known for.
  */
-@Timeout(120)
-class ZooKeeperLockFaultTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
-
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+class ZooKeeperLockFaultTests extends LockFaultContractTests {
 
 	/** Longer than what a test may take: its end is not what frees a lock. */
 	private static final Duration LONG_SESSION = Duration.ofSeconds(10);
@@ -59,11 +52,14 @@ class ZooKeeperLockFaultTests {
 
 	private final LockNodes nodes = new LockNodes(this.far);
 
-	private final String key = "fault:" + UUID.randomUUID();
-
 	@AfterAll
 	static void stop() {
 		server.close();
+	}
+
+	@Override
+	protected TestStore open() {
+		return new ZooKeeperStore(server);
 	}
 
 	@AfterEach
@@ -181,20 +177,6 @@ class ZooKeeperLockFaultTests {
 
 	@Test
 	@Tag("F33")
-	void holderNoticesThatItsNodeWasDeleted() throws Exception {
-		LockLease lease = acquired(this.backend);
-		this.nodes.deleteQueue(this.key);
-		LockLease successor = acquired(this.other);
-		assertThat(lease.renew(PATIENCE)).isFalse();
-		assertThat(lease.isValid()).isFalse();
-		assertThat(released(lease)).isFalse();
-		assertThat(successor.epoch()).isGreaterThan(lease.epoch());
-		assertThat(successor.renew(PATIENCE)).isTrue();
-		assertThat(released(successor)).isTrue();
-	}
-
-	@Test
-	@Tag("F33")
 	void waiterWhoseNodeWasDeletedQueuesAgain() throws Exception {
 		LockLease lease = acquired(this.backend);
 		List<String> held = this.nodes.queue(this.key);
@@ -227,26 +209,6 @@ class ZooKeeperLockFaultTests {
 	}
 
 	// What is left
-
-	/**
-	 * apache/curator#600: an interrupt leaves the node of the waiter.
-	 */
-	@Test
-	@Tag("F16")
-	void interruptedWaiterLeavesNoNode() throws Exception {
-		LockLease lease = acquired(this.other);
-		FutureTask<@Nullable LockLease> waiter = new FutureTask<>(
-				() -> this.backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE)));
-		Thread thread = new Thread(waiter);
-		thread.start();
-		await().until(() -> this.nodes.queue(this.key).size() == 2);
-		thread.interrupt();
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
-			.withCauseInstanceOf(InterruptedException.class);
-		await().until(() -> this.nodes.queue(this.key).size() == 1);
-		assertThat(released(lease)).isTrue();
-		assertThat(this.nodes.queue(this.key)).isEmpty();
-	}
 
 	@Test
 	@Tag("F22")
@@ -348,27 +310,6 @@ class ZooKeeperLockFaultTests {
 		assertThat(released(around)).isTrue();
 	}
 
-	@Test
-	@Tag("F05")
-	void reentrantCallKeepsItsLockAndTheNextOneHasAnotherOwner() {
-		try (LockTemplate template = new LockTemplate(() -> this.backend, List::of)) {
-			List<String> first = template.execute("A", () -> {
-				List<String> held = this.nodes.queue("lock:A");
-				template.run("A", () -> assertThat(this.nodes.queue("lock:A")).isEqualTo(held));
-				return held;
-			});
-			assertThat(first).hasSize(1);
-			template.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1).isNotEqualTo(first));
-		}
-		assertThat(this.nodes.queue("lock:A")).isEmpty();
-	}
-
-	private LockLease acquired(ZooKeeperLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
-		assertThat(lease).isNotNull();
-		return lease;
-	}
-
 	private static long session(CuratorFramework client) throws Exception {
 		return client.getZookeeperClient().getZooKeeper().getSessionId();
 	}
@@ -386,12 +327,6 @@ class ZooKeeperLockFaultTests {
 				() -> backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE)));
 		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
 		return waiter;
-	}
-
-	private static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
-		FutureTask<T> task = new FutureTask<>(call);
-		new Thread(task).start();
-		return task;
 	}
 
 	/**

@@ -2,7 +2,10 @@ package io.github.holdfast.zookeeper;
 
 import org.apache.curator.framework.CuratorFramework;
 
+import org.springframework.util.Assert;
+
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -67,6 +70,16 @@ final class ZooKeeperStore implements TestStore {
 	@Override
 	public boolean isWaitedFor(String key) {
 		return this.nodes.queue(key).size() == 2;
+	}
+
+	@Override
+	public void remove(String key) {
+		LockHolder holder = this.farBackend.holder(key);
+		Assert.state(holder != null, "The lock is free");
+		LockNode.of(this.nodes.queue(key))
+			.stream()
+			.filter((node) -> node.owner().equals(holder.owner()))
+			.forEach((node) -> this.nodes.delete(this.nodes.path(key) + '/' + node.name()));
 	}
 
 	@Override

@@ -41,6 +41,20 @@ public interface TestStore extends AutoCloseable {
 	boolean isWaitedFor(String key);
 
 	/**
+	 * Takes a lock away from its holder behind everybody's back, as an operator could.
+	 * @param key the key of a lock that is held
+	 */
+	void remove(String key);
+
+	/**
+	 * What an exception says if the store does not answer.
+	 * @return a part of its message
+	 */
+	default String silence() {
+		return "did not answer in time";
+	}
+
+	/**
 	 * What the locks of the first node would end with, if anything.
 	 * @return an id of its session, the same as long as it lives
 	 */

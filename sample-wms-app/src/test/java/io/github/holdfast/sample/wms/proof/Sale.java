@@ -9,9 +9,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Clients that want more than there is: 400 orders over 32 connections for 100 pieces of
@@ -22,6 +25,9 @@ final class Sale {
 	static final int STOCK = 100;
 
 	static final int ORDERS = 400;
+
+	/** What each order asks for, if nothing else matters. */
+	static final List<List<String>> ONE_SKU = List.of(List.of("A"));
 
 	private static final int CLIENTS = 32;
 
@@ -79,6 +85,18 @@ final class Sale {
 		return this.client.errors().contains(status);
 	}
 
+	/**
+	 * Something that happens once, when half of the stock is sold at most.
+	 */
+	static Action halfWay(Action action) {
+		AtomicInteger answers = new AtomicInteger();
+		return () -> {
+			if (answers.incrementAndGet() == STOCK / 2) {
+				action.run();
+			}
+		};
+	}
+
 	private String orderNo(int order) {
 		return this.customerNo + "-" + order;
 	}
@@ -121,6 +139,19 @@ final class Sale {
 	 */
 	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, Set<Integer> errors,
 			List<Long> stock, long lowestStock) {
+
+		void assertSoldOut() {
+			assertThat(this.confirmed).isEqualTo(STOCK);
+			assertThat(this.confirmedInDatabase).isEqualTo(STOCK);
+			assertThat(this.refused).isEqualTo(ORDERS - STOCK);
+			assertThat(this.stock).containsOnly(0L);
+			assertThat(this.lowestStock).isZero();
+		}
+
+		void assertOversold() {
+			assertThat(this.confirmed).isEqualTo(this.confirmedInDatabase).isGreaterThan(STOCK);
+		}
+
 	}
 
 }

@@ -1,0 +1,207 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a {@link LockBackend} has to do when something is wrong with a lock: it is removed
+ * from the store, released too late, renewed while it is released, or given up while it
+ * is waited for. Another node sees what is left. To test a backend, extend this class.
+ */
+@Timeout(180)
+public abstract class LockFaultContractTests extends StoreContract {
+
+	private static final int ROUNDS = 200;
+
+	private static final int MANY_ROUNDS = 3000;
+
+	// Owners
+
+	@Test
+	@Tag("F05")
+	final void reentrantCallKeepsItsLock() {
+		try (LockTemplate template = template()) {
+			template.run(this.key, () -> {
+				String owner = owner();
+				assertThat(owner).isNotNull();
+				template.run(this.key, () -> assertThat(owner()).isEqualTo(owner));
+				assertThat(owner()).isEqualTo(owner);
+			});
+		}
+		await().atMost(PATIENCE).until(() -> !isHeld());
+	}
+
+	@Test
+	@Tag("F05")
+	final void eachAcquisitionHasAnOwnerOfItsOwn() {
+		try (LockTemplate template = template()) {
+			String first = template.execute(this.key, this::owner);
+			String second = template.execute(this.key, this::owner);
+			assertThat(first).isNotNull().isNotEqualTo(second);
+		}
+	}
+
+	@Test
+	@Tag("F05")
+	final void holderIsToldWithWhatTheStoreKnows() throws Exception {
+		assertThat(store().far().holder(this.key)).isNull();
+		LockLease lease = acquired(store().near());
+		LockHolder holder = store().far().holder(this.key);
+		assertThat(holder).isNotNull();
+		assertThat(holder.owner()).isEqualTo(lease.owner());
+		assertThat(holder.text()).startsWith("held by contract test");
+		assertThat(holder.epoch()).isIn(null, lease.epoch());
+		assertThat(release(lease).get()).isTrue();
+		assertThat(store().far().holder(this.key)).isNull();
+	}
+
+	// What was removed
+
+	@Test
+	@Tag("F33")
+	final void holderNoticesThatItsLockWasRemoved() throws Exception {
+		LockLease lease = acquired(store().near());
+		store().remove(this.key);
+		assertThat(lease.renew(PATIENCE)).isFalse();
+		assertThat(lease.isValid()).isFalse();
+		assertThat(release(lease).get()).isFalse();
+	}
+
+	@Test
+	@Tag("F33")
+	final void nextHolderOfALockThatWasRemovedIsNotDisturbed() throws Exception {
+		LockLease lease = acquired(store().near());
+		store().remove(this.key);
+		LockLease successor = acquired(store().far());
+		assertThat(successor.epoch()).isGreaterThan(lease.epoch());
+		assertThat(lease.renew(PATIENCE)).isFalse();
+		assertThat(lease.isValid()).isFalse();
+		assertThat(successor.renew(PATIENCE)).isTrue();
+		assertThat(release(lease).get()).isFalse();
+		assertThat(owner()).isEqualTo(successor.owner());
+		assertThat(release(successor).get()).isTrue();
+	}
+
+	@Test
+	@Tag("F06")
+	final void lateReleaseReportsALossAlsoWhenTheNextHolderHasLeft() throws Exception {
+		LockLease lease = acquired(store().near());
+		store().remove(this.key);
+		assertThat(release(acquired(store().far())).get()).isTrue();
+		assertThat(release(lease).get()).isFalse();
+		assertThat(isHeld()).isFalse();
+	}
+
+	/**
+	 * Nobody tells it of a release.
+	 */
+	@Test
+	@Tag("F21")
+	final void waiterGetsALockThatWasRemoved() throws Exception {
+		acquired(store().far());
+		FutureTask<@Nullable LockLease> waiter = waiter();
+		store().remove(this.key);
+		LockLease lease = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		assertThat(lease).isNotNull();
+		assertThat(release(lease).get()).isTrue();
+	}
+
+	// What is left of those who have given up
+
+	@Test
+	@Tag("F16")
+	final void interruptedWaiterLeavesNothing() throws Exception {
+		LockLease lease = acquired(store().far());
+		FutureTask<@Nullable LockLease> waiter = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		Thread thread = new Thread(waiter);
+		thread.start();
+		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
+		thread.interrupt();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
+			.withCauseInstanceOf(InterruptedException.class);
+		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
+		assertThat(owner()).isEqualTo(lease.owner());
+		assertThat(release(lease).get()).isTrue();
+		assertThat(isHeld()).isFalse();
+	}
+
+	@Test
+	@Tag("F22")
+	final void waitersWhoGiveUpLeaveNothing() throws Exception {
+		LockLease lease = acquired(store().far());
+		for (int i = 0; i < 20; i++) {
+			assertThat(store().near().acquire(request(Duration.ofMillis(i)))).isNull();
+		}
+		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
+		assertThat(release(lease).get()).isTrue();
+		assertThat(isHeld()).isFalse();
+	}
+
+	// Races
+
+	@Test
+	@Tag("F40")
+	final void renewalNeverBringsAReleasedLockBack() throws Exception {
+		renewWhileReleasing(ROUNDS);
+	}
+
+	@Test
+	@Tag("F40")
+	@Tag("long")
+	final void renewalsNeverBringReleasedLocksBack() throws Exception {
+		renewWhileReleasing(MANY_ROUNDS);
+	}
+
+	private void renewWhileReleasing(int rounds) throws Exception {
+		for (int round = 0; round < rounds; round++) {
+			LockLease lease = store().near().acquire(request(NO_WAIT));
+			assertThat(lease).as("round %d", round).isNotNull();
+			FutureTask<Boolean> renewal = start(() -> lease.renew(PATIENCE));
+			assertThat(release(lease).get()).as("round %d", round).isTrue();
+			renewal.get();
+			assertThat(lease.isValid()).isFalse();
+		}
+		assertThat(isHeld()).isFalse();
+	}
+
+	/**
+	 * The owner of the lock.
+	 * @return what the store says, or {@code null} if it is free
+	 */
+	protected final @Nullable String owner() {
+		LockHolder holder = store().far().holder(this.key);
+		return (holder != null) ? holder.owner() : null;
+	}
+
+	/**
+	 * Lets the first node wait for the lock.
+	 * @return its outcome; the wait has begun
+	 */
+	protected final FutureTask<@Nullable LockLease> waiter() {
+		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
+		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
+		return waiter;
+	}
+
+	private LockTemplate template() {
+		return new LockTemplate(() -> store().near(), List::of).withKeyPrefix("");
+	}
+
+}

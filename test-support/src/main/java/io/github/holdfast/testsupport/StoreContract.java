@@ -1,0 +1,148 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.testsupport.FaultProxy.Fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What contracts with faults have in common: a store with two nodes, and one lock.
+ */
+abstract class StoreContract {
+
+	/** One attempt. */
+	protected static final Duration NO_WAIT = Duration.ZERO;
+
+	/** Long enough never to end in a test that passes. */
+	protected static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	/** The lock that a test is about. */
+	protected String key = "";
+
+	private TestStore store;
+
+	/**
+	 * Supplies the store, with new clients.
+	 * @return the store, closed after the test
+	 * @throws Exception if it is not there
+	 */
+	protected abstract TestStore open() throws Exception;
+
+	@BeforeEach
+	final void openStore() throws Exception {
+		this.key = "contract:" + UUID.randomUUID();
+		this.store = open();
+	}
+
+	@AfterEach
+	final void closeStore() {
+		if (this.store != null) {
+			this.store.proxy().inject(Fault.NONE);
+			close(this.store);
+		}
+	}
+
+	/**
+	 * Closes the store after a test. Default: at once.
+	 * @param store what {@link #open()} has returned
+	 */
+	protected void close(TestStore store) {
+		store.close();
+	}
+
+	/**
+	 * The store of this test.
+	 * @return what {@link #open()} has returned
+	 */
+	protected final TestStore store() {
+		return this.store;
+	}
+
+	/**
+	 * The network between the first node and the store.
+	 * @return the proxy
+	 */
+	protected final FaultProxy proxy() {
+		return this.store.proxy();
+	}
+
+	/**
+	 * Whether somebody has the lock or waits for it.
+	 * @return what the store says
+	 */
+	protected final boolean isHeld() {
+		return this.store.isHeld(this.key);
+	}
+
+	/**
+	 * A request for the lock, for an owner of its own.
+	 * @param waitTime how long to wait
+	 * @return the request, with a long lease
+	 */
+	protected final LockRequest request(Duration waitTime) {
+		return request(waitTime, Duration.ofSeconds(60));
+	}
+
+	/**
+	 * A request for the lock, for an owner of its own.
+	 * @param waitTime how long to wait
+	 * @param leaseTime how long to hold the lock
+	 * @return the request
+	 */
+	protected final LockRequest request(Duration waitTime, Duration leaseTime) {
+		return request(this.key, waitTime, leaseTime);
+	}
+
+	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
+		return new LockRequest(key, "contract", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
+				UUID.randomUUID().toString(), "contract test", 0);
+	}
+
+	/**
+	 * Acquires the lock.
+	 * @param node who gets it
+	 * @return the lease
+	 * @throws InterruptedException if this thread is interrupted
+	 */
+	protected final LockLease acquired(LockBackend node) throws InterruptedException {
+		LockLease lease = node.acquire(request(PATIENCE));
+		assertThat(lease).isNotNull();
+		return lease;
+	}
+
+	/**
+	 * Releases a lock.
+	 * @param lease the lease
+	 * @return the answer
+	 */
+	protected static CompletableFuture<Boolean> release(LockLease lease) {
+		return lease.release().toCompletableFuture();
+	}
+
+	/**
+	 * Starts something on a thread of its own.
+	 * @param <T> the type of its result
+	 * @param call what to do
+	 * @return its result
+	 */
+	protected static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
+		FutureTask<T> task = new FutureTask<>(call);
+		Thread thread = new Thread(task, "contract-test");
+		thread.setDaemon(true);
+		thread.start();
+		return task;
+	}
+
+}
