@@ -6,6 +6,7 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
 
 /**
@@ -25,6 +26,39 @@ public interface LockContext {
 	 */
 	static Optional<LockContext> current() {
 		return Optional.ofNullable(LockStack.current());
+	}
+
+	/**
+	 * Checks that the current call chain holds the lock of a key, for code that must
+	 * never run without it. Does no I/O.
+	 * @param key the key as it was locked, without the prefix
+	 * @throws IllegalStateException if it does not hold it, also with
+	 * {@code holdfast.enabled=false}
+	 * @throws LockLostException if it has taken the lock, but cannot prove any more that
+	 * it holds it
+	 */
+	static void assertHeld(String key) {
+		List<HeldLock> all = LockStack.all();
+		for (HeldLock lock : all) {
+			int index = lock.keys().indexOf(key);
+			if (index >= 0 && lock.leases().get(index).isValid()) {
+				return;
+			}
+			if (index >= 0) {
+				throw new LockLostException(key, "its lease has run out, or the store has given it to another holder",
+						null);
+			}
+		}
+		String held = all.isEmpty() ? "no lock"
+				: all.stream()
+					.flatMap((lock) -> lock.keys().stream())
+					.map(LockException::quote)
+					.distinct()
+					.toList()
+					.toString();
+		throw new IllegalStateException("Lock " + LockException.quote(key) + " is not held here: this thread holds "
+				+ held + ". Likely causes: the locked method was called on 'this' or on an object that is no bean, "
+				+ "another thread does its work, the key is written in another way, or 'holdfast.enabled' is 'false'");
 	}
 
 	/**

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -28,6 +29,28 @@ class LockContextTests {
 	@Test
 	void contextIsEmptyOutsideOfALock() {
 		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@Test
+	void heldKeyIsAsserted() {
+		this.locks.run("A", () -> this.locks.execute(List.of("B", "C"), () -> {
+			LockContext.assertHeld("A");
+			LockContext.assertHeld("C");
+			assertThatIllegalStateException().isThrownBy(() -> LockContext.assertHeld("a"))
+				.withMessageContainingAll("Lock 'a' is not held here", "'A'", "'B'", "'C'", "on 'this'");
+			return null;
+		}));
+		assertThatIllegalStateException().isThrownBy(() -> LockContext.assertHeld("A"))
+			.withMessageContaining("this thread holds no lock");
+	}
+
+	@Test
+	void lostKeyIsToldByTheAssertion() {
+		this.locks.run("A", () -> {
+			this.backend.leases.get(0).released.set(true);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> LockContext.assertHeld("A"))
+				.withMessageContaining("Lock 'A'");
+		});
 	}
 
 	@Test

@@ -75,8 +75,8 @@ public final class DistributedLockAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanCheck lockedBeanCheck(LockOperationSource source) {
-		return new LockedBeanCheck(source, LockBackendType::remedy);
+	static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<LockProperties> properties) {
+		return new LockedBeanCheck(source, LockBackendType::remedy, () -> properties.getObject().getOnSelfCall());
 	}
 
 	@Bean

@@ -18,6 +18,7 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
 import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.interceptor.OnSelfCall;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
@@ -76,6 +77,12 @@ public class LockProperties {
 	 * Reaction to a locked call inside a running transaction.
 	 */
 	private OnActiveTransaction onActiveTransaction = OnActiveTransaction.REJECT;
+
+	/**
+	 * Reaction to classes whose methods call a locked method of their own object, which
+	 * takes no lock then.
+	 */
+	private OnSelfCall onSelfCall = OnSelfCall.REJECT;
 
 	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
@@ -163,6 +170,14 @@ public class LockProperties {
 
 	public void setOnActiveTransaction(OnActiveTransaction onActiveTransaction) {
 		this.onActiveTransaction = onActiveTransaction;
+	}
+
+	public OnSelfCall getOnSelfCall() {
+		return this.onSelfCall;
+	}
+
+	public void setOnSelfCall(OnSelfCall onSelfCall) {
+		this.onSelfCall = onSelfCall;
 	}
 
 	public int getOrder() {

@@ -56,15 +56,22 @@ final class LockInterceptor implements MethodInterceptor {
 			return proceedWithout(operation, invocation, ex);
 		}
 		try (LockTemplate.Scope scope = acquired) {
-			return invocation.proceed();
+			return checked(invocation.proceed(), operation);
 		}
+	}
+
+	private static @Nullable Object checked(@Nullable Object result, LockOperation operation) {
+		if (operation.checksResult()) {
+			LockMethodRules.checkResult(result, operation.location());
+		}
+		return result;
 	}
 
 	private static @Nullable Object proceedRepeatably(LockOperation operation, LockTemplate template,
 			Collection<String> keys, MethodInvocation invocation) throws Throwable {
 		RepeatableInvocation attempts = new RepeatableInvocation((ProxyMethodInvocation) invocation);
 		try {
-			return template.execute(keys, attempts);
+			return checked(template.execute(keys, attempts), operation);
 		}
 		catch (LockNotAcquiredException ex) {
 			if (attempts.hasThrown(ex)) {

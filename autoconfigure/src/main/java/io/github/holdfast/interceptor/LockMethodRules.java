@@ -2,10 +2,15 @@ package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.nio.file.DirectoryStream;
 import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.Spliterator;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -30,16 +35,20 @@ final class LockMethodRules {
 
 	/** What these promise is done after the method, and so after its lock. */
 	private static final Set<Class<?>> LATER = Set.of(Future.class, CompletionStage.class, Flow.Publisher.class,
-			Callable.class, BaseStream.class);
+			Callable.class, BaseStream.class, Iterator.class, Spliterator.class, Enumeration.class,
+			DirectoryStream.class);
 
-	private static final Set<String> LATER_OF_SPRING_MVC = Set.of(
+	private static final Set<String> LATER_OF_LIBRARIES = Set.of("kotlin.sequences.Sequence",
+			"org.apache.ibatis.cursor.Cursor", "org.hibernate.ScrollableResults",
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
+	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
+
 	/** What is in them counts. */
-	private static final Set<String> WRAPPERS = Set.of("java.util.Optional", "org.springframework.http.HttpEntity");
+	private static final Set<String> WRAPPERS = Set.of("java.util.Optional", HTTP_ENTITY);
 
 	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
 			"io.reactivex.rxjava3.core.Completable", "io.reactivex.rxjava3.core.Maybe",
@@ -64,8 +73,8 @@ final class LockMethodRules {
 			throw new LockConfigurationException(
 					where + "which returns a " + ((later != null) ? later : method.getReturnType()).getSimpleName()
 							+ " before its work is done: the lock would be released too early.",
-					"Lock a blocking method that does the work and returns its result, as a list instead of a stream, "
-							+ "and call it from what runs later.");
+					"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
+							+ "iterator, " + "and call it from what runs later.");
 		}
 		if (operation.onBusy() == DistributedLock.OnBusy.SKIP) {
 			checkSkip(operation, where);
@@ -91,11 +100,48 @@ final class LockMethodRules {
 	 */
 	private static @Nullable Class<?> later(ResolvableType returned) {
 		Class<?> type = returned.toClass();
-		if (LATER.stream().anyMatch((later) -> later.isAssignableFrom(type)) || isOneOf(LATER_OF_SPRING_MVC, type)
+		if (LATER.stream().anyMatch((later) -> later.isAssignableFrom(type)) || isOneOf(LATER_OF_LIBRARIES, type)
 				|| isReactive(type)) {
 			return type;
 		}
 		return (isOneOf(WRAPPERS, type) && returned.hasGenerics()) ? later(returned.getGeneric()) : null;
+	}
+
+	/**
+	 * Whether a method may return what is done later, although it does not declare it: as
+	 * a controller's method of type {@code Object} or {@code ResponseEntity<?>}.
+	 */
+	static boolean mayReturnLater(Method method, Class<?> targetClass) {
+		return mayBeLater(ResolvableType.forMethodReturnType(method, targetClass));
+	}
+
+	private static boolean mayBeLater(ResolvableType returned) {
+		Class<?> type = returned.toClass();
+		return type == Object.class || type == Iterable.class
+				|| (isOneOf(WRAPPERS, type) && mayBeLater(returned.getGeneric()));
+	}
+
+	/**
+	 * Refuse a result whose work is done after the lock. Most often it has not begun.
+	 * @throws IllegalStateException if it is one
+	 */
+	static void checkResult(@Nullable Object result, String location) {
+		Object content = content(result);
+		if (content != null && later(ResolvableType.forClass(content.getClass())) != null) {
+			throw new IllegalStateException("The locked method " + location + " has returned a "
+					+ ClassUtils.getShortName(content.getClass())
+					+ " before its work is done: it would go on without the lock. Lock a blocking method that does "
+					+ "the work and returns its result, and call it from what runs later");
+		}
+	}
+
+	private static @Nullable Object content(@Nullable Object result) {
+		if (result instanceof Optional<?> optional) {
+			return content(optional.orElse(null));
+		}
+		return (result != null && isOneOf(Set.of(HTTP_ENTITY), result.getClass()))
+				? content(ReflectionUtils.invokeMethod(ClassUtils.getMethod(result.getClass(), "getBody"), result))
+				: result;
 	}
 
 	private static boolean isReactive(Class<?> type) {

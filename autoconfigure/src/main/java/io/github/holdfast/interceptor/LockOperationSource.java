@@ -155,7 +155,8 @@ public final class LockOperationSource {
 				template(annotation, method, targetClass, location), annotation.getEnum("mode", LockRequest.Mode.class),
 				this.parser.parse("key", annotation.getString("key"), method, names, location),
 				condition.isEmpty() ? null : this.parser.parse("condition", condition, method, names, location), onBusy,
-				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location), names);
+				LockMethodRules.fallback(annotation.getString("fallback"), method, targetClass, location), names,
+				LockMethodRules.mayReturnLater(method, targetClass));
 		LockMethodRules.check(operation, targetClass);
 		return operation;
 	}

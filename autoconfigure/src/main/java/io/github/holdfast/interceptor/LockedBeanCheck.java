@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,8 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 
 	private final Function<Set<LockBackend.Capability>, String> remedy;
 
+	private final SelfCallCheck selfCalls;
+
 	private final Queue<LockOperation> unchecked = new ConcurrentLinkedQueue<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -66,10 +69,14 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	 * Create a check.
 	 * @param source knows the annotated methods
 	 * @param remedy tells what to do about capabilities that the backend does not have
+	 * @param onSelfCall tells what to do about calls of locked methods on their own
+	 * object
 	 */
-	public LockedBeanCheck(LockOperationSource source, Function<Set<LockBackend.Capability>, String> remedy) {
+	public LockedBeanCheck(LockOperationSource source, Function<Set<LockBackend.Capability>, String> remedy,
+			Supplier<OnSelfCall> onSelfCall) {
 		this.source = source;
 		this.remedy = remedy;
+		this.selfCalls = new SelfCallCheck(source, onSelfCall);
 	}
 
 	@Override
@@ -134,6 +141,9 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 				checkCaller(operation, beanName, targetClass, definition);
 				check(operation, bean, beanName, targetClass, advisors);
 				this.source.bodies().note(operation, targetClass, bean, advisors);
+			}
+			if (!isMock(bean)) {
+				this.selfCalls.check(targetClass, beanName);
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {

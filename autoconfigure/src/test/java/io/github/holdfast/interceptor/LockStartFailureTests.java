@@ -4,11 +4,17 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Optional;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -18,6 +24,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.apache.ibatis.cursor.Cursor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +55,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Mistakes that are found while the application starts: each says where it is, what is
@@ -342,7 +351,9 @@ class LockStartFailureTests {
 	@ValueSource(classes = { ReturnsCallable.class, ReturnsWebAsyncTask.class, ReturnsDeferredResult.class,
 			ReturnsEmitter.class, ReturnsSubclassOfEmitter.class, ReturnsStreamingBody.class,
 			ReturnsResponseWithBody.class, ReturnsResponseWithFuture.class, ReturnsStream.class,
-			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class })
+			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class,
+			ReturnsIterator.class, ReturnsListIterator.class, ReturnsEnumeration.class, ReturnsSpliterator.class,
+			ReturnsDirectory.class, ReturnsCursor.class })
 	@Tag("F08")
 	void returnOfWorkForLaterFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method",
@@ -463,7 +474,7 @@ class LockStartFailureTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { ReturnsText.class, ReturnsResponse.class, ReturnsSupplier.class, ReturnsIterator.class })
+	@ValueSource(classes = { ReturnsText.class, ReturnsResponse.class, ReturnsSupplier.class, ReturnsIterable.class })
 	@Tag("F08")
 	void returnOfAResultIsAccepted(Class<?> bean) {
 		LockedApplication.local().withBean(bean).run((context) -> assertThat(context).hasNotFailed());
@@ -496,6 +507,114 @@ class LockStartFailureTests {
 		@DistributedLock(key = "'a'")
 		public Optional<Iterator<String>> lock() {
 			return Optional.empty();
+		}
+
+	}
+
+	static class ReturnsListIterator {
+
+		@DistributedLock(key = "'a'")
+		public ListIterator<String> lock() {
+			return List.<String>of().listIterator();
+		}
+
+	}
+
+	static class ReturnsEnumeration {
+
+		@DistributedLock(key = "'a'")
+		public Enumeration<String> lock() {
+			return Collections.emptyEnumeration();
+		}
+
+	}
+
+	static class ReturnsSpliterator {
+
+		@DistributedLock(key = "'a'")
+		public Spliterator<String> lock() {
+			return Spliterators.emptySpliterator();
+		}
+
+	}
+
+	static class ReturnsDirectory {
+
+		@DistributedLock(key = "'a'")
+		public Optional<DirectoryStream<String>> lock() {
+			return Optional.empty();
+		}
+
+	}
+
+	static class ReturnsCursor {
+
+		@DistributedLock(key = "'a'")
+		public Optional<Cursor<String>> lock() {
+			return Optional.empty();
+		}
+
+	}
+
+	static class ReturnsIterable {
+
+		@DistributedLock(key = "'a'")
+		public Iterable<String> lock() {
+			return List.of();
+		}
+
+	}
+
+	@Test
+	@Tag("F08")
+	void resultThatIsDoneLaterIsRefused() {
+		LockedApplication.local().withBean(Undeclared.class).run((context) -> {
+			Undeclared bean = context.getBean(Undeclared.class);
+			List<String> rows = List.of("A");
+			Callable<String> later = () -> "A";
+			for (Object result : List.of(later, Optional.of(later), rows.iterator(), rows.stream(),
+					new CompletableFuture<>(), new DeferredResult<>())) {
+				assertThatIllegalStateException().isThrownBy(() -> bean.lock(result))
+					.withMessageContainingAll("Undeclared.lock(Object)", "before its work is done");
+				assertThatIllegalStateException().isThrownBy(() -> bean.respond(ResponseEntity.of(Optional.of(result))))
+					.withMessageContaining("Undeclared.respond(ResponseEntity)");
+			}
+			assertThat(bean.lock(rows)).isSameAs(rows);
+			assertThat(bean.lock(null)).isNull();
+			assertThat(bean.respond(ResponseEntity.ok("A")).getBody()).isEqualTo("A");
+			assertThat(bean.rows(rows)).isSameAs(rows);
+			assertThatIllegalStateException().isThrownBy(() -> bean.rows(new Rows()));
+		});
+	}
+
+	static class Undeclared {
+
+		@DistributedLock(key = "'a'")
+		public @Nullable Object lock(@Nullable Object result) {
+			return result;
+		}
+
+		@DistributedLock(key = "'a'")
+		public ResponseEntity<?> respond(ResponseEntity<?> result) {
+			return result;
+		}
+
+		@DistributedLock(key = "'a'")
+		public Iterable<String> rows(Iterable<String> result) {
+			return result;
+		}
+
+	}
+
+	static class Rows implements DirectoryStream<String> {
+
+		@Override
+		public Iterator<String> iterator() {
+			return List.<String>of().iterator();
+		}
+
+		@Override
+		public void close() {
 		}
 
 	}
