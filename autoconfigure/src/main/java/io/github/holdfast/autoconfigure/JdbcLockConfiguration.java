@@ -2,11 +2,14 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
+
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -76,6 +79,17 @@ class JdbcLockConfiguration {
 		@ConditionalOnMissingBean(Fence.class)
 		RowFence lockFence(LockDataSource dataSource) {
 			return JdbcLockBackend.fence(dataSource);
+		}
+
+		@Configuration(proxyBeanMethods = false)
+		@ConditionalOnClass({ HikariDataSource.class, DataSourceUnwrapper.class })
+		static class PoolConfiguration {
+
+			@Bean
+			PoolTimeoutCheck lockPoolTimeoutCheck(LockDataSource dataSource, LockProperties properties) {
+				return new PoolTimeoutCheck(dataSource, properties);
+			}
+
 		}
 
 	}

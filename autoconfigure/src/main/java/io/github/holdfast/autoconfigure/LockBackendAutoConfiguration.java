@@ -51,6 +51,11 @@ public final class LockBackendAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockBackendAutoConfiguration.class);
 
+	@Bean
+	static LockPropertiesCheck lockPropertiesCheck(Environment environment) {
+		return new LockPropertiesCheck(environment);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
 	static class EnabledConfiguration {

@@ -293,8 +293,8 @@ public class LockProperties {
 	 * other JVMs may wait for it: 0 to 255. 0 and 1 switch handing over off.
 	 * @param maxTime Time for which a lock is handed over before it goes back to the
 	 * store.
-	 * @param maxWaitersPerKey Threads that may wait for one lock.
 	 * @param maxWaiters Threads that may wait for locks in total.
+	 * @param maxWaitersPerKey Threads that may wait for one lock.
 	 * @since 0.1.0
 	 */
 	@ConfigurationProperties("holdfast.handover")

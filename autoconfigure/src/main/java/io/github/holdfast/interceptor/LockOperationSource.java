@@ -217,6 +217,7 @@ public final class LockOperationSource {
 		if (!StringUtils.hasText(text)) {
 			return template;
 		}
+		refuseSmallNumber(attribute, text.strip(), location);
 		try {
 			return setter.apply(template, DurationFormatterUtils.detectAndParse(text.strip()));
 		}
@@ -227,6 +228,18 @@ public final class LockOperationSource {
 					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\", or correct 'holdfast.locks' if that "
 							+ "overrides times of this lock.",
 					ex);
+		}
+	}
+
+	/**
+	 * A small number is more likely to count seconds, but without a unit it does not.
+	 */
+	private static void refuseSmallNumber(String attribute, String text, String location) {
+		if (text.matches("0*[1-9]\\d?")) {
+			throw new LockConfigurationException(
+					"The " + attribute + " \"" + text + "\" of @DistributedLock on " + location + " means " + text
+							+ " milliseconds: a number without a unit counts those.",
+					"Write \"" + text + "s\", or \"" + text + "ms\" if that is meant.");
 		}
 	}
 

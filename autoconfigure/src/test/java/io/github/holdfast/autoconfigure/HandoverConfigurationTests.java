@@ -64,8 +64,8 @@ class HandoverConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "max-turns=256,from 0 to 255", "max-turns=-1,from 0 to 255", "max-time=-1s,must not be negative",
-			"max-waiters-per-key=0,at least 1", "max-waiters=0,at least 1" })
+	@CsvSource({ "max-turns=256,from 0 to 255", "max-turns=-1,from 0 to 255", "max-waiters-per-key=0,at least 1",
+			"max-waiters=0,at least 1" })
 	void limitOutOfRangeFailsTheStart(String property, String message) {
 		this.application.withPropertyValues("holdfast.handover." + property)
 			.run((context) -> assertThat(context).getFailure()

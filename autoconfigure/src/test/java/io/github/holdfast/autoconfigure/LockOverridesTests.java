@@ -226,12 +226,12 @@ class LockOverridesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "wait-time=-1s,Wait time must not be negative", "lease-time=0s,Lease time must be at least 1 ms",
-			"max-hold-time=0s,Maximum hold time must be at least 1 ms",
-			"min-hold-time=-1s,Minimum hold time must not be negative" })
+	@CsvSource({ "wait-time=-1s,cannot be negative", "lease-time=0s,more than zero", "max-hold-time=0s,more than zero",
+			"min-hold-time=-1s,cannot be negative" })
 	void timeThatCannotWorkFailsTheStart(String property, String message) {
-		assertFails(with(Stock.class, "holdfast.locks.stock." + property),
-				"The overrides 'holdfast.locks[stock]' are not usable: " + message);
+		String name = property.substring(0, property.indexOf('='));
+		assertFails(with(Stock.class, "holdfast.locks.stock." + property), "'holdfast.locks[stock]." + name + "' is '");
+		assertFails(with(Stock.class, "holdfast.locks.stock." + property), message);
 	}
 
 	@Test
@@ -251,7 +251,7 @@ class LockOverridesTests {
 	@Test
 	void textThatIsNoDurationFailsTheStart() {
 		with(Stock.class, "holdfast.locks.stock.wait-time=soon").run((context) -> assertThat(context).getFailure()
-			.hasStackTraceContaining("holdfast.locks.stock.wait-time")
+			.hasStackTraceContaining("holdfast.locks[stock].wait-time")
 			.hasStackTraceContaining("'soon' is not a valid duration"));
 	}
 

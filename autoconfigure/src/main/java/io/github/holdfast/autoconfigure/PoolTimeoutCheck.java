@@ -1,0 +1,62 @@
+package io.github.holdfast.autoconfigure;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Warns of a pool that lets a renewal wait for a connection for longer than a third of
+ * the lease. A lease is renewed at a third of its time, so that two more attempts are
+ * left if one fails; with an exhausted pool, the first would use up all of it.
+ */
+class PoolTimeoutCheck implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(PoolTimeoutCheck.class);
+
+	private static final int ATTEMPTS = 3;
+
+	private final Supplier<DataSource> dataSource;
+
+	private final LockProperties properties;
+
+	PoolTimeoutCheck(Supplier<DataSource> dataSource, LockProperties properties) {
+		this.dataSource = dataSource;
+		this.properties = properties;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		LockBackendType chosen = this.properties.getBackend();
+		if (chosen != null && chosen != LockBackendType.JDBC) {
+			return;
+		}
+		HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(this.dataSource.get(), HikariConfigMXBean.class,
+				HikariDataSource.class);
+		Duration leaseTime = this.properties.getLeaseTime();
+		if (pool != null && leaseTime.toMillis() < ATTEMPTS * pool.getConnectionTimeout()) {
+			logger
+				.warn("'holdfast.lease-time' ({}) is less than {} times the connection time-out of the pool '{}' ({} ms): "
+						+ "while the pool is exhausted, a renewal may wait for a connection until the lease has run "
+						+ "out, and the lock is lost. Set 'spring.datasource.hikari.connection-timeout' to {} or less "
+						+ "(a number of milliseconds), or the lease time to {} or more", text(leaseTime), ATTEMPTS,
+						pool.getPoolName(), pool.getConnectionTimeout(), leaseTime.toMillis() / ATTEMPTS,
+						text(Duration.ofMillis(ATTEMPTS * pool.getConnectionTimeout())));
+		}
+	}
+
+	private static String text(Duration time) {
+		return DurationFormatterUtils.print(time, DurationFormat.Style.COMPOSITE);
+	}
+
+}
