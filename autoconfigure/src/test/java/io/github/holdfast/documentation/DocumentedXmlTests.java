@@ -1,0 +1,71 @@
+package io.github.holdfast.documentation;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import javax.xml.parsers.DocumentBuilderFactory;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+import org.xml.sax.InputSource;
+
+import org.springframework.core.io.ClassPathResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The dependencies that pages show are those that the build tests with.
+ */
+class DocumentedXmlTests {
+
+	static List<Documentation.Block> blocks() throws IOException {
+		return Documentation.blocks("xml");
+	}
+
+	@Test
+	void blocksAreFound() throws IOException {
+		assertThat(blocks()).hasSizeGreaterThan(4).extracting(Documentation.Block::page).contains("README.md");
+	}
+
+	@ParameterizedTest
+	@MethodSource("blocks")
+	void namesWhatTheBuildHas(Documentation.Block block) throws Exception {
+		Element root = DocumentBuilderFactory.newInstance()
+			.newDocumentBuilder()
+			.parse(new InputSource(new StringReader(block.text())))
+			.getDocumentElement();
+		if (root.getTagName().equals("dependency")) {
+			String builds = builds();
+			assertThat(builds).contains("<artifactId>" + child(root, "artifactId") + "</artifactId>");
+			if (root.getElementsByTagName("version").getLength() > 0) {
+				assertThat(builds).contains(">" + child(root, "version") + "</");
+			}
+		}
+		else {
+			String script = ((Element) root.getElementsByTagName("sqlFile").item(0)).getAttribute("path");
+			assertThat(new ClassPathResource(script).exists()).isTrue();
+		}
+	}
+
+	private static String child(Element element, String name) {
+		NodeList children = element.getElementsByTagName(name);
+		assertThat(children.getLength()).as(name).isOne();
+		return children.item(0).getTextContent();
+	}
+
+	private static String builds() throws IOException {
+		StringBuilder builds = new StringBuilder();
+		for (String module : List.of("", "starter", "autoconfigure", "sample-wms-app")) {
+			Path build = Documentation.ROOT.resolve(module).resolve("pom.xml");
+			builds.append(Files.readString(build));
+		}
+		return builds.toString();
+	}
+
+}
