@@ -16,6 +16,8 @@ public class LockBackendException extends DataAccessResourceFailureException imp
 
 	private final String key;
 
+	private final String detail;
+
 	/**
 	 * Create a new exception.
 	 * @param key the key
@@ -25,12 +27,27 @@ public class LockBackendException extends DataAccessResourceFailureException imp
 	public LockBackendException(String key, String detail, @Nullable Throwable cause) {
 		super("Lock " + LockException.quote(key) + ": " + detail, cause);
 		this.key = key;
+		this.detail = detail;
 	}
 
 	/**
-	 * The key as the store knows it, prefix included.
-	 * @return the stored id
+	 * Returns the same failure for another key: a store knows keys with their prefix, and
+	 * who called does not.
+	 * @param key the key as the caller gave it
+	 * @return this failure, with its cause, its stack trace and what was suppressed
 	 */
+	public LockBackendException withKey(String key) {
+		if (key.equals(this.key)) {
+			return this;
+		}
+		LockBackendException failure = new LockBackendException(key, this.detail, getCause());
+		failure.setStackTrace(getStackTrace());
+		for (Throwable suppressed : getSuppressed()) {
+			failure.addSuppressed(suppressed);
+		}
+		return failure;
+	}
+
 	@Override
 	public String key() {
 		return this.key;

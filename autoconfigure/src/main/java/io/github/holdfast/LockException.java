@@ -11,8 +11,9 @@ package io.github.holdfast;
 public interface LockException {
 
 	/**
-	 * The key that the exception is about, as the caller gave it; that of a
-	 * {@link LockBackendException} as the store knows it.
+	 * The key that the exception is about, as the caller gave it. A
+	 * {@link LockBackendException} that a {@link LockBackend} has thrown itself has the
+	 * key as the store knows it, with the prefix; callers of locked code never see that.
 	 * @return the key
 	 */
 	String key();

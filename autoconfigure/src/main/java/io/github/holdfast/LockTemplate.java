@@ -203,18 +203,8 @@ public final class LockTemplate implements AutoCloseable {
 	 * the last thing that happens under the lock. If it is the only one of its name that
 	 * begins there, the lock of a single key may be handed over to the next thread of
 	 * this JVM after that commit, before the transaction's connection has been cleaned
-	 * up. A body that goes on after its commit would go on without the lock.
-	 * @param transactionName the name of the transaction, or {@code null} if the body
-	 * does more than that; default {@code null}
-	 * @return a copy
-	 */
-	public LockTemplate withTransactionName(@Nullable String transactionName) {
-		return withTransaction((transactionName != null) ? BodyTransaction.of(transactionName) : null);
-	}
-
-	/**
-	 * Returns a copy that tells of which transaction the body consists, for those who see
-	 * to it that this transaction can claim the locks.
+	 * up. A body that goes on after its commit would go on without the lock. For the code
+	 * of this library that sees to it, as for annotated methods.
 	 * @param transaction the transaction, or {@code null} if the body does more than that
 	 * @return a copy
 	 */

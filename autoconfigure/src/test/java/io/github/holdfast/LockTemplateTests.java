@@ -12,9 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -41,6 +44,43 @@ class LockTemplateTests {
 	}
 
 	// Re-entrancy
+
+	@Test
+	void failureOfTheStoreHasTheKeyOfTheCaller() {
+		Throwable cause = new IllegalStateException("down");
+		this.backend.grant = (request) -> {
+			throw new LockBackendException(request.key(), "could not be acquired, the store failed", cause);
+		};
+		for (String key : List.of("A", "lock:A")) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.locks.run(key, () -> {
+			}))
+				.withMessage("Lock '" + key + "': could not be acquired, the store failed")
+				.withCause(cause)
+				.satisfies((ex) -> assertThat(ex.key()).isEqualTo(key))
+				.satisfies((ex) -> assertThat(ex.getStackTrace()[0].getClassName()).startsWith(getClass().getName()));
+		}
+	}
+
+	@Test
+	void waitsAndTimesAreToldAtDebug(CapturedOutput output) {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockTemplate.class);
+		Level level = logger.getLevel();
+		logger.setLevel(Level.DEBUG);
+		try {
+			this.locks.withName("stock").run("A", () -> {
+			});
+			this.backend.grant = (request) -> false;
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.locks.withName("stock").withWaitTime(Duration.ZERO).run("B", () -> {
+				}));
+		}
+		finally {
+			logger.setLevel(level);
+		}
+		assertThat(output).containsPattern("of lock 'stock' waited for \\['A'] for \\d+ ms")
+			.containsPattern("of lock 'stock' held \\['A'] for \\d+ ms: RELEASED")
+			.containsPattern("of lock 'stock' gave up \\['B'] after \\d+ ms: BUSY");
+	}
 
 	@Test
 	void nestedCallDoesNotAcquireAKeyThatIsHeld() {

@@ -62,7 +62,7 @@ public final class LockBackendAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		LockTemplate lockTemplate(ObjectProvider<LockBackend> backend, ObjectProvider<LockListener> listeners,
+		LockTemplate holdfastLockTemplate(ObjectProvider<LockBackend> backend, ObjectProvider<LockListener> listeners,
 				LockProperties properties, LockOverrides overrides) {
 			return new LockTemplate(backend::getObject, () -> listeners.orderedStream().toList())
 				.withKeyPrefix(properties.getKeyPrefix())
@@ -168,7 +168,7 @@ public final class LockBackendAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		LockTemplate lockTemplate() {
+		LockTemplate holdfastLockTemplate() {
 			logger.warn("Locks are switched off by 'holdfast.enabled': locked methods run without a lock");
 			return LockTemplate.unlocked();
 		}

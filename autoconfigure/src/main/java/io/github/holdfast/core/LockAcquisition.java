@@ -80,8 +80,7 @@ final class LockAcquisition {
 			if (!missing.isEmpty()) {
 				events.attempted();
 			}
-			acquireAll(missing, events);
-			checkValid();
+			acquireAndCheck(missing, events);
 		}
 		catch (Throwable ex) {
 			giveBack(ex);
@@ -95,6 +94,16 @@ final class LockAcquisition {
 				this.commits, this.engine.rules(), events, this.engine::callEnded);
 		call.open();
 		return call;
+	}
+
+	private void acquireAndCheck(List<String> missing, LockEvents events) {
+		try {
+			acquireAll(missing, events);
+			checkValid();
+		}
+		catch (LockBackendException ex) {
+			throw ex.withKey(this.spec.callersKey(ex.key()));
+		}
 	}
 
 	/**

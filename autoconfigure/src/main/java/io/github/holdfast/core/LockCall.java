@@ -20,6 +20,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.annotation.Propagation;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener.Outcome;
@@ -262,6 +263,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			}
 			this.bodyRefused = true;
 			throw ex;
+		}
+		catch (LockBackendException ex) {
+			throw ex.withKey(this.spec.callersKey(ex.key()));
 		}
 	}
 

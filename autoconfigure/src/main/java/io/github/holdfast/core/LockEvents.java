@@ -7,9 +7,11 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockListener.Outcome;
 import io.github.holdfast.LockListener.Reason;
@@ -56,12 +58,14 @@ final class LockEvents {
 	void acquired() {
 		this.acquisition = System.nanoTime();
 		Duration waitTime = Duration.ofNanos(this.acquisition - this.start);
+		debug("waited for {} for {} ms", waitTime, null);
 		tell((listener) -> listener.acquired(this.call, waitTime));
 	}
 
 	void notAcquired(Throwable cause) {
 		Reason reason = reason(cause);
 		Duration waitTime = since(this.start);
+		debug("gave up {} after {} ms: {}", waitTime, reason);
 		tell((listener) -> listener.notAcquired(this.call, reason, waitTime));
 	}
 
@@ -99,7 +103,15 @@ final class LockEvents {
 	}
 
 	void released(Outcome outcome, Duration holdTime) {
+		debug("held {} for {} ms: {}", holdTime, outcome);
 		tell((listener) -> listener.released(this.call, outcome, holdTime));
+	}
+
+	private void debug(String text, Duration time, @Nullable Object outcome) {
+		if (Loggers.TEMPLATE.isDebugEnabled()) {
+			Loggers.TEMPLATE.debug("Call " + this.call.id() + " of lock '" + this.call.name() + "' " + text,
+					this.call.keys().stream().map(LockException::quote).toList(), time.toMillis(), outcome);
+		}
 	}
 
 	private static Duration since(long start) {

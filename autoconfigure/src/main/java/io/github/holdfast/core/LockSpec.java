@@ -94,6 +94,13 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 		return this.keyPrefix + key;
 	}
 
+	/**
+	 * The key of a stored id as the caller gave it.
+	 */
+	String callersKey(String storedKey) {
+		return storedKey.startsWith(this.keyPrefix) ? storedKey.substring(this.keyPrefix.length()) : storedKey;
+	}
+
 	LockRequest request(String key, Duration waitTime, String owner, String holder, boolean claims) {
 		return new LockRequest(storedKey(key), this.name, this.mode, this.fair, waitTime, this.times.leaseTime, owner,
 				holder, 0, claims);

@@ -31,8 +31,6 @@ import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostP
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.support.LockConfigurationException;
@@ -45,8 +43,6 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware,
 		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
-
-	private static final String MOCKITO = "org.mockito.Mockito";
 
 	private final LockOperationSource source;
 
@@ -142,7 +138,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 				check(operation, bean, beanName, targetClass, advisors);
 				this.source.bodies().note(operation, targetClass, bean, advisors);
 			}
-			if (!isMock(bean)) {
+			if (!Mocks.isMock(bean)) {
 				this.selfCalls.check(targetClass, beanName);
 			}
 			this.unchecked.addAll(operations);
@@ -187,7 +183,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 			List<Advisor> advisors) {
 		String where = where(operation.location(), beanName);
 		int lock = BodyTransactions.indexOfLock(advisors);
-		if (lock < 0 && isMock(bean)) {
+		if (lock < 0 && Mocks.isMock(bean)) {
 			return;
 		}
 		if (lock < 0) {
@@ -350,7 +346,8 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		LockNames names = new LockNames(this.source, beans);
 		for (String beanName : LockNames.beans(beans)) {
 			Object bean = beans.containsSingleton(beanName) ? beans.getSingleton(beanName) : null;
-			boolean harmless = bean != null && (isMock(bean) || BodyTransactions.indexOfLock(advisors(bean)) >= 0);
+			boolean harmless = bean != null
+					&& (Mocks.isMock(bean) || BodyTransactions.indexOfLock(advisors(bean)) >= 0);
 			if (!harmless && !names.find(beanName).isEmpty()) {
 				throw new LockConfigurationException(
 						"@DistributedLock on methods of bean '" + beanName + "' has no effect, as the bean is in a "
@@ -359,24 +356,6 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 								+ " context have it, too.");
 			}
 		}
-	}
-
-	/**
-	 * A mock in a test has no body that needs a lock, but a spy has.
-	 */
-	private static boolean isMock(Object bean) {
-		if (!ClassUtils.isPresent(MOCKITO, null)) {
-			return false;
-		}
-		Method details = ClassUtils.getMethod(ClassUtils.resolveClassName(MOCKITO, null), "mockingDetails",
-				Object.class);
-		Object mocking = ReflectionUtils.invokeMethod(details, null, bean);
-		return mocking != null && is("isMock", mocking, details) && !is("isSpy", mocking, details);
-	}
-
-	private static boolean is(String question, Object mocking, Method details) {
-		Method method = ClassUtils.getMethod(details.getReturnType(), question);
-		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, mocking));
 	}
 
 	private void checkSupported() {

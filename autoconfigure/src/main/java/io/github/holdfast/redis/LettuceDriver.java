@@ -43,6 +43,15 @@ final class LettuceDriver implements RedisDriver {
 	}
 
 	@Override
+	public String server() {
+		if (this.factory.isClusterAware()) {
+			return "Redis Cluster";
+		}
+		return this.factory.isRedisSentinelAware() ? "Redis (by Sentinel)"
+				: "Redis at " + this.factory.getHostName() + ":" + this.factory.getPort();
+	}
+
+	@Override
 	public CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
 		try {
 			LettuceCall call = new LettuceCall(script, keys, args, patience);

@@ -70,7 +70,7 @@ final class RedisAcquisition implements AutoCloseable {
 			if (interrupted) {
 				throw (InterruptedException) new InterruptedException().initCause(ex);
 			}
-			throw Answers.failure(this.requests.get(0).key(), "acquired", "Redis", ex);
+			throw Answers.failure(this.requests.get(0).key(), "acquired", this.locks.driver().server(), ex);
 		}
 	}
 

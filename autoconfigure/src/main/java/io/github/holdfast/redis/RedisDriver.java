@@ -103,6 +103,13 @@ interface RedisDriver {
 	}
 
 	/**
+	 * Which Redis this is, for messages.
+	 */
+	default String server() {
+		return "Redis";
+	}
+
+	/**
 	 * What a channel is called in Redis.
 	 */
 	default String nameOf(String channel) {

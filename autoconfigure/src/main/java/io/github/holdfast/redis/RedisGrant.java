@@ -41,17 +41,18 @@ final class RedisGrant implements Grant {
 	static List<Renewal> startRenewals(RedisLocks locks, List<LockRequest> requests, Duration leaseTime) {
 		List<CompletableFuture<List<Object>>> answers = locks.renew(requests, leaseTime);
 		return IntStream.range(0, answers.size())
-			.<Renewal>mapToObj((i) -> (timeout) -> await(requests.get(i), answers.get(i), timeout))
+			.<Renewal>mapToObj((i) -> (timeout) -> await(locks, requests.get(i), answers.get(i), timeout))
 			.toList();
 	}
 
-	private static boolean await(LockRequest request, CompletableFuture<List<Object>> answer, Duration timeout) {
+	private static boolean await(RedisLocks locks, LockRequest request, CompletableFuture<List<Object>> answer,
+			Duration timeout) {
 		try {
 			return RedisLocks.isYes(Answers.awaitUninterruptibly(answer, timeout));
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);
-			throw Answers.failure(request.key(), "renewed", "Redis", ex);
+			throw Answers.failure(request.key(), "renewed", locks.driver().server(), ex);
 		}
 	}
 

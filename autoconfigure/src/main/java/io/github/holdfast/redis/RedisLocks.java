@@ -145,7 +145,7 @@ final class RedisLocks implements AutoCloseable {
 				new byte[][] { LockKey.bytes(request.owner()), channel(key) });
 		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
-				released.completeExceptionally(Answers.failure(request.key(), "released", "Redis", ex));
+				released.completeExceptionally(Answers.failure(request.key(), "released", driver().server(), ex));
 			}
 			else {
 				released.complete(answer);

@@ -76,12 +76,26 @@ final class CommitGuard implements TransactionExecutionListener {
 		catch (TransactionException ex) {
 			throw failed(locks, ex);
 		}
+		catch (LockBackendException ex) {
+			throw ex.withKey(callersKey(locks, ex.key()));
+		}
 		catch (RuntimeException | Error ex) {
 			throw ex;
 		}
 		catch (Throwable ex) {
 			throw failed(locks, ex);
 		}
+	}
+
+	private static String callersKey(List<HeldLock> locks, String storedKey) {
+		for (HeldLock lock : locks) {
+			for (int i = 0; i < lock.leases().size(); i++) {
+				if (lock.leases().get(i).key().equals(storedKey)) {
+					return lock.keys().get(i);
+				}
+			}
+		}
+		return storedKey;
 	}
 
 	private static LockBackendException failed(List<HeldLock> locks, Throwable cause) {

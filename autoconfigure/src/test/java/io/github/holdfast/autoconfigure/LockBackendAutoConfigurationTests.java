@@ -58,6 +58,15 @@ class LockBackendAutoConfigurationTests {
 	// Choice
 
 	@Test
+	void templateOfAnotherLibraryIsNoObstacle() {
+		LockedApplication.local().withBean("lockTemplate", Object.class, Object::new).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context).hasBean("holdfastLockTemplate").hasBean("lockTemplate");
+			assertThat(context.getBean("holdfastLockTemplate")).isInstanceOf(LockTemplate.class);
+		});
+	}
+
+	@Test
 	void onlyCandidateIsChosenAndLogged(CapturedOutput output) {
 		this.withDatabase.run((context) -> {
 			assertThat(context).hasSingleBean(LockBackend.class).hasSingleBean(LockTemplate.class);
@@ -256,7 +265,8 @@ class LockBackendAutoConfigurationTests {
 	void advisorCreatesNoStoreBeforeOtherBeanPostProcessors() {
 		this.withDatabase.withUserConfiguration(LatePostProcessor.class).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(context.getBean(LateCheck.class).seen()).contains("dataSource", "lockBackend", "lockTemplate");
+			assertThat(context.getBean(LateCheck.class).seen()).contains("dataSource", "lockBackend",
+					"holdfastLockTemplate");
 		});
 	}
 

@@ -27,6 +27,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -214,7 +215,7 @@ class RedisLockConfigurationTests {
 					TransactionTemplate transactions = new TransactionTemplate(
 							context.getBean(PlatformTransactionManager.class));
 					transactions.setName("body");
-					locks.withTransactionName("body")
+					locks.withTransaction(BodyTransaction.of("body"))
 						.run("A", () -> transactions
 							.executeWithoutResult((status) -> proxy.inject(FaultProxy.Fault.HOLD_REPLIES)));
 					await().until(() -> this.server.command("EXISTS", "{lock:A}").equals(0L));

@@ -16,6 +16,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -68,7 +69,7 @@ final class HolderWorker {
 		try (LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of)) {
 			template.withLeaseTime(LEASE_TIME)
 				.withWaitTime(Duration.ofSeconds(60))
-				.withTransactionName("take")
+				.withTransaction(BodyTransaction.of("take"))
 				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
