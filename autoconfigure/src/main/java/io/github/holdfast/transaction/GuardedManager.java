@@ -244,6 +244,22 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Roll back whatever is still done on the connection of a transaction that has failed
+	 * before its commit, each time at once: callbacks may come after all of ours, and the
+	 * clean-up of the connection would commit it.
+	 */
+	void rollBackWhatComesLater() {
+		DataSource dataSource = this.dataSource.get().orElse(null);
+		if (dataSource != null
+				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
+				&& holder.getConnectionHandle() != null) {
+			TransactionSynchronizationManager.unbindResource(dataSource);
+			TransactionSynchronizationManager.bindResource(dataSource,
+					new RollingBackHolder(holder.getConnectionHandle()));
+		}
+	}
+
+	/**
 	 * Whether something may have been done on the connection of a transaction since it
 	 * has ended.
 	 * @param guard the listener that asks

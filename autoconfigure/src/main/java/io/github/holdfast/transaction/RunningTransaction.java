@@ -479,6 +479,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (!this.locks.isEmpty() && status != STATUS_COMMITTED) {
 			if (!checked) {
 				this.manager.rollBackBoundConnection();
+				if (status == STATUS_UNKNOWN && !this.announced) {
+					this.manager.rollBackWhatComesLater();
+				}
 			}
 			else if (!rolledBack) {
 				outcomeUnknown(true);
@@ -583,8 +586,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	/**
 	 * The end of a transaction whose listeners are not told: of one that fails before
-	 * they were told of the attempt. One that has other listeners is settled here, too,
-	 * as one of them may fail before the guard is told.
+	 * they were told of the attempt. One that has other listeners is settled here, as one
+	 * of them may fail before the guard is told.
 	 */
 	private final class LastCallback implements TransactionSynchronization {
 
@@ -600,7 +603,6 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 				return;
 			}
 			if (status == STATUS_UNKNOWN && !running.announced) {
-				settle(false);
 				over();
 			}
 			else if (!running.manager.isOnlyListener(running.guard)) {
