@@ -1,5 +1,6 @@
 package io.github.holdfast.jdbc;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -39,6 +40,7 @@ final class JdbcStore implements TestStore {
 		this.proxy = new FaultProxy(access.port());
 		DatabaseAccess proxied = access.onPort(this.proxy.port());
 		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
+		this.near.setConnectionTimeout(Duration.ofSeconds(2).toMillis());
 		this.far = access.dataSource(8);
 		DatabaseAccess.runScript(this.far, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		this.nearBackend = new JdbcLockBackend(() -> this.near);
@@ -86,7 +88,7 @@ final class JdbcStore implements TestStore {
 
 	@Override
 	public String silence() {
-		return "the database failed";
+		return "the lock table failed";
 	}
 
 	@Override

@@ -1,10 +1,13 @@
 package io.github.holdfast.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
  * Faults of the network between a node and PostgreSQL.
  */
+@Tag("long")
 class PostgresJdbcPartitionTests extends AbstractJdbcPartitionTests {
 
 	PostgresJdbcPartitionTests() {
