@@ -466,6 +466,10 @@ class HandedOverAfterCommitTests {
 		@DistributedLock(key = "'stock:' + #sku")
 		@Transactional("transactionManager")
 		public void take(String sku, Runnable whileHeld) {
+			takeOne(sku, whileHeld);
+		}
+
+		private void takeOne(String sku, Runnable whileHeld) {
 			int quantity = quantity(sku);
 			whileHeld.run();
 			this.jdbc.update("UPDATE stock SET quantity = ? WHERE sku = ?", quantity - 1, sku);
@@ -490,7 +494,7 @@ class HandedOverAfterCommitTests {
 		@DistributedLock(key = "'stock:' + #sku", minHoldTime = "1s")
 		@Transactional("transactionManager")
 		public void takeSlowly(String sku, Runnable whileHeld) {
-			take(sku, whileHeld);
+			takeOne(sku, whileHeld);
 		}
 
 		@DistributedLock(key = "{'stock:A', 'stock:B'}")
@@ -502,7 +506,7 @@ class HandedOverAfterCommitTests {
 		@DistributedLock(key = "'stock:' + #sku")
 		@Transactional(transactionManager = "transactionManager", propagation = Propagation.REQUIRES_NEW)
 		public void takeInNewTransaction(String sku, Runnable whileHeld) {
-			take(sku, whileHeld);
+			takeOne(sku, whileHeld);
 		}
 
 		@DistributedLock(key = "'stock:' + #sku")

@@ -53,6 +53,10 @@ class JpaStockService {
 	@DistributedLock(key = "'stock:' + #sku")
 	@Transactional
 	public int take(String sku) {
+		return takeOne(sku);
+	}
+
+	private int takeOne(String sku) {
 		Stock stock = find(sku);
 		stock.quantity = stock.quantity - 1;
 		return stock.quantity;
@@ -61,7 +65,7 @@ class JpaStockService {
 	@DistributedLock(key = "'stock:' + #sku")
 	@Transactional
 	public int takeAnd(String sku, Runnable whileHeld) {
-		int quantity = take(sku);
+		int quantity = takeOne(sku);
 		whileHeld.run();
 		return quantity;
 	}
@@ -69,7 +73,7 @@ class JpaStockService {
 	@DistributedLock(key = "'stock:' + #sku")
 	@Transactional(propagation = Propagation.REQUIRES_NEW)
 	public int takeInNewTransaction(String sku) {
-		return take(sku);
+		return takeOne(sku);
 	}
 
 	@DistributedLock(key = "'stock:' + #sku")

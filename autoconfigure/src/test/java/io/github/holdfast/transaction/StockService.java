@@ -53,6 +53,10 @@ class StockService {
 	@DistributedLock(key = "'stock:' + #sku", name = "take")
 	@Transactional
 	public void take(String sku, Runnable whileHeld) {
+		takeOne(sku, whileHeld);
+	}
+
+	private void takeOne(String sku, Runnable whileHeld) {
 		int quantity = quantity(sku);
 		whileHeld.run();
 		write(sku, quantity - 1);
@@ -61,13 +65,13 @@ class StockService {
 	@DistributedLock(key = "'stock:' + #sku")
 	@Transactional(noRollbackFor = RuntimeException.class)
 	public void takeAndNeverRollBack(String sku, Runnable whileHeld) {
-		take(sku, whileHeld);
+		takeOne(sku, whileHeld);
 	}
 
 	@DistributedLock(key = "'stock:' + #sku")
 	@Transactional(propagation = Propagation.REQUIRES_NEW)
 	public void takeInNewTransaction(String sku, Runnable whileHeld) {
-		take(sku, whileHeld);
+		takeOne(sku, whileHeld);
 	}
 
 	@DistributedLock(key = "'stock:' + #sku")

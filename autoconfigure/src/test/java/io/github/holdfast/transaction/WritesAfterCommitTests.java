@@ -387,6 +387,10 @@ class WritesAfterCommitTests {
 		@DistributedLock(key = "'A'", waitTime = "60s")
 		@Transactional
 		public void take(Runnable whenRead) {
+			takeOne(whenRead);
+		}
+
+		private void takeOne(Runnable whenRead) {
 			int quantity = quantity();
 			whenRead.run();
 			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
@@ -395,7 +399,7 @@ class WritesAfterCommitTests {
 		@DistributedLock(key = "'A'", mode = LockRequest.Mode.OPTIMISTIC)
 		@Transactional
 		public void takeOptimistically(Runnable whenRead) {
-			take(whenRead);
+			takeOne(whenRead);
 		}
 
 		@DistributedLock(key = "'A'")
