@@ -165,6 +165,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F40")
 	@Tag("long")
+	@Timeout(900)
 	final void renewalsNeverBringReleasedLocksBack() throws Exception {
 		renewWhileReleasing(MANY_ROUNDS);
 	}
