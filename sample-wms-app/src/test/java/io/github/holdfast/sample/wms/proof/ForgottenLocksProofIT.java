@@ -40,8 +40,7 @@ class ForgottenLocksProofIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "MARIADB, REDIS", "MARIADB, REDISSON", "POSTGRESQL, REDISSON", "MARIADB, ETCD",
-			"POSTGRESQL, ETCD" })
+	@CsvSource({ "MARIADB, REDIS", "MARIADB, REDISSON", "POSTGRESQL, REDISSON", "MARIADB, ETCD", "POSTGRESQL, ETCD" })
 	@Tag("long")
 	void sellsExactlyWhatThereIsEverywhereWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
 		sellsExactlyWhatThereIsWhenLocksAreForgotten(type, backend);
