@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /**
  * A TCP proxy on a local port that plays a failing network between a client and a server.
@@ -41,6 +42,8 @@ public final class FaultProxy implements AutoCloseable {
 
 	private volatile Runnable beforeReply = () -> {
 	};
+
+	private volatile Supplier<Traffic> traffic = () -> Traffic.IGNORED;
 
 	private final AtomicInteger dropped = new AtomicInteger();
 
@@ -113,6 +116,14 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public void beforeReply(Runnable beforeReply) {
 		this.beforeReply = beforeReply;
+	}
+
+	/**
+	 * Looks at what passes on connections that are opened from now on.
+	 * @param traffic creates the one who looks, for each connection
+	 */
+	public void watch(Supplier<Traffic> traffic) {
+		this.traffic = traffic;
 	}
 
 	/**
@@ -200,8 +211,9 @@ public final class FaultProxy implements AutoCloseable {
 	private void connect(Socket client, Socket server) throws IOException {
 		try {
 			server.connect(this.target);
-			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES));
-			pump(client, server, Fault.HOLD_REQUESTS);
+			Traffic traffic = this.traffic.get();
+			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES, traffic));
+			pump(client, server, Fault.HOLD_REQUESTS, traffic);
 		}
 		finally {
 			close(client);
@@ -211,16 +223,22 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private void pump(Socket from, Socket to, Fault hold) throws IOException {
+	private void pump(Socket from, Socket to, Fault hold, Traffic traffic) throws IOException {
 		try (from; to) {
 			byte[] buffer = new byte[8192];
 			for (int length = from.getInputStream().read(buffer); length >= 0; length = from.getInputStream()
 				.read(buffer)) {
+				if (hold == Fault.HOLD_REQUESTS) {
+					traffic.sent(buffer, length);
+				}
 				sleep(this.delay);
 				if (hold == Fault.HOLD_REPLIES) {
 					this.beforeReply.run();
 				}
 				if (passes(hold)) {
+					if (hold == Fault.HOLD_REPLIES) {
+						traffic.answered(buffer, length);
+					}
 					to.getOutputStream().write(buffer, 0, length);
 				}
 				else {
@@ -320,6 +338,41 @@ public final class FaultProxy implements AutoCloseable {
 
 		/** New connections are refused; open ones go on. */
 		REFUSE
+
+	}
+
+	/**
+	 * Looks at the bytes of one connection, which it must not change. Each direction has
+	 * a thread of its own.
+	 */
+	public interface Traffic {
+
+		/** Looks at nothing. */
+		Traffic IGNORED = new Traffic() {
+
+			@Override
+			public void sent(byte[] bytes, int length) {
+			}
+
+			@Override
+			public void answered(byte[] bytes, int length) {
+			}
+
+		};
+
+		/**
+		 * Called when the client has sent something, before it is passed on.
+		 * @param bytes the bytes, only for the time of this call
+		 * @param length how many they are
+		 */
+		void sent(byte[] bytes, int length);
+
+		/**
+		 * Called before the client gets something from the server.
+		 * @param bytes the bytes, only for the time of this call
+		 * @param length how many they are
+		 */
+		void answered(byte[] bytes, int length);
 
 	}
 
