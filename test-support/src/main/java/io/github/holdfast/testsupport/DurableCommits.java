@@ -33,8 +33,8 @@ public final class DurableCommits implements AutoCloseable {
 		return switch (kind) {
 			case MARIADB -> {
 				DurableCommits commits = new DurableCommits(database,
-						"SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rw_commits'");
-				commits.execute("SET GLOBAL innodb_monitor_enable = 'trx_rw_commits'");
+						"SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_commits_insert_update'");
+				commits.execute("SET GLOBAL innodb_monitor_enable = 'trx_commits_insert_update'");
 				// Which the server would write at some time later
 				commits.execute("SET GLOBAL innodb_stats_auto_recalc = OFF");
 				yield commits;

@@ -210,6 +210,10 @@ public final class FaultProxy implements AutoCloseable {
 
 	private void connect(Socket client, Socket server) throws IOException {
 		try {
+			// What arrives in pieces is passed on in pieces, none of which waits for
+			// others
+			client.setTcpNoDelay(true);
+			server.setTcpNoDelay(true);
 			server.connect(this.target);
 			Traffic traffic = this.traffic.get();
 			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES, traffic));

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Counts the round trips between clients and a server, on the wire: whatever a client
@@ -23,6 +24,8 @@ public final class RoundTrips {
 	private final List<Connection> connections = new CopyOnWriteArrayList<>();
 
 	private final List<StringBuilder> trips = new ArrayList<>();
+
+	private volatile Predicate<String> ignored = (request) -> false;
 
 	private volatile Consumer<String> beforeRequest = (request) -> {
 	};
@@ -73,6 +76,14 @@ public final class RoundTrips {
 	}
 
 	/**
+	 * Does not count some of the requests from now on.
+	 * @param ignored which ones
+	 */
+	public void ignore(Predicate<String> ignored) {
+		this.ignored = ignored;
+	}
+
+	/**
 	 * Does something before a request is passed on to the server.
 	 * @param action is told the request
 	 */
@@ -81,6 +92,9 @@ public final class RoundTrips {
 	}
 
 	private synchronized void sent(Connection connection, String request) {
+		if (this.ignored.test(request)) {
+			return;
+		}
 		if (connection.answered) {
 			connection.trip = new StringBuilder(request);
 			connection.answered = false;

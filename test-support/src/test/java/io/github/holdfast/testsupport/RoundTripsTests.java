@@ -79,6 +79,8 @@ class RoundTripsTests {
 			connection.setAutoCommit(false);
 			execute(connection, "SELECT quantity FROM stock");
 			connection.commit();
+			execute(connection, "UPDATE stock SET quantity = 0 WHERE sku = 7");
+			connection.commit();
 			insert(connection, 2);
 			execute(connection, "UPDATE stock SET quantity = quantity - 1");
 			connection.commit();
