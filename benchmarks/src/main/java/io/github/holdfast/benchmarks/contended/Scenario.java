@@ -6,6 +6,7 @@ import java.util.Set;
 
 import io.github.holdfast.benchmarks.contender.Contender;
 import io.github.holdfast.benchmarks.contender.Contender.Reach;
+import io.github.holdfast.benchmarks.contender.Store;
 
 /**
  * Who wants the one lock, and what for.
@@ -45,6 +46,19 @@ enum Scenario {
 
 	/** The same on a database at the other end of a network. */
 	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1, 16,
+			EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC)),
+
+	/** The same as on MariaDB. */
+	DISTINCT_KEYS_POSTGRESQL("a key and a row for each of 16 threads, a transaction on PostgreSQL", 1, 16,
+			EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC)),
+
+	/** The same with PostgreSQL at the other end of a network. */
+	DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK(
+			"a key and a row for each of 16 threads, a transaction on a distant PostgreSQL", 1, 16,
 			EnumSet.allOf(Reach.class), List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
 					Contender.SPRING_INTEGRATION_JDBC));
 
@@ -82,15 +96,23 @@ enum Scenario {
 	 * Whether no two threads want the same lock.
 	 */
 	boolean hasDistinctKeys() {
-		return this == DISTINCT_KEYS || this == DISTINCT_KEYS_OVER_NETWORK;
+		return name().startsWith(DISTINCT_KEYS.name());
 	}
 
 	boolean hasTransactions() {
 		return this != ONE_JVM && this != TWO_JVMS;
 	}
 
-	boolean isOverNetwork() {
-		return this == TRANSACTION_OVER_NETWORK || this == DISTINCT_KEYS_OVER_NETWORK;
+	/**
+	 * The property that tells where the database is.
+	 */
+	String jdbcUrl() {
+		return switch (this) {
+			case TRANSACTION_OVER_NETWORK, DISTINCT_KEYS_OVER_NETWORK -> Store.DISTANT_JDBC_URL;
+			case DISTINCT_KEYS_POSTGRESQL -> Store.POSTGRESQL_JDBC_URL;
+			case DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK -> Store.DISTANT_POSTGRESQL_JDBC_URL;
+			default -> Store.JDBC_URL;
+		};
 	}
 
 	boolean hasAutoCommit() {

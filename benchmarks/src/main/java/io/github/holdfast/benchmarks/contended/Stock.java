@@ -28,7 +28,8 @@ final class Stock {
 	}
 
 	void fill(String sku) {
-		this.jdbc.update("replace into stock values (?, ?)", sku, INITIAL);
+		this.jdbc.update("delete from stock where sku = ?", sku);
+		this.jdbc.update("insert into stock values (?, ?)", sku, INITIAL);
 	}
 
 	void deductOne(String sku) {

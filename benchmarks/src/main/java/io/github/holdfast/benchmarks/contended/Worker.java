@@ -63,9 +63,9 @@ final class Worker {
 		properties.add("spring.datasource.hikari.auto-commit=" + scenario.hasAutoCommit());
 		properties.add("spring.datasource.hikari.data-source-properties.useServerPrepStmts="
 				+ scenario.hasPreparedStatements());
-		if (scenario.isOverNetwork()) {
+		if (!scenario.jdbcUrl().equals(Store.JDBC_URL)) {
 			properties.removeIf((property) -> property.startsWith(Store.JDBC_URL));
-			properties.add(Store.JDBC_URL + "=${" + Store.DISTANT_JDBC_URL + "}");
+			properties.add(Store.JDBC_URL + "=${" + scenario.jdbcUrl() + "}");
 		}
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
 			Worker worker = new Worker(application.getBean(LockClient.class), "inventory:" + contender);

@@ -15,28 +15,26 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DistantServer implements AutoCloseable {
 
+	/** How long a message takes at least within the data center of a cloud. */
+	private static final Duration MESSAGE_TIME = Duration.ofNanos(100_000);
+
 	private static final int BUFFER_SIZE = 16 * 1024;
 
 	private final ServerSocket listener;
 
 	private final int target;
 
-	private final Duration delay;
-
-	private DistantServer(ServerSocket listener, int target, Duration delay) {
+	private DistantServer(ServerSocket listener, int target) {
 		this.listener = listener;
 		this.target = target;
-		this.delay = delay;
 	}
 
 	/**
 	 * Open a port.
 	 * @param target the port of the server
-	 * @param delay how long each message takes at least, in one direction
 	 */
-	static DistantServer open(int target, Duration delay) throws IOException {
-		DistantServer server = new DistantServer(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target,
-				delay);
+	static DistantServer open(int target) throws IOException {
+		DistantServer server = new DistantServer(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target);
 		start(server::accept);
 		return server;
 	}
@@ -71,7 +69,7 @@ final class DistantServer implements AutoCloseable {
 			OutputStream out = to.getOutputStream();
 			int length;
 			while ((length = in.read(buffer)) > 0) {
-				LockSupport.parkNanos(this.delay.toNanos());
+				LockSupport.parkNanos(MESSAGE_TIME.toNanos());
 				out.write(buffer, 0, length);
 			}
 		}

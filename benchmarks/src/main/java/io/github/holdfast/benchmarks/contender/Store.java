@@ -48,6 +48,18 @@ public enum Store {
 
 	},
 
+	/** PostgreSQL, with its defaults, here and as if it was on another machine. */
+	POSTGRESQL {
+
+		@Override
+		Server start() throws Exception {
+			PostgresServer server = PostgresServer.start();
+			return new Server(List.of(POSTGRESQL_JDBC_URL + "=" + server.jdbcUrl(),
+					DISTANT_POSTGRESQL_JDBC_URL + "=" + server.distantJdbcUrl()), server);
+		}
+
+	},
+
 	/** ZooKeeper, one node. */
 	ZOOKEEPER {
 
@@ -69,6 +81,12 @@ public enum Store {
 
 	/** The property that tells where MariaDB is when it is far away. */
 	public static final String DISTANT_JDBC_URL = "benchmark.distant-jdbc-url";
+
+	/** The property that tells where PostgreSQL is. */
+	public static final String POSTGRESQL_JDBC_URL = "benchmark.postgresql-jdbc-url";
+
+	/** The property that tells where PostgreSQL is when it is far away. */
+	public static final String DISTANT_POSTGRESQL_JDBC_URL = "benchmark.distant-postgresql-jdbc-url";
 
 	abstract Server start() throws Exception;
 
