@@ -36,6 +36,8 @@ final class FenceStatements implements FenceRows {
 
 	private static final String UPDATE = "UPDATE holdfast_fence SET epoch = ?, owner = ? WHERE " + KEY;
 
+	private static final String OLDER = KEY + " AND epoch < ?";
+
 	private static final String INSERT = "INSERT INTO holdfast_fence (epoch, owner, version, lock_key, source) VALUES (?, ?, 0, ?, ?)";
 
 	private static final String OF_HOLDER = " FROM holdfast_fence WHERE epoch = ? AND owner = ? AND " + KEY;
@@ -94,6 +96,23 @@ final class FenceStatements implements FenceRows {
 
 	void update(Connection connection, LockLease lease, Duration timeout) throws SQLException {
 		write(connection, UPDATE, lease, timeout);
+	}
+
+	/**
+	 * Write a lease, if the row is that of an earlier holder and not locked. Needs a
+	 * database that updates without waiting.
+	 */
+	boolean updateOlder(Connection connection, LockLease lease, Duration timeout) throws SQLException {
+		String sql = this.dialect.updateSkippingLocked("holdfast_fence", "lock_key", "epoch = ?, owner = ?", OLDER)
+				+ " AND source = ?";
+		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
+			statement.setLong(1, lease.epoch());
+			statement.setString(2, lease.owner());
+			setKey(statement, 3, lease.key());
+			statement.setLong(5, lease.epoch());
+			this.dialect.setKey(statement, 6, this.source);
+			return statement.executeUpdate() == 1;
+		}
 	}
 
 	/**

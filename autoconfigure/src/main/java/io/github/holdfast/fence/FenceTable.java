@@ -21,6 +21,9 @@ import io.github.holdfast.sql.SqlDialect;
  * anything, so that no earlier one can commit any more:
  *
  * <ol>
+ * <li>Write the row if it has a smaller epoch and is not locked, or insert one if there
+ * is none, by statements that commit by themselves. On H2 and MySQL, where the first one
+ * might wait, this step is left out. If it has not worked:
  * <li>Read the row and lock it, unless it is locked: then the transaction of an earlier
  * holder is still open, and nothing is written.
  * <li>A smaller epoch: write ours. The same or a larger one: leave it.
@@ -28,8 +31,8 @@ import io.github.holdfast.sql.SqlDialect;
  * </ol>
  *
  * <p>
- * Each attempt is a transaction of its own at READ COMMITTED, on a connection of its own.
- * Safe for use by many threads.
+ * Each attempt is on a connection of its own; from the second step on it is a transaction
+ * at READ COMMITTED. Safe for use by many threads.
  *
  * @since 0.1.0
  */
@@ -107,12 +110,48 @@ public final class FenceTable {
 	 * that was there before; {@code null} if the transaction of an earlier holder is open
 	 */
 	@Nullable FenceEntry install(LockLease lease, Duration timeout) throws SQLException {
-		FenceEntry entry = this.connections.retry(() -> this.connections
-			.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
+		FenceEntry entry = installAtOnce(lease, timeout) ? new FenceEntry(lease.epoch(), lease.owner())
+				: this.connections.retry(() -> this.connections
+					.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
 		if (entry != null && entry.isOf(lease)) {
 			this.claims.installed().add(lease);
 		}
 		return entry;
+	}
+
+	/**
+	 * Most leases meet the row of an earlier holder, or none.
+	 * @return {@code false} if there is more to be looked at
+	 */
+	private boolean installAtOnce(LockLease lease, Duration timeout) throws SQLException {
+		if (!this.connections.dialect().updatesWithoutWaiting()) {
+			return false;
+		}
+		try {
+			return this.connections.call((connection, statements) -> statements.updateOlder(connection, lease, timeout))
+					|| this.connections
+						.call((connection, statements) -> insertIfMissing(connection, statements, lease, timeout));
+		}
+		catch (SQLException ex) {
+			if (this.connections.is(ex, SqlDialect::isConcurrencyFailure)
+					|| this.connections.is(ex, SqlDialect::isDuplicateKey)) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * The insert would wait for a transaction that has the row locked. So would the look
+	 * in a transaction at the level SERIALIZABLE.
+	 */
+	private static boolean insertIfMissing(Connection connection, FenceStatements statements, LockLease lease,
+			Duration timeout) throws SQLException {
+		if (!connection.getAutoCommit() || statements.find(connection, lease.key(), timeout) != null) {
+			return false;
+		}
+		statements.insert(connection, lease, timeout);
+		return true;
 	}
 
 	private static @Nullable FenceEntry install(Connection connection, FenceStatements statements, LockLease lease,

@@ -58,6 +58,11 @@ public enum SqlDialect {
 		}
 
 		@Override
+		public boolean updatesWithoutWaiting() {
+			return true;
+		}
+
+		@Override
 		public String andReadsAreFresh() {
 			return " AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')";
 		}
@@ -81,6 +86,11 @@ public enum SqlDialect {
 		public String updateUnlocked(String table, String assignments, String condition) {
 			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */ "
 					+ super.updateUnlocked(table, assignments, condition);
+		}
+
+		@Override
+		public boolean updatesWithoutWaiting() {
+			return true;
 		}
 
 		@Override
@@ -289,6 +299,14 @@ public enum SqlDialect {
 	 */
 	public boolean skipsLocked() {
 		return true;
+	}
+
+	/**
+	 * Whether {@link #updateSkippingLocked} never waits, whatever the condition is.
+	 * @return {@code false} if it may wait for as long as others have the row locked
+	 */
+	public boolean updatesWithoutWaiting() {
+		return false;
 	}
 
 	/**

@@ -74,7 +74,7 @@ class ClaimTests {
 		run(database, (nodes) -> {
 			nodes.bothClaim();
 			assertThat(nodes.first.statementsOf(nodes.first::take)).satisfiesExactly(
-					(sql) -> assertThat(sql).contains("UPDATE holdfast_fence"),
+					(sql) -> assertThat(sql).matches(RecordingDataSource::isClaim),
 					(sql) -> assertThat(sql).startsWith("UPDATE stock"), (sql) -> assertThat(sql).isEqualTo("commit"));
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
@@ -117,8 +117,9 @@ class ClaimTests {
 	void firstUseOfAKeyIsInstalled(TestDatabase database) {
 		run(database, (nodes) -> {
 			List<String> statements = nodes.first.statementsOf(nodes.first::take);
-			assertThat(statements.get(0)).startsWith("SELECT").contains("FROM holdfast_fence");
-			assertThat(statements).filteredOn("commit"::equals).hasSize(2);
+			assertThat(statements).noneMatch(RecordingDataSource::isClaim)
+				.anyMatch((sql) -> sql.startsWith("INSERT INTO holdfast_fence"))
+				.anyMatch((sql) -> sql.startsWith("SELECT 1 FROM holdfast_fence"));
 		});
 	}
 
@@ -196,7 +197,7 @@ class ClaimTests {
 			nodes.first.jdbc.update("DELETE FROM holdfast_fence");
 			nodes.first.take();
 			assertThat(nodes.quantity()).isEqualTo(97);
-			assertThat(nodes.first.statementsOf(nodes.first::take).get(0)).contains("UPDATE holdfast_fence");
+			assertThat(nodes.first.statementsOf(nodes.first::take).get(0)).matches(RecordingDataSource::isClaim);
 		});
 	}
 
@@ -222,7 +223,7 @@ class ClaimTests {
 			nodes.first.take();
 			nodes.first.jdbc.update("DELETE FROM holdfast_fence");
 			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeForASecond);
-			assertThat(statements).filteredOn((sql) -> sql.contains("UPDATE holdfast_fence")).hasSize(1);
+			assertThat(statements).filteredOn(RecordingDataSource::isClaim).hasSize(1);
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
@@ -365,7 +366,7 @@ class ClaimTests {
 			nodes.first.shop.takeRepeatably();
 			nodes.first.shop.takeRepeatably();
 			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeRepeatably);
-			assertThat(statements.get(0).contains("UPDATE holdfast_fence")).isEqualTo(claims);
+			assertThat(RecordingDataSource.isClaim(statements.get(0))).isEqualTo(claims);
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
@@ -385,7 +386,8 @@ class ClaimTests {
 			});
 			nodes.first.take();
 			List<String> statements = nodes.first.statementsOf(nodes.first::take);
-			assertThat(statements.get(0)).contains("FROM holdfast_fence");
+			assertThat(statements).noneMatch(RecordingDataSource::isClaim)
+				.anyMatch((sql) -> sql.contains("holdfast_fence"));
 			assertThat(nodes.quantity()).isEqualTo(96);
 		});
 	}
@@ -395,7 +397,8 @@ class ClaimTests {
 	void readOnlyTransactionsDoNotClaim(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.first.shop.look();
-			assertThat(nodes.first.statementsOf(nodes.first.shop::look).get(0)).contains("FROM holdfast_fence");
+			assertThat(nodes.first.statementsOf(nodes.first.shop::look)).noneMatch(RecordingDataSource::isClaim)
+				.anyMatch((sql) -> sql.contains("holdfast_fence"));
 			assertThat(nodes.first.shop.look()).isEqualTo(100);
 		});
 	}
@@ -411,7 +414,8 @@ class ClaimTests {
 			}
 			List<String> statements = nodes.first.statementsOf(() -> nodes.first.shop.takeAndPublish(() -> {
 			}));
-			assertThat(statements.get(0)).contains("FROM holdfast_fence");
+			assertThat(statements).noneMatch(RecordingDataSource::isClaim)
+				.anyMatch((sql) -> sql.contains("holdfast_fence"));
 		});
 	}
 
@@ -457,7 +461,7 @@ class ClaimTests {
 					}));
 				sales.forEach(CompletableFuture::join);
 			});
-			assertThat(statements).filteredOn((sql) -> sql.contains("UPDATE holdfast_fence"))
+			assertThat(statements).filteredOn(RecordingDataSource::isClaim)
 				.as("that of the sale that failed, and of the next one")
 				.hasSize(2);
 			assertThat(statements).filteredOn((sql) -> sql.startsWith("SELECT 1 FROM holdfast_fence"))

@@ -71,7 +71,7 @@ class RecordingDataSource extends DelegatingDataSource {
 	}
 
 	static boolean isClaim(String sql) {
-		return sql.contains("UPDATE holdfast_fence SET epoch") && sql.contains("epoch < ?");
+		return sql.contains("UPDATE holdfast_fence SET epoch") && sql.contains("owner <> ''");
 	}
 
 	@Override
