@@ -94,10 +94,9 @@ class ArchitectureTests {
 		.resideInAPackage("org.springframework.boot..");
 
 	@ArchTest
-	static final ArchRule jpaIsKnownInOnePlaceAndItsConfiguration = noClasses().that()
-		.doNotHaveSimpleName("PersistenceContext")
-		.and()
-		.doNotHaveSimpleName("JpaLockConfiguration")
+	static final ArchRule jpaIsKnownInFewPlacesAndItsConfiguration = noClasses().that()
+		.haveNameNotMatching(
+				".*\\.(PersistenceContext|IsolatedContexts|OuterEntityListener|JpaLockConfiguration)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");

@@ -603,7 +603,7 @@ public class LockProperties {
 		 * Reaction to a locked call whose persistence context holds entities already, for
 		 * example by open-in-view.
 		 */
-		private StaleContext staleContext = StaleContext.REJECT;
+		private StaleContext staleContext = StaleContext.ISOLATE;
 
 		public StaleContext getStaleContext() {
 			return this.staleContext;

@@ -139,7 +139,12 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			}
 			catch (Throwable ex) {
 				this.loss = Loss.REPORTED;
-				end(false);
+				try {
+					endAndTell(() -> end(false));
+				}
+				catch (RuntimeException another) {
+					ex.addSuppressed(another);
+				}
 				throw ex;
 			}
 		}
@@ -367,11 +372,11 @@ public final class LockCall implements HeldLock, AutoCloseable {
 				if (!this.bodyRefused) {
 					this.commits.bodyOver();
 				}
-				endOrPostpone();
+				endAndTell(this::endOrPostpone);
 			}
 			case HANDED_OVER -> {
 				this.commits.bodyOver();
-				over(CompletableFuture.completedStage(Outcome.RELEASED));
+				endAndTell(() -> over(CompletableFuture.completedStage(Outcome.RELEASED)));
 			}
 			case OPENING, CLOSING, CLOSED -> {
 				// By somebody else
@@ -406,17 +411,44 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		}
 	}
 
+	private void beforeRelease() {
+		tellRules((rule) -> rule.beforeRelease(this));
+	}
+
+	/**
+	 * The first failure is that of the end.
+	 */
+	private void endAndTell(Runnable end) {
+		try {
+			end.run();
+		}
+		catch (RuntimeException | Error ex) {
+			try {
+				closed();
+			}
+			catch (RuntimeException another) {
+				ex.addSuppressed(another);
+			}
+			throw ex;
+		}
+		closed();
+	}
+
+	private void closed() {
+		tellRules((rule) -> rule.closed(this));
+	}
+
 	/**
 	 * All rules, also if it was one of them that has refused.
 	 */
-	private void beforeRelease() {
+	private void tellRules(Consumer<LockRule> end) {
 		if (isReentry()) {
 			return;
 		}
 		RuntimeException failure = null;
 		for (int i = this.rules.size() - 1; i >= 0; i--) {
 			try {
-				this.rules.get(i).beforeRelease(this);
+				end.accept(this.rules.get(i));
 			}
 			catch (RuntimeException ex) {
 				if (failure == null) {

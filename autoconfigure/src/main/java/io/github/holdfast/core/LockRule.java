@@ -56,6 +56,16 @@ public interface LockRule extends LockListener {
 	}
 
 	/**
+	 * Called when a call is closed, on the thread that closes it, last rule first, and
+	 * each of them even if another one has failed: after the lock has been given back or
+	 * handed over, or before a release that was postponed. An exception reaches the
+	 * caller.
+	 * @param lock the lock
+	 */
+	default void closed(HeldLock lock) {
+	}
+
+	/**
 	 * What is about to be acquired.
 	 *
 	 * @param name the lock's name

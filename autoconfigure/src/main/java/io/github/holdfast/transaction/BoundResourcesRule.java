@@ -13,6 +13,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
+import io.github.holdfast.LockException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 
@@ -54,6 +55,20 @@ public final class BoundResourcesRule implements LockRule {
 	 */
 	static boolean isAnythingLeft() {
 		return JPA && PersistenceContext.usedBy(null).stream().anyMatch(PersistenceContext::hasChangesForLater);
+	}
+
+	/**
+	 * Check that no JPA session that waits for the end of a locked call has been changed
+	 * meanwhile: the change would be written later without the lock, and the transaction
+	 * that is about to commit does not have it.
+	 */
+	static void checkWaiting(HeldLock lock) {
+		if (JPA && IsolatedContexts.isAnyWaitingChanged()) {
+			throw new IllegalStateException("Lock " + LockException.quote(lock.keys().get(0)) + " (" + lock.name()
+					+ ") guards a transaction, in which an entity was changed that was read before the lock, so that "
+					+ "the change is not a part of it. It was rolled back. Pass the id of the entity to the locked "
+					+ "method, read it there, and change that");
+		}
 	}
 
 	@Override

@@ -104,6 +104,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	}
 
 	private void check(RunningTransaction running, TransactionExecution transaction, List<HeldLock> locks) {
+		BoundResourcesRule.checkWaiting(locks.get(locks.size() - 1));
 		if (transaction instanceof TransactionStatus status && !transaction.isReadOnly()
 				&& this.manager.flushesAtCommit()) {
 			status.flush();

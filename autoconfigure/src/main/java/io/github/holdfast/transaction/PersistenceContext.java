@@ -3,10 +3,13 @@ package io.github.holdfast.transaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import org.hibernate.Filter;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.hibernate.collection.spi.PersistentCollection;
@@ -14,6 +17,7 @@ import org.hibernate.engine.spi.EntityEntry;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.engine.spi.Status;
+import org.hibernate.internal.FilterImpl;
 import org.hibernate.persister.entity.EntityPersister;
 import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
 import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
@@ -24,6 +28,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.EntityManagerProxy;
+import org.springframework.orm.jpa.hibernate.SessionHolder;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -41,8 +46,26 @@ final class PersistenceContext {
 
 	private final EntityManager manager;
 
-	private PersistenceContext(EntityManager manager) {
+	private final boolean canBeIsolated;
+
+	private PersistenceContext(EntityManagerHolder holder) {
+		EntityManager manager = holder.getEntityManager();
 		this.manager = (manager instanceof EntityManagerProxy proxy) ? proxy.getTargetEntityManager() : manager;
+		this.canBeIsolated = !holder.isSynchronizedWithTransaction()
+				&& (holder.getClass() == EntityManagerHolder.class || isOfHibernate(holder));
+	}
+
+	/**
+	 * Whether it is one of Hibernate's own transaction manager and views, which look for
+	 * this type.
+	 */
+	private static boolean isOfHibernate(EntityManagerHolder holder) {
+		return HIBERNATE_PRESENT
+				&& holder.getClass().getName().equals("org.springframework.orm.jpa.hibernate.SessionHolder");
+	}
+
+	static PersistenceContext of(EntityManagerHolder holder) {
+		return new PersistenceContext(holder);
 	}
 
 	/**
@@ -58,7 +81,7 @@ final class PersistenceContext {
 			.filter(EntityManagerHolder.class::isInstance)
 			.map(EntityManagerHolder.class::cast)
 			.filter((holder) -> !suspending || !holder.isSynchronizedWithTransaction())
-			.map((holder) -> new PersistenceContext(holder.getEntityManager()))
+			.map(PersistenceContext::of)
 			.toList();
 	}
 
@@ -81,10 +104,46 @@ final class PersistenceContext {
 	}
 
 	/**
+	 * Whether a locked call can have another one instead: not of one that belongs to a
+	 * transaction, or to a scope of synchronizations.
+	 */
+	boolean canBeIsolated() {
+		return this.canBeIsolated;
+	}
+
+	/**
+	 * A new context like one that can be isolated, with the filters that are enabled
+	 * there.
+	 * @param key what it is bound to the thread for
+	 * @param holder holds the one that is there
+	 */
+	static EntityManagerHolder another(Object key, EntityManagerHolder holder) {
+		EntityManagerFactory factory = (key instanceof EntityManagerFactory itself) ? itself
+				: holder.getEntityManager().getEntityManagerFactory();
+		EntityManager manager = factory.createEntityManager();
+		PersistenceContext there = of(holder);
+		if (!there.isKnown()) {
+			return new EntityManagerHolder(manager);
+		}
+		EntityManagerHolder another = Hibernate.holder(manager, isOfHibernate(holder));
+		Hibernate.prepare(of(another).session(), there.session());
+		return another;
+	}
+
+	/**
 	 * Whether can be told what this context holds.
 	 */
 	boolean isKnown() {
 		return HIBERNATE_PRESENT && this.manager instanceof Session;
+	}
+
+	/**
+	 * Whether an entity is one of this context.
+	 * @param entity any object
+	 * @param factory the factory of its class
+	 */
+	boolean holds(Object entity, Object factory) {
+		return isKnown() && session().getSessionFactory() == factory && session().contains(entity);
 	}
 
 	int entityCount() {
@@ -107,7 +166,7 @@ final class PersistenceContext {
 	static boolean isFlushedManually(Object factory) {
 		return HIBERNATE_PRESENT
 				&& TransactionSynchronizationManager.getResource(factory) instanceof EntityManagerHolder holder
-				&& new PersistenceContext(holder.getEntityManager()).isFlushedManually();
+				&& of(holder).isFlushedManually();
 	}
 
 	private boolean isFlushedManually() {
@@ -126,7 +185,7 @@ final class PersistenceContext {
 			.filter(EntityManagerHolder.class::isInstance)
 			.map(EntityManagerHolder.class::cast)
 			.filter((holder) -> !running || !holder.isSynchronizedWithTransaction())
-			.map((holder) -> new PersistenceContext(holder.getEntityManager()))
+			.map(PersistenceContext::of)
 			.toList();
 	}
 
@@ -215,6 +274,38 @@ final class PersistenceContext {
 
 	private Session session() {
 		return (Session) this.manager;
+	}
+
+	/**
+	 * Apart, as these classes need not be there.
+	 */
+	private static final class Hibernate {
+
+		static EntityManagerHolder holder(EntityManager manager, boolean ofItsOwn) {
+			return ofItsOwn ? new SessionHolder((Session) manager) : new EntityManagerHolder(manager);
+		}
+
+		static void prepare(Session session, Session like) {
+			session.setHibernateFlushMode(like.getHibernateFlushMode());
+			((SharedSessionContractImplementor) like).getLoadQueryInfluencers()
+				.getEnabledFilters()
+				.values()
+				.forEach((filter) -> enable(session, (FilterImpl) filter));
+		}
+
+		private static void enable(Session session, FilterImpl filter) {
+			Filter enabled = session.enableFilter(filter.getName());
+			for (String name : filter.getFilterDefinition().getParameterNames()) {
+				Object value = filter.getParameter(name);
+				if (value instanceof Collection<?> values) {
+					enabled.setParameterList(name, values);
+				}
+				else if (value != null) {
+					enabled.setParameter(name, value);
+				}
+			}
+		}
+
 	}
 
 }

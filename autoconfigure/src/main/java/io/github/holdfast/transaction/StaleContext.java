@@ -9,6 +9,13 @@ package io.github.holdfast.transaction;
  */
 public enum StaleContext {
 
+	/**
+	 * Give the call a context of its own, and put the outer one back when it is over. A
+	 * context with changes that are not flushed is refused, and so is one of a running
+	 * transaction that the call joins.
+	 */
+	ISOLATE,
+
 	/** Refuse the call before anything is acquired. */
 	REJECT,
 

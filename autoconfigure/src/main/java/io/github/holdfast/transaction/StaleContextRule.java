@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction;
 
+import java.util.List;
+
 import io.github.holdfast.LockException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
@@ -42,6 +44,15 @@ public final class StaleContextRule implements LockRule {
 	}
 
 	private void check(Attempt attempt, PersistenceContext context) {
+		if (this.policy == StaleContext.ISOLATE && context.canBeIsolated()) {
+			if (context.hasChangesForLater()) {
+				throw refused(attempt,
+						"finds a persistence context with changes that are not flushed: the locked call "
+								+ "would not see them, and they would be written later, without the lock. "
+								+ "Change entities under the lock only, or write them in a transaction before");
+			}
+			return;
+		}
 		if (!context.isKnown()) {
 			throw refused(attempt, "finds an open persistence context (" + context.type()
 					+ ") that does not tell whether it holds entities from before the lock, as it is not Hibernate's. "
@@ -51,12 +62,12 @@ public final class StaleContextRule implements LockRule {
 		if (context.entityCount() == 0) {
 			return;
 		}
-		if (this.policy == StaleContext.REJECT) {
+		if (this.policy != StaleContext.CLEAR) {
 			throw refused(attempt,
 					"finds a persistence context with entities from before the lock (" + context.entityCount()
 							+ "), which it would use as they were then, and overwrite what others have changed since. "
-							+ "Read them under the lock only: set 'spring.jpa.open-in-view' to 'false', "
-							+ "or take the lock before the transaction begins; "
+							+ "Read them under the lock only: take the lock before the transaction begins, "
+							+ "or set 'spring.jpa.open-in-view' to 'false'; "
 							+ "or set 'holdfast.jpa.stale-context' to 'clear' to detach them when the lock is held");
 		}
 		if (context.hasUnflushedChanges()) {
@@ -72,6 +83,33 @@ public final class StaleContextRule implements LockRule {
 		if (this.policy == StaleContext.CLEAR) {
 			PersistenceContext.usedBy(lock.propagation()).forEach(PersistenceContext::clear);
 		}
+		else if (this.policy == StaleContext.ISOLATE) {
+			IsolatedContexts.begin(lock);
+		}
+	}
+
+	/**
+	 * Changes of a context that goes now would be lost, and those of one that has waited
+	 * be written without the lock.
+	 */
+	@Override
+	public void closed(HeldLock lock) {
+		if (this.policy != StaleContext.ISOLATE) {
+			return;
+		}
+		List<PersistenceContext> changed = IsolatedContexts.changed(lock);
+		changed.forEach(PersistenceContext::clear);
+		IsolatedContexts.end(lock);
+		if (!changed.isEmpty()) {
+			throw new IllegalStateException(described(lock)
+					+ " has ended with changes of entities that no transaction has written: of entities that were read "
+					+ "before the lock, or under it without a transaction. They were dropped. Declare the locked method "
+					+ "@Transactional, pass ids instead of entities, and read them there");
+		}
+	}
+
+	private static String described(HeldLock lock) {
+		return "Lock " + LockException.quote(lock.keys().get(0)) + " (" + lock.name() + ")";
 	}
 
 	/**
@@ -86,8 +124,8 @@ public final class StaleContextRule implements LockRule {
 		for (PersistenceContext context : PersistenceContext.usedBy(lock.propagation())) {
 			if (context.hasChangesForLater()) {
 				context.clear();
-				throw new IllegalStateException("Lock " + LockException.quote(lock.keys().get(0)) + " (" + lock.name()
-						+ ") ends while a persistence context holds changes that were made under it without a "
+				throw new IllegalStateException(described(lock)
+						+ " ends while a persistence context holds changes that were made under it without a "
 						+ "transaction: a later one would write them without the lock. They were dropped. "
 						+ "Declare the locked method @Transactional");
 			}

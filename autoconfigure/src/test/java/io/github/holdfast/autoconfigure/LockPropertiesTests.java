@@ -121,7 +121,7 @@ class LockPropertiesTests {
 		assertThat(metadata.get("holdfast.lease-time")).containsEntry("defaultValue", "30s");
 		assertThat(metadata.get("holdfast.key-prefix")).containsEntry("defaultValue", "lock:");
 		assertThat(metadata.get("holdfast.on-active-transaction")).containsEntry("defaultValue", "reject");
-		assertThat(metadata.get("holdfast.jpa.stale-context")).containsEntry("defaultValue", "reject");
+		assertThat(metadata.get("holdfast.jpa.stale-context")).containsEntry("defaultValue", "isolate");
 		assertThat(metadata.get("holdfast.jdbc.initialize-schema")).containsEntry("defaultValue", "embedded");
 		assertThat(metadata.get("holdfast.jdbc.schema")).containsEntry("defaultValue",
 				new LockProperties.Jdbc().getDefaultSchemaLocation());

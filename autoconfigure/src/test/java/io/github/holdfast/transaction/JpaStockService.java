@@ -87,8 +87,53 @@ class JpaStockService {
 		return look(sku);
 	}
 
+	@DistributedLock(key = "'stock:' + #stock.sku")
+	@Transactional
+	public void takeFrom(Stock stock) {
+		stock.quantity = stock.quantity - 1;
+	}
+
+	@DistributedLock(key = "'stock:' + #stock.sku")
+	@Transactional
+	public void takeAndSave(Stock stock) {
+		stock.quantity = stock.quantity - 1;
+		this.entities.merge(stock);
+	}
+
+	@DistributedLock(key = "'stock:' + #stock.sku")
+	@Transactional
+	public void save(Stock stock) {
+		this.entities.merge(stock);
+	}
+
+	@DistributedLock(key = "'stock:' + #stock.sku")
+	@Transactional
+	public int takeAnew(Stock stock) {
+		return takeOne(stock.sku);
+	}
+
+	@DistributedLock(key = "'stock:' + #stock.sku")
+	public void takeFromWithoutTransaction(Stock stock) {
+		stock.quantity = stock.quantity - 1;
+	}
+
+	@DistributedLock(key = "'stock:' + #sku")
+	public void takeWithoutTransaction(String sku) {
+		find(sku).quantity--;
+	}
+
+	@DistributedLock(key = "'stock:' + #sku")
+	@Transactional
+	public Stock reference(String sku) {
+		return this.entities.getReference(Stock.class, sku);
+	}
+
+	boolean isManaged(Stock stock) {
+		return this.entities.contains(stock);
+	}
+
 	@Entity(name = "stock")
-	static class Stock {
+	public static class Stock {
 
 		@Id
 		private String sku = "";
@@ -101,6 +146,14 @@ class JpaStockService {
 		Stock(String sku, int quantity) {
 			this.sku = sku;
 			this.quantity = quantity;
+		}
+
+		public String getSku() {
+			return this.sku;
+		}
+
+		public int getQuantity() {
+			return this.quantity;
 		}
 
 		void add() {

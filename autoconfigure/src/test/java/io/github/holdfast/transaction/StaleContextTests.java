@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
+import org.hibernate.LazyInitializationException;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -21,12 +22,14 @@ import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -44,6 +47,9 @@ class StaleContextTests {
 				() -> PersistenceManagedTypes.of(JpaStockService.Stock.class.getName()))
 		.withBean(JpaStockService.class);
 
+	private final ApplicationContextRunner rejecting = this.application
+		.withPropertyValues("holdfast.jpa.stale-context=reject");
+
 	private final ApplicationContextRunner clearing = this.application
 		.withPropertyValues("holdfast.jpa.stale-context=clear");
 
@@ -54,7 +60,7 @@ class StaleContextTests {
 
 	@Test
 	void entitiesOfTheViewAreRefusedBeforeAnythingIsAcquired() {
-		run(this.application, (stock, context) -> inView(context, () -> {
+		run(this.rejecting, (stock, context) -> inView(context, () -> {
 			stock.look("A");
 			assertThatIllegalStateException().isThrownBy(() -> stock.take("A"))
 				.withMessageContainingAll("Lock 'stock:A'", "JpaStockService.take", "entities from before the lock (1)",
@@ -93,7 +99,7 @@ class StaleContextTests {
 
 	@Test
 	void entitiesOfAnEarlierLockedCallAreRefused() {
-		run(this.application, (stock, context) -> inView(context, () -> {
+		run(this.rejecting, (stock, context) -> inView(context, () -> {
 			stock.take("A");
 			onOtherThread(() -> stock.take("A"));
 			assertThatIllegalStateException().isThrownBy(() -> stock.take("A"));
@@ -121,7 +127,7 @@ class StaleContextTests {
 
 	@Test
 	void newTransactionUsesTheViewAndIsRefused() {
-		run(this.application, (stock, context) -> inView(context, () -> {
+		run(this.rejecting, (stock, context) -> inView(context, () -> {
 			stock.look("A");
 			assertThatIllegalStateException().isThrownBy(() -> stock.takeInNewTransaction("A"));
 		}));
@@ -129,7 +135,7 @@ class StaleContextTests {
 
 	@Test
 	void templateIsRefused() {
-		run(this.application, (stock, context) -> inView(context, () -> {
+		run(this.rejecting, (stock, context) -> inView(context, () -> {
 			stock.look("A");
 			assertThatIllegalStateException().isThrownBy(() -> context.getBean(LockTemplate.class).acquire("stock:A"))
 				.withMessageContaining("entities from before the lock");
@@ -146,7 +152,7 @@ class StaleContextTests {
 
 	@Test
 	void contextOfAnotherFactoryIsRefused() {
-		run(this.application, (stock, context) -> {
+		run(this.rejecting, (stock, context) -> {
 			try (EntityManager other = context.getBean(EntityManagerFactory.class).createEntityManager()) {
 				bound("another factory", other, () -> inView(context, () -> {
 					assertThat(stock.take("A")).isEqualTo(99);
@@ -155,6 +161,188 @@ class StaleContextTests {
 				}));
 			}
 		});
+	}
+
+	// Isolation
+
+	@Test
+	void lockedCallReadsAgainAndTheViewIsBackAfterwards() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			onOtherThread(() -> stock.take("A"));
+			assertThat(stock.take("A")).isEqualTo(98);
+			assertThat(quantity(context, "A")).isEqualTo(98);
+			assertThat(stock.find("A")).isSameAs(read);
+			assertThat(read.getQuantity()).as("the view is as old as it was").isEqualTo(100);
+		}));
+	}
+
+	@Test
+	void twoLockedCallsOfARequestReadAgain() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			assertThat(stock.take("A")).isEqualTo(99);
+			onOtherThread(() -> stock.take("A"));
+			assertThat(stock.takeInNewTransaction("A")).isEqualTo(97);
+			assertThat(stock.lookWithoutTransaction("A")).isEqualTo(97);
+			assertThat(quantity(context, "A")).isEqualTo(97);
+		}));
+	}
+
+	@Test
+	void viewIsBackAfterAFailureAndAfterALockThatWasNotAcquired() {
+		run(this.application.withPropertyValues("holdfast.wait-time=0s"), (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			assertThatIllegalStateException().isThrownBy(() -> stock.takeAnd("A", () -> {
+				throw new IllegalStateException("failed");
+			})).withMessage("failed");
+			assertThat(stock.find("A")).isSameAs(read);
+			LockTemplate.Scope held = CompletableFuture
+				.supplyAsync(() -> context.getBean(LockTemplate.class).acquire("stock:A"))
+				.join();
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> stock.take("A"));
+			held.close();
+			assertThat(stock.find("A")).isSameAs(read);
+			assertThat(quantity(context, "A")).isEqualTo(100);
+		}));
+	}
+
+	@Test
+	void changesThatAreNotFlushedAreRefused() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			stock.change("A", 50);
+			assertThatIllegalStateException().isThrownBy(() -> stock.take("B"))
+				.withMessageContainingAll("Lock 'stock:B'", "changes that are not flushed", "without the lock",
+						"write them in a transaction before");
+			assertThat(lockRows(context)).isZero();
+			stock.inTransaction(() -> assertThat(stock.look("A")).isEqualTo(50));
+			assertThat(quantity(context, "A")).as("the transaction has written them").isEqualTo(50);
+			assertThat(stock.take("A")).isEqualTo(49);
+		}));
+	}
+
+	@Test
+	void changeOfAnEntityThatIsPassedInRollsBack() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			assertThatIllegalStateException().isThrownBy(() -> stock.takeFrom(read))
+				.withMessageContainingAll("Lock 'stock:A'", "JpaStockService.takeFrom", "read before the lock",
+						"Pass the id");
+			assertNothingIsWrittenLater(stock, context);
+		}));
+	}
+
+	@Test
+	void changeOfAnEntityThatIsPassedInIsToldWithoutATransaction() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			assertThatIllegalStateException().isThrownBy(() -> stock.takeFromWithoutTransaction(read))
+				.withMessageContainingAll("Lock 'stock:A'", "were dropped", "pass ids");
+			assertNothingIsWrittenLater(stock, context);
+		}));
+	}
+
+	@Test
+	void changeUnderTheLockWithoutATransactionIsTold() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			assertThatIllegalStateException().isThrownBy(() -> stock.takeWithoutTransaction("A"))
+				.withMessageContainingAll("Lock 'stock:A'", "@Transactional");
+			assertNothingIsWrittenLater(stock, context);
+		}));
+	}
+
+	@Test
+	void entityThatIsPassedInIsNotSaved() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			onOtherThread(() -> stock.take("A"));
+			assertThatException().isThrownBy(() -> stock.save(read))
+				.withMessageContainingAll("JpaStockService$Stock", "read before the lock", "Pass its id");
+			assertThatException().isThrownBy(() -> stock.takeAndSave(read)).withMessageContaining("Pass its id");
+			assertThat(quantity(context, "A")).isEqualTo(99);
+		}));
+	}
+
+	@Test
+	void entityThatIsOnlyReadMayBePassedIn() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock read = stock.find("A");
+			onOtherThread(() -> stock.take("A"));
+			assertThat(stock.takeAnew(read)).isEqualTo(98);
+		}));
+	}
+
+	@Test
+	void entityThatALockedCallReturnsIsDetachedAndLoadsNothingLater() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			JpaStockService.Stock returned = stock.reference("A");
+			assertThat(stock.isManaged(returned)).isFalse();
+			assertThatExceptionOfType(LazyInitializationException.class).isThrownBy(returned::getQuantity);
+		}));
+	}
+
+	@Test
+	void nestedCallForAnotherKeyHasAContextOfItsOwn() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			JpaStockService.Stock outer = stock.find("A");
+			locks.run("outer", () -> {
+				JpaStockService.Stock inner = stock.find("A");
+				assertThat(inner).isNotSameAs(outer);
+				assertThat(stock.take("A")).isEqualTo(99);
+				assertThat(stock.find("A")).isSameAs(inner);
+			});
+			assertThat(stock.find("A")).isSameAs(outer);
+		}));
+	}
+
+	@Test
+	void viewIsBackWhenScopesAreClosedInAnyOrder() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			JpaStockService.Stock outer = stock.find("A");
+			LockTemplate.Scope first = locks.acquire("first");
+			LockTemplate.Scope second = locks.acquire("second");
+			JpaStockService.Stock inner = stock.find("A");
+			first.close();
+			assertThat(stock.find("A")).isSameAs(inner);
+			second.close();
+			assertThat(stock.find("A")).isSameAs(outer);
+		}));
+	}
+
+	@Test
+	void viewIsBackAtTheNextCallIfAnotherThreadHasClosedTheScope() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			JpaStockService.Stock outer = stock.find("A");
+			LockTemplate.Scope scope = locks.acquire("first");
+			CompletableFuture.runAsync(scope::close).join();
+			assertThat(stock.take("A")).isEqualTo(99);
+			assertThat(stock.find("A")).isSameAs(outer);
+		}));
+	}
+
+	@Test
+	void contextOfAnUnknownProviderIsIsolated() {
+		run(this.application,
+				(stock, context) -> withUnknownProvider(context, () -> assertThat(stock.take("A")).isEqualTo(99)));
+	}
+
+	@Test
+	void optimisticAttemptsReadAgain() {
+		run(this.application, (stock, context) -> inView(context, () -> {
+			stock.look("A");
+			onOtherThread(() -> stock.take("A"));
+			LockTemplate locks = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			locks.run("stock:A", () -> stock.inTransaction(() -> stock.find("A").add()));
+			assertThat(quantity(context, "A")).isEqualTo(100);
+		}));
+	}
+
+	private static void assertNothingIsWrittenLater(JpaStockService stock, ApplicationContext context) {
+		stock.inTransaction(() -> stock.look("B"));
+		assertThat(quantity(context, "A")).isEqualTo(100);
+		assertThat(stock.take("A")).isEqualTo(99);
 	}
 
 	// Clearing
@@ -286,7 +474,7 @@ class StaleContextTests {
 
 	@Test
 	void contextOfAnUnknownProviderIsRefused() {
-		run(this.application,
+		run(this.rejecting,
 				(stock, context) -> withUnknownProvider(context,
 						() -> assertThatIllegalStateException().isThrownBy(() -> stock.take("A"))
 							.withMessageContainingAll("Lock 'stock:A'", "not Hibernate's",

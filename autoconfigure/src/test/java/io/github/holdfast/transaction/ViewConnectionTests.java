@@ -58,9 +58,9 @@ class ViewConnectionTests {
 
 	@Tag("F55")
 	@ParameterizedTest
-	@CsvSource({ "MARIADB, reject, true, false", "MARIADB, reject, false, false", "MARIADB, clear, false, false",
-			"MARIADB, allow, false, false", "MARIADB, reject, false, true", "POSTGRESQL, reject, false, false",
-			"H2, reject, false, false" })
+	@CsvSource({ "MARIADB, isolate, true, false", "MARIADB, isolate, false, false", "MARIADB, clear, false, false",
+			"MARIADB, reject, false, false", "MARIADB, allow, false, false", "MARIADB, isolate, false, true",
+			"POSTGRESQL, isolate, false, false", "H2, isolate, false, false" })
 	void snapshotOfTheViewIsNotThatOfTheLockedTransaction(TestDatabase database, String staleContext,
 			boolean autoCommit, boolean optimistic) {
 		application(database)
