@@ -41,7 +41,8 @@ final class KeyText {
 			return checked(text, expression);
 		}
 		if (value == null) {
-			throw new IllegalArgumentException(expression.get() + " is null");
+			throw new IllegalArgumentException(expression.get()
+					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
 		}
 		if (value instanceof Optional<?> optional) {
 			return of(optional.orElse(null), expression);

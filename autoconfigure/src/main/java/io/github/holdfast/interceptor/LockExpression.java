@@ -185,7 +185,8 @@ final class LockExpression {
 		int last = node.getChildCount() - 1;
 		Object value = source(node, last, state).getValue();
 		if (value == null) {
-			throw new IllegalArgumentException(sourceText(node, last) + " is null");
+			throw new IllegalArgumentException(sourceText(node, last)
+					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
 		}
 		SpelNode element = node.getChild(last).getChild(0);
 		List<@Nullable Object> keys = new ArrayList<>();

@@ -140,7 +140,9 @@ final class LockExpressionParser {
 					"Compile with the option -parameters, or use one of " + known + ".");
 		}
 		throw new LockConfigurationException(where + " uses " + reference + ", but the method has no such parameter.",
-				known.isEmpty() ? "The method has no parameters at all." : "Use one of " + known + ".");
+				known.isEmpty()
+						? "The method has no parameters at all: add one, or write a literal text such as \"'orders'\"."
+						: "Use one of " + known + ".");
 	}
 
 }

@@ -222,13 +222,13 @@ public final class LockOperationSource {
 	}
 
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
-		String name = resolve(annotation.getString("name"));
+		String name = resolve(annotation, "name", location(method, targetClass));
 		return StringUtils.hasText(name) ? name : ClassUtils.getShortName(targetClass) + "." + method.getName();
 	}
 
 	private LockTemplate with(LockTemplate template, MergedAnnotation<DistributedLock> annotation, String attribute,
 			String location, BiFunction<LockTemplate, Duration, LockTemplate> setter) {
-		String text = resolve(annotation.getString(attribute));
+		String text = resolve(annotation, attribute, location);
 		if (!StringUtils.hasText(text)) {
 			return template;
 		}
@@ -258,9 +258,30 @@ public final class LockOperationSource {
 		}
 	}
 
-	private String resolve(String text) {
-		String resolved = this.beanFactory.resolveEmbeddedValue(text);
+	/**
+	 * Some resolvers leave a placeholder as it is that has no value.
+	 */
+	private String resolve(MergedAnnotation<DistributedLock> annotation, String attribute, String location) {
+		String text = annotation.getString(attribute);
+		String resolved;
+		try {
+			resolved = this.beanFactory.resolveEmbeddedValue(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw unresolved(text, attribute, location, ex);
+		}
+		if (resolved != null && resolved.contains("${")) {
+			throw unresolved(text, attribute, location, null);
+		}
 		return (resolved != null) ? resolved : "";
+	}
+
+	private static LockConfigurationException unresolved(String text, String attribute, String location,
+			@Nullable Throwable cause) {
+		return new LockConfigurationException(
+				"The " + attribute + " \"" + text + "\" of @DistributedLock on " + location
+						+ " has a placeholder without a value.",
+				"Set the property, or give it a default: \"${name:default}\".", cause);
 	}
 
 	private LockTemplate withPropagation(LockTemplate template, Method method, Class<?> targetClass) {

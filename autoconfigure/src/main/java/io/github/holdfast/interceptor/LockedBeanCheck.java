@@ -188,8 +188,9 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		}
 		if (lock < 0) {
 			throw new LockConfigurationException(where + "has no effect, as the bean is not proxied for locks.",
-					"Let Spring create the bean as usual; a bean that a BeanPostProcessor depends on is created too "
-							+ "early for proxies.");
+					"Let Spring create the bean as usual; a bean that a BeanPostProcessor or a "
+							+ "BeanFactoryPostProcessor depends on is created too early for proxies: let that have an "
+							+ "ObjectProvider instead.");
 		}
 		if (!isOnInterface(operation.method(), bean, targetClass)) {
 			checkReachable(operation.method(), bean, where);

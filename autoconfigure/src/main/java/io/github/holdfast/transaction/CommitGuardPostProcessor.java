@@ -250,7 +250,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 				throw new LockConfigurationException(
 						"'holdfast.unguarded-transaction-managers' names '" + name
 								+ "', but there is no transaction manager of that name.",
-						"Use the names of PlatformTransactionManager beans: " + managers + ".");
+						managers.isEmpty() ? "Remove it: there is no PlatformTransactionManager bean."
+								: "Use the names of PlatformTransactionManager beans: " + managers + ".");
 			}
 		}
 	}

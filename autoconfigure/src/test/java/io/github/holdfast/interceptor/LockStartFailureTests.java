@@ -35,6 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
@@ -94,7 +96,7 @@ class LockStartFailureTests {
 
 	@Test
 	void parameterOfAMethodWithoutParametersFailsTheStart() {
-		assertFailure(NoParameters.class, "#sku", "The method has no parameters at all.");
+		assertFailure(NoParameters.class, "#sku", "The method has no parameters at all: add one");
 	}
 
 	static class NoParameters {
@@ -790,11 +792,21 @@ class LockStartFailureTests {
 	// Settings
 
 	@ParameterizedTest
-	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, BadMinHoldTime.class,
-			UnknownPlaceholder.class })
+	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, BadMinHoldTime.class })
 	void durationThatIsNotUsableFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "Time \"", bean.getSimpleName() + ".lock() is not usable",
 				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\"");
+	}
+
+	@Test
+	void placeholderWithoutAValueFailsTheStart() {
+		String[] text = { "waitTime \"${app.no-such-property}\"", "UnknownPlaceholder.lock() has a placeholder without",
+				"Set the property, or give it a default" };
+		assertFailure(UnknownPlaceholder.class, text);
+		assertFailure(
+				LockedApplication.local()
+					.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class)),
+				UnknownPlaceholder.class, text);
 	}
 
 	static class BadWaitTime {
