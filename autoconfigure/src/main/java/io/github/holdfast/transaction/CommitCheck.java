@@ -80,7 +80,16 @@ final class CommitCheck {
 			lock.bodyNotAlone();
 		}
 		lock.lost(key);
-		return refused(key, this.manager.lossDetail());
+		return refused(key, this.manager.lossDetail(checkedBy(lock)));
+	}
+
+	/**
+	 * Shared holders have no row that could tell.
+	 */
+	private CommitGuardLevel checkedBy(HeldLock lock) {
+		CommitGuardLevel level = this.manager.guarding();
+		boolean withoutRow = level == CommitGuardLevel.FENCE && lock.mode() == LockRequest.Mode.SHARED;
+		return withoutRow ? CommitGuardLevel.LEASE : level;
 	}
 
 	private LockLostException refused(String key, String detail) {

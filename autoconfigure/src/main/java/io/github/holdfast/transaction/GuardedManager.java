@@ -159,9 +159,10 @@ final class GuardedManager {
 
 	/**
 	 * What it means that a lease is not held, as the end of a sentence.
+	 * @param level how that was found
 	 */
-	String lossDetail() {
-		return switch (guarding()) {
+	String lossDetail(CommitGuardLevel level) {
+		return switch (level) {
 			case LEASE -> "its lease has run out by the clock of this process, or the store reported it lost";
 			case VERIFY -> "the store says that it is no longer the holder";
 			case FENCE -> fence().lossDetail();

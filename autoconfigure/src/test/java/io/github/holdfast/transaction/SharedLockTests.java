@@ -9,18 +9,26 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Transactions under a lock that others share.
@@ -58,6 +66,27 @@ class SharedLockTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void lossIsExplainedByTheLease(TestDatabase database) {
+		try (FaultProxy network = new FaultProxy(this.server.port())) {
+			run(application(database, network.port(), CommitGuardLevel.FENCE)
+				.withPropertyValues("holdfast.zookeeper.session-timeout=1s"), (context, shared) -> {
+					TransactionTemplate transaction = new TransactionTemplate(
+							context.getBean(PlatformTransactionManager.class));
+					transaction.setReadOnly(true);
+					assertThatExceptionOfType(LockLostException.class)
+						.isThrownBy(() -> shared.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+							network.inject(FaultProxy.Fault.BLACKHOLE);
+							LockContext lock = LockContext.current().orElseThrow();
+							await().until(() -> !lock.isValid());
+							afterCompletion(() -> network.inject(FaultProxy.Fault.NONE));
+						})))
+						.withMessageContaining("its lease has run out by the clock of this process");
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	@Tag("long")
 	void transactionsCommitAtLease(TestDatabase database) {
 		run(database, CommitGuardLevel.LEASE, (context, shared) -> {
@@ -70,11 +99,29 @@ class SharedLockTests {
 	}
 
 	private void run(TestDatabase database, CommitGuardLevel level, BiConsumer<ApplicationContext, LockTemplate> test) {
-		LockedApplication.zooKeeper(database.newDatabase(), "127.0.0.1:" + this.server.port())
+		run(application(database, this.server.port(), level), test);
+	}
+
+	private static void afterCompletion(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCompletion(int status) {
+				action.run();
+			}
+
+		});
+	}
+
+	private static ApplicationContextRunner application(TestDatabase database, int port, CommitGuardLevel level) {
+		return LockedApplication.zooKeeper(database.newDatabase(), "127.0.0.1:" + port)
 			.withBean(StockService.class)
-			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always")
-			.run((context) -> test.accept(context,
-					context.getBean(LockTemplate.class).withMode(LockRequest.Mode.SHARED)));
+			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always");
+	}
+
+	private static void run(ApplicationContextRunner application, BiConsumer<ApplicationContext, LockTemplate> test) {
+		application.run((context) -> test.accept(context,
+				context.getBean(LockTemplate.class).withMode(LockRequest.Mode.SHARED)));
 	}
 
 }
