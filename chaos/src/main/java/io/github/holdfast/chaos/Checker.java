@@ -1,0 +1,212 @@
+package io.github.holdfast.chaos;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for broken promises in what is left of a run: a sort, and a walk along the
+ * versions of each account or the holders of each lock.
+ */
+final class Checker {
+
+	private static final Set<Ending> LOSSES = EnumSet.of(Ending.LOST, Ending.OVERLAP, Ending.BACKEND_ERROR,
+			Ending.OUTCOME_UNKNOWN, Ending.DATABASE_ERROR);
+
+	private final History history;
+
+	private final List<Violation> violations = new ArrayList<>();
+
+	private Checker(History history) {
+		this.history = history;
+	}
+
+	/**
+	 * All violations, whatever the level of the run promises.
+	 */
+	static List<Violation> check(History history) {
+		Checker checker = new Checker(history);
+		history.sales().values().forEach(checker::checkVersions);
+		checker.checkFates();
+		checker.checkReads();
+		checker.checkEndings();
+		checker.checkHolds();
+		if (history.freeAfter() < 0) {
+			checker.found(Violation.Kind.STUCK, "a lock was not free after " + Holder.FREE_TIME);
+		}
+		if (history.leakedConnections() > 0) {
+			checker.found(Violation.Kind.LEAK, history.leakedConnections() + " connections are in use");
+		}
+		return checker.violations;
+	}
+
+	private void found(Violation.Kind kind, String detail) {
+		this.violations.add(new Violation(kind, detail));
+	}
+
+	private void checkVersions(List<Accounts.Sale> sales) {
+		Accounts.Sale last = null;
+		for (Accounts.Sale sale : sales) {
+			if (last != null && sale.version() == last.version()) {
+				found(Violation.Kind.LOST_UPDATE, last + " and " + sale);
+			}
+			if (last != null && isOutOfOrder(last, sale)) {
+				found(Violation.Kind.TOKEN_OUT_OF_ORDER, last + " before " + sale);
+			}
+			last = (last == null || sale.token() != null) ? sale
+					: new Accounts.Sale(sale.account(), sale.version(), last.token(), sale.id());
+		}
+	}
+
+	/**
+	 * One call may have several transactions under one token, others never.
+	 */
+	private static boolean isOutOfOrder(Accounts.Sale earlier, Accounts.Sale later) {
+		Long first = earlier.token();
+		Long second = later.token();
+		return first != null && second != null && second < first;
+	}
+
+	private void checkFates() {
+		Map<String, Accounts.Sale> sales = new HashMap<>();
+		this.history.sales().values().forEach((all) -> all.forEach((sale) -> sales.put(sale.id(), sale)));
+		for (Call call : this.history.calls()) {
+			for (Touch touch : call.touches()) {
+				boolean there = sales.containsKey(touch.sale());
+				if (touch.sale() != null && touch.fate() == Touch.Fate.COMMITTED && !there) {
+					found(Violation.Kind.COMMIT_LOST, touch + " of " + call);
+				}
+				if (touch.sale() != null && touch.fate() == Touch.Fate.ROLLED_BACK && there) {
+					found(Violation.Kind.ROLLBACK_COMMITTED, touch + " of " + call);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Who has read and committed has seen all that holders before it have committed.
+	 */
+	private void checkReads() {
+		Map<String, TreeMap<Long, Accounts.Sale>> lastByToken = new HashMap<>();
+		this.history.sales().forEach((account, sales) -> {
+			TreeMap<Long, Accounts.Sale> tokens = lastByToken.computeIfAbsent(account, (key) -> new TreeMap<>());
+			sales.stream()
+				.filter((sale) -> sale.token() != null)
+				.forEach((sale) -> tokens.merge(Objects.requireNonNull(sale.token()), sale,
+						(one, other) -> (one.version() > other.version()) ? one : other));
+			keepNewest(tokens);
+		});
+		for (Call call : this.history.calls()) {
+			call.touches()
+				.stream()
+				.filter((touch) -> touch.fate() == Touch.Fate.COMMITTED && touch.token() != null)
+				.forEach((touch) -> checkRead(call, touch, lastByToken.get(touch.account())));
+		}
+	}
+
+	/**
+	 * For each token, the last sale with this one or a smaller one.
+	 */
+	private static void keepNewest(TreeMap<Long, Accounts.Sale> tokens) {
+		Accounts.Sale newest = null;
+		for (Map.Entry<Long, Accounts.Sale> entry : tokens.entrySet()) {
+			if (newest != null && newest.version() > entry.getValue().version()) {
+				entry.setValue(newest);
+			}
+			newest = entry.getValue();
+		}
+	}
+
+	private void checkRead(Call call, Touch touch, @Nullable TreeMap<Long, Accounts.Sale> tokens) {
+		Map.Entry<Long, Accounts.Sale> earlier = (tokens != null)
+				? tokens.lowerEntry(Objects.requireNonNull(touch.token())) : null;
+		if (earlier != null && earlier.getValue().version() > touch.version()) {
+			found(Violation.Kind.COMMIT_AFTER_SUCCESSOR, earlier.getValue() + " after " + touch + " of " + call.id());
+		}
+	}
+
+	private void checkEndings() {
+		boolean calm = this.history.plan().faults().isEmpty() && this.history.plan().target().level().hasLocks();
+		for (Call call : this.history.calls()) {
+			if (call.ending() == Ending.UNEXPECTED) {
+				found(Violation.Kind.UNEXPECTED_END, call.toString());
+			}
+			if (call.ending() == Ending.NOT_ACQUIRED && call.kind() != Step.Kind.OPTIMISTIC && call.runs() > 0) {
+				found(Violation.Kind.RAN_WITHOUT_LOCK, call.toString());
+			}
+			if (!call.left().isEmpty()) {
+				found(Violation.Kind.LEAK, call.toString());
+			}
+			if (calm && LOSSES.contains(call.ending())) {
+				found(Violation.Kind.FALSE_LOSS, call.toString());
+			}
+		}
+	}
+
+	private void checkHolds() {
+		Map<String, List<Held>> byKey = new TreeMap<>();
+		for (Call call : this.history.calls()) {
+			call.holds()
+				.forEach((hold) -> byKey.computeIfAbsent(hold.key(), (key) -> new ArrayList<>())
+					.add(new Held(call, hold)));
+		}
+		byKey.values().forEach((holds) -> {
+			holds.sort(Comparator.comparingLong((held) -> held.hold().from()));
+			if (this.history.plan().faults().isEmpty()) {
+				checkExclusive(holds);
+			}
+			for (int node = 0; node < Plan.NODES; node++) {
+				int number = node;
+				checkRising(holds.stream().filter((held) -> held.call().node() == number).toList());
+			}
+		});
+	}
+
+	private void checkExclusive(List<Held> holds) {
+		Held last = null;
+		for (Held held : holds) {
+			if (last != null && held.call() != last.call() && held.hold().from() < last.hold().to()) {
+				found(Violation.Kind.OVERLAP, last + " and " + held);
+			}
+			last = (last == null || held.hold().to() > last.hold().to()) ? held : last;
+		}
+	}
+
+	/**
+	 * Of two holders of one node of which one ended before the other began, the later one
+	 * has the larger token.
+	 */
+	private void checkRising(List<Held> holds) {
+		List<Held> ends = new ArrayList<>(holds);
+		ends.sort(Comparator.comparingLong((held) -> held.hold().to()));
+		Held largest = null;
+		int ended = 0;
+		for (Held held : holds) {
+			while (ended < ends.size() && ends.get(ended).hold().to() < held.hold().from()) {
+				Held end = ends.get(ended++);
+				largest = (largest == null || end.hold().token() > largest.hold().token()) ? end : largest;
+			}
+			if (largest != null && largest.call() != held.call() && largest.hold().token() >= held.hold().token()) {
+				found(Violation.Kind.TOKEN_NOT_RISING, largest + " before " + held);
+			}
+		}
+	}
+
+	private record Held(Call call, Call.Hold hold) {
+
+		@Override
+		public String toString() {
+			return this.hold + " of " + this.call.id() + " " + this.call.kind();
+		}
+
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.github.holdfast.chaos;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The calls of one process in a file, which is there when the process is killed. Safe for
+ * use by many threads.
+ */
+final class Journal {
+
+	private final Path file;
+
+	Journal(Path file) {
+		this.file = file;
+	}
+
+	synchronized void add(Call call) {
+		try {
+			Files.writeString(this.file, call + "\n", StandardCharsets.UTF_8, StandardOpenOption.CREATE,
+					StandardOpenOption.APPEND);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Reads the calls of all processes.
+	 * @param directory where their files are
+	 */
+	static List<Call> readAll(Path directory) {
+		List<Call> calls = new ArrayList<>();
+		try (Stream<Path> files = Files.list(directory)) {
+			for (Path file : files.filter((it) -> it.toString().endsWith(".journal")).sorted().toList()) {
+				String text = Files.readString(file);
+				// A process that was killed may not have come to the end of a line
+				text.substring(0, text.lastIndexOf('\n') + 1).lines().map(Call::parse).forEach(calls::add);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		return calls;
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.github.holdfast.chaos;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Runs plans: starts servers and nodes, lets the faults happen, and collects what is
+ * left. The same plan gives the same programs and faults at the same times, though not
+ * the same interleaving of processes.
+ */
+final class Machine {
+
+	private Machine() {
+	}
+
+	/**
+	 * Runs a plan.
+	 */
+	static History run(Plan plan) throws InterruptedException {
+		try (Servers servers = new Servers(plan.target())) {
+			return run(plan, servers);
+		}
+	}
+
+	private static History run(Plan plan, Servers servers) throws InterruptedException {
+		List<Node> nodes = new ArrayList<>();
+		Path directory = directory(plan);
+		try {
+			for (int i = 0; i < Plan.NODES; i++) {
+				nodes.add(new Node(i, servers, directory));
+			}
+			for (Node node : nodes) {
+				node.awaitReady();
+			}
+			nodes.forEach(Node::go);
+			List<Fault> faults = letFaultsHappen(plan, servers, nodes);
+			nodes.forEach(Node::stop);
+			int freeAfter = nodes.get(0).probe();
+			int active = 0;
+			for (Node node : nodes) {
+				node.join();
+				active += node.activeConnections();
+			}
+			return new History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, active);
+		}
+		finally {
+			nodes.forEach(Node::close);
+			delete(directory);
+		}
+	}
+
+	private static Path directory(Plan plan) {
+		try {
+			Path directory = Files.createTempDirectory("holdfast-chaos-");
+			Files.writeString(directory.resolve("plan"), plan.toString());
+			return directory;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void delete(Path directory) {
+		try {
+			FileSystemUtils.deleteRecursively(directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Faults of one lane come one after the other, those of several at the same time.
+	 */
+	private static List<Fault> letFaultsHappen(Plan plan, Servers servers, List<Node> nodes)
+			throws InterruptedException {
+		Map<String, List<Fault>> lanes = plan.faults().stream().collect(Collectors.groupingBy(Fault::lane));
+		Queue<Fault> happened = new ConcurrentLinkedQueue<>();
+		long started = System.nanoTime();
+		ExecutorService threads = Executors.newCachedThreadPool();
+		try {
+			List<Callable<Void>> tasks = new ArrayList<>();
+			lanes.values().forEach((lane) -> tasks.add(() -> {
+				for (Fault fault : lane) {
+					if (sleepUntil(started, fault.at(), plan.duration())) {
+						happen(fault, servers, nodes.get(fault.node()));
+						happened.add(fault);
+					}
+				}
+				return null;
+			}));
+			for (Future<Void> lane : threads.invokeAll(tasks)) {
+				lane.get();
+			}
+			sleepUntil(started, plan.duration(), plan.duration());
+		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException("A fault could not be injected", ex);
+		}
+		finally {
+			threads.shutdownNow();
+			// None of them starts a node any more
+			threads.awaitTermination(1, TimeUnit.MINUTES);
+		}
+		return List.copyOf(happened);
+	}
+
+	/**
+	 * Waits for the time of a fault. A lane that is late leaves out what would come after
+	 * the end.
+	 */
+	private static boolean sleepUntil(long started, int at, int duration) throws InterruptedException {
+		TimeUnit.NANOSECONDS.sleep(TimeUnit.MILLISECONDS.toNanos(at) - (System.nanoTime() - started));
+		return System.nanoTime() - started <= TimeUnit.MILLISECONDS.toNanos(duration);
+	}
+
+	private static void happen(Fault fault, Servers servers, Node node) throws InterruptedException {
+		Duration duration = Duration.ofMillis(fault.millis());
+		switch (fault.kind()) {
+			case PAUSE -> node.pause(duration);
+			case KILL -> node.kill(duration);
+			case POOL_EXHAUSTED -> node.exhaust(duration);
+			default -> {
+				servers.begin(fault);
+				TimeUnit.MILLISECONDS.sleep(fault.millis());
+				servers.end(fault);
+			}
+		}
+	}
+
+}

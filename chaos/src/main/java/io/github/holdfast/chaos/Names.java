@@ -1,0 +1,21 @@
+package io.github.holdfast.chaos;
+
+import java.util.Locale;
+
+/**
+ * Constants as they are written in plans.
+ */
+final class Names {
+
+	private Names() {
+	}
+
+	static <E extends Enum<E>> E parse(Class<E> type, String name) {
+		return Enum.valueOf(type, name.toUpperCase(Locale.ROOT).replace('-', '_'));
+	}
+
+	static String print(Enum<?> constant) {
+		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,134 @@
+package io.github.holdfast.chaos;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.github.holdfast.testsupport.ChildJvm;
+import io.github.holdfast.testsupport.DatabaseAccess;
+
+/**
+ * A node of a run: a process, and after its death another one.
+ */
+final class Node implements AutoCloseable {
+
+	private static final Duration START_TIME = Duration.ofMinutes(5);
+
+	/** What a call may take that waits for servers which do not answer. */
+	private static final Duration END_TIME = Duration.ofMinutes(2);
+
+	private final int number;
+
+	private final Servers servers;
+
+	private final Path directory;
+
+	private ChildJvm process;
+
+	private int processes;
+
+	Node(int number, Servers servers, Path directory) {
+		this.number = number;
+		this.servers = servers;
+		this.directory = directory;
+		this.process = start();
+	}
+
+	private ChildJvm start() {
+		DatabaseAccess database = this.servers.database(this.number);
+		String name = "n" + this.number + "." + this.processes++;
+		return ChildJvm.start(Holder.class, name, String.valueOf(this.number),
+				this.directory.resolve("plan").toString(), this.directory.toString(), database.url(), database.user(),
+				database.password(), String.valueOf(this.servers.storePort(this.number)));
+	}
+
+	/**
+	 * Waits until the process is ready. One that cannot start while servers fail is
+	 * started again.
+	 */
+	void awaitReady() throws InterruptedException {
+		long deadline = System.nanoTime() + START_TIME.toNanos();
+		while (this.process.poll("READY").isEmpty()) {
+			if (!this.process.isAlive()) {
+				this.process.close();
+				this.process = start();
+			}
+			if (System.nanoTime() > deadline) {
+				throw new IllegalStateException("Node " + this.number + " did not start");
+			}
+			TimeUnit.MILLISECONDS.sleep(20);
+		}
+	}
+
+	void go() {
+		this.process.send("GO");
+	}
+
+	/**
+	 * Stops the process for some time.
+	 */
+	void pause(Duration duration) throws InterruptedException {
+		this.process.pause();
+		try {
+			TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+		}
+		finally {
+			this.process.resume();
+		}
+	}
+
+	/**
+	 * Kills the process, and starts another one after some time.
+	 */
+	void kill(Duration duration) throws InterruptedException {
+		this.process.close();
+		TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+		this.process = start();
+		awaitReady();
+		go();
+	}
+
+	/**
+	 * Uses all connections of the pool for some time.
+	 */
+	void exhaust(Duration duration) throws InterruptedException {
+		this.process.send("EXHAUST " + duration.toMillis());
+		TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+	}
+
+	void stop() {
+		this.process.send("STOP");
+	}
+
+	/**
+	 * Waits until all calls have ended.
+	 */
+	void join() throws InterruptedException {
+		this.process.send("JOIN");
+		this.process.await("JOINED", END_TIME);
+	}
+
+	/**
+	 * Takes each lock once.
+	 * @return how long it took until all were free, in milliseconds, or a negative number
+	 * if they were not
+	 */
+	int probe() throws InterruptedException {
+		this.process.send("PROBE");
+		return Integer.parseInt(this.process.await("FREE ", Holder.FREE_TIME.plus(END_TIME)));
+	}
+
+	/**
+	 * The connections that are still in use.
+	 */
+	int activeConnections() throws InterruptedException {
+		this.process.send("REST");
+		return Integer.parseInt(this.process.await("RESTS ", END_TIME));
+	}
+
+	@Override
+	public void close() {
+		this.process.close();
+	}
+
+}

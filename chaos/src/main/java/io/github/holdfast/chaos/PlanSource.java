@@ -1,0 +1,103 @@
+package io.github.holdfast.chaos;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Derives plans from seeds: the same plan from the same seed, target and duration. The
+ * events do not depend on the level, so that a control meets the same ones.
+ */
+final class PlanSource {
+
+	static final List<String> KEYS = List.of("ledger-1", "row-1", "row-2");
+
+	private static final int THREADS = 3;
+
+	private static final int STEPS = 8;
+
+	private static final int MAX_THINK = 25;
+
+	/** In calm weather nothing but a loss that is none should end a lease. */
+	private static final int CALM_LEASE_TIME = 10_000;
+
+	private PlanSource() {
+	}
+
+	static Plan plan(long seed, Target target, Weather weather, Duration duration) {
+		Random random = new Random(seed);
+		int millis = (int) duration.toMillis();
+		List<Plan.Program> programs = programs(random);
+		List<Fault> faults = faults(random, target.backend(), weather, millis);
+		return new Plan(seed, target, weather,
+				(weather == Weather.CALM) ? CALM_LEASE_TIME : target.backend().leaseTime(), millis, programs, faults);
+	}
+
+	private static List<Plan.Program> programs(Random random) {
+		List<Plan.Program> programs = new ArrayList<>();
+		for (int node = 0; node < Plan.NODES; node++) {
+			for (int thread = 0; thread < THREADS; thread++) {
+				List<Step> steps = new ArrayList<>();
+				for (int i = 0; i < STEPS; i++) {
+					steps.add(step(random));
+				}
+				programs.add(new Plan.Program(node, thread, steps));
+			}
+		}
+		return programs;
+	}
+
+	/**
+	 * One in three is the plainest call, as it is in applications.
+	 */
+	private static Step step(Random random) {
+		Step.Kind kind = (random.nextInt(3) == 0) ? Step.Kind.DECLARATIVE : pick(random, Step.Kind.values());
+		return new Step(kind, KEYS.get(random.nextInt(KEYS.size())), random.nextInt(MAX_THINK + 1));
+	}
+
+	private static List<Fault> faults(Random random, Backend backend, Weather weather, int duration) {
+		List<Fault> faults = new ArrayList<>();
+		for (Fault.Place place : weather.places()) {
+			Fault.Kind[] kinds = weather.kinds(backend, place).toArray(Fault.Kind[]::new);
+			boolean ofNodes = place != Fault.Place.STORE && place != Fault.Place.DATABASE;
+			for (int node = 0; kinds.length > 0 && node < (ofNodes ? Plan.NODES : 1); node++) {
+				addLane(random, faults, kinds, node, new Pace(backend.leaseTime() * 2, weather.pause()), duration);
+			}
+		}
+		faults.sort(Comparator.comparingInt(Fault::at));
+		return faults;
+	}
+
+	private static void addLane(Random random, List<Fault> faults, Fault.Kind[] kinds, int node, Pace pace,
+			int duration) {
+		int at = random.nextInt(1000);
+		while (at < duration) {
+			Fault.Kind kind = pick(random, kinds);
+			// A new process takes its time
+			if (kind == Fault.Kind.KILL && random.nextInt(4) != 0) {
+				kind = Fault.Kind.PAUSE;
+			}
+			int millis = kind.lasts() ? 50 + random.nextInt(pace.longest()) : 0;
+			faults.add(new Fault(at, kind, node, millis));
+			at += millis + 200 + random.nextInt(pace.pause());
+		}
+	}
+
+	private static <T> T pick(Random random, T[] values) {
+		return Arrays.asList(values).get(random.nextInt(values.length));
+	}
+
+	/**
+	 * How fast faults follow each other, in milliseconds.
+	 *
+	 * @param longest the longest one
+	 * @param pause the longest time between two of one place
+	 */
+	private record Pace(int longest, int pause) {
+
+	}
+
+}

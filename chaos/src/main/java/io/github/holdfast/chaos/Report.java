@@ -1,0 +1,160 @@
+package io.github.holdfast.chaos;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The page with the figures of a campaign.
+ */
+final class Report {
+
+	private static final Set<Violation.Kind> ORDER = EnumSet.of(Violation.Kind.TOKEN_OUT_OF_ORDER,
+			Violation.Kind.COMMIT_AFTER_SUCCESSOR);
+
+	private static final Set<Violation.Kind> COLUMNS = EnumSet.of(Violation.Kind.LOST_UPDATE,
+			Violation.Kind.TOKEN_OUT_OF_ORDER, Violation.Kind.COMMIT_AFTER_SUCCESSOR, Violation.Kind.FALSE_LOSS);
+
+	private static final String TABLE_HEAD = """
+			| %s | runs | faults | commits acknowledged | lost updates | tokens out of order | rejected commits | losses after the commit | \
+			unknown outcomes | false losses | other violations | longest until free |
+			| %s | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+			""";
+
+	private final long seed;
+
+	private final long started = System.nanoTime();
+
+	private final Map<String, Figures> byWeather = new TreeMap<>();
+
+	private final Map<String, Figures> byDatabase = new TreeMap<>();
+
+	private final Map<Fault.Kind, Map<Backend, Integer>> faults = new EnumMap<>(Fault.Kind.class);
+
+	private final int rounds;
+
+	private final String commit = git("log", "-1", "--format=%h", "--", "../autoconfigure/src/main");
+
+	Report(long seed, int rounds) {
+		this.seed = seed;
+		this.rounds = rounds;
+	}
+
+	void add(Run run) {
+		History history = run.history();
+		Figures figures = run.figures();
+		Target target = history.plan().target();
+		this.byWeather.merge("%s | %s | %s".formatted(target.backend(), history.plan().weather(), target.level()),
+				figures, Figures::plus);
+		if (target.level() == Level.FENCE) {
+			this.byDatabase.merge(
+					"%s | %s | %s".formatted(target.backend(), target.database().platform(), target.isolation()),
+					figures, Figures::plus);
+			history.faults()
+				.forEach((fault) -> this.faults.computeIfAbsent(fault.kind(), (kind) -> new EnumMap<>(Backend.class))
+					.merge(target.backend(), 1, Integer::sum));
+		}
+	}
+
+	@Override
+	public String toString() {
+		StringBuilder page = new StringBuilder(
+				"""
+						# Reliability
+
+						What happened to the data of users while nodes, networks and servers failed. This page is written by the
+						[fault machine](../chaos/README.md), with
+
+						```shell
+						%s
+						```
+
+						%s
+
+						A run is three JVMs with three threads each, which change accounts in a database under locks, by random
+						programs and under random faults: `processes` are paused and killed, the `network` to the store and to the
+						database fails, `servers` lose locks and sessions, or all of it happens (`storm`), or nothing (`calm`). Leases
+						last for 700 ms, with ZooKeeper and etcd for 1.5 s, and faults for up to twice as long; when it is calm leases
+						last for 10 s. Each commit has left a row
+						with the version that it has written and the token of its lock. Two rows with one version are a lost update; a
+						token that is smaller than that of an earlier version, or that commits after a holder with a larger one has
+						read, is out of order. A rejected commit is one of a holder whose lock was lost; a call can also be told of a
+						loss after its commit. A false loss is one without any fault. Nothing else than `fence` is
+						promised to be free of lost updates: the other levels show that the machine finds them. At `unchecked`, the
+						fence compares nothing.
+
+						## By faults and level
+
+						"""
+					.formatted(command(), circumstances()));
+		addTable(page, "backend | faults | level", this.byWeather);
+		page.append("\n## `fence`, by database and isolation\n\n");
+		addTable(page, "backend | database | isolation", this.byDatabase);
+		page.append("\n## Faults injected at `fence`\n\n| fault |");
+		Arrays.stream(Backend.values()).forEach((backend) -> page.append(" ").append(backend).append(" |"));
+		page.append("\n| --- |").append(" --: |".repeat(Backend.values().length)).append("\n");
+		this.faults.forEach((kind, counts) -> {
+			page.append("| ").append(Names.print(kind)).append(" |");
+			Arrays.stream(Backend.values())
+				.forEach((backend) -> page.append(" ").append(counts.getOrDefault(backend, 0)).append(" |"));
+			page.append("\n");
+		});
+		return page.toString();
+	}
+
+	private String command() {
+		return "./mvnw verify -P chaos -pl chaos -am -Dholdfast.chaos.seed=" + this.seed + " -Dholdfast.chaos.rounds="
+				+ this.rounds;
+	}
+
+	private long minutes() {
+		return Duration.ofNanos(System.nanoTime() - this.started).toMinutes();
+	}
+
+	private String circumstances() {
+		Map<String, String> facts = new LinkedHashMap<>();
+		facts.put("Seed", String.valueOf(this.seed));
+		facts.put("duration", minutes() + " minutes");
+		facts.put("last change of the library", "commit " + this.commit);
+		facts.put("machine", "%d processors, %s %s, JDK %s".formatted(Runtime.getRuntime().availableProcessors(),
+				System.getProperty("os.name"), System.getProperty("os.arch"), System.getProperty("java.version")));
+		return facts.entrySet()
+			.stream()
+			.map((fact) -> fact.getKey() + ": " + fact.getValue())
+			.reduce((one, other) -> one + "; " + other)
+			.orElseThrow() + ".";
+	}
+
+	private static String git(String... args) {
+		try {
+			String[] command = new String[args.length + 1];
+			command[0] = "git";
+			System.arraycopy(args, 0, command, 1, args.length);
+			Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+			String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+			return output.isEmpty() ? "unknown" : output;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void addTable(StringBuilder page, String head, Map<String, Figures> rows) {
+		page.append(TABLE_HEAD.formatted(head, "--- | --- | ---"));
+		rows.forEach((row, figures) -> page.append("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d ms |\n"
+			.formatted(row, figures.runs(), figures.faults(), figures.commits(),
+					figures.count(Violation.Kind.LOST_UPDATE), ORDER.stream().mapToLong(figures::count).sum(),
+					figures.rejected(), figures.overlaps(), figures.unknown(), figures.count(Violation.Kind.FALSE_LOSS),
+					EnumSet.complementOf(EnumSet.copyOf(COLUMNS)).stream().mapToLong(figures::count).sum(),
+					figures.freeAfter())));
+	}
+
+}

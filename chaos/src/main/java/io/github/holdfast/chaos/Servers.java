@@ -1,0 +1,207 @@
+package io.github.holdfast.chaos;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.TestDatabase;
+
+/**
+ * The servers of a run, and a network between them and each node.
+ */
+final class Servers implements AutoCloseable {
+
+	/**
+	 * A statement that waits for an answer which never comes fails at last, as it should
+	 * in any application.
+	 */
+	private static final Map<TestDatabase, String> SETTINGS = Map.of(TestDatabase.MARIADB,
+			"?socketTimeout=5000&connectTimeout=2000", TestDatabase.POSTGRESQL, "?socketTimeout=5&connectTimeout=2");
+
+	private static final int OPERATOR_SECONDS = 1;
+
+	private final TestDatabase kind;
+
+	private final DatabaseAccess database;
+
+	private final @Nullable LockStore store;
+
+	private final List<FaultProxy> databaseNetworks;
+
+	private final List<FaultProxy> storeNetworks;
+
+	Servers(Target target) {
+		this.kind = target.database();
+		this.database = this.kind.newRemoteDatabase();
+		try (HikariDataSource dataSource = this.database.dataSource(1)) {
+			Accounts.create(dataSource);
+			for (String script : List.of("schema", "fence-schema")) {
+				DatabaseAccess.runScript(dataSource,
+						"io/github/holdfast/jdbc/" + script + "-" + this.kind.platform() + ".sql");
+			}
+		}
+		LockStore locks = target.backend().startStore();
+		this.store = locks;
+		this.databaseNetworks = networks(this.database.port());
+		this.storeNetworks = (locks != null) ? networks(locks.port()) : List.of();
+	}
+
+	private static List<FaultProxy> networks(int port) {
+		return IntStream.range(0, Plan.NODES).mapToObj((node) -> new FaultProxy(port)).toList();
+	}
+
+	/**
+	 * The database as a node sees it.
+	 */
+	DatabaseAccess database(int node) {
+		DatabaseAccess access = this.database.onPort(this.databaseNetworks.get(node).port());
+		return new DatabaseAccess(access.url() + SETTINGS.get(this.kind), access.user(), access.password());
+	}
+
+	/**
+	 * The port of the store as a node sees it, or 0 without a store.
+	 */
+	int storePort(int node) {
+		return (this.store != null) ? this.storeNetworks.get(node).port() : 0;
+	}
+
+	Map<String, List<Accounts.Sale>> sales() {
+		try (HikariDataSource dataSource = this.database.dataSource(1)) {
+			return new Accounts(new JdbcTemplate(dataSource)).sales();
+		}
+	}
+
+	/**
+	 * A fault begins.
+	 */
+	void begin(Fault fault) {
+		switch (fault.kind().place()) {
+			case STORE_NETWORK -> begin(fault, this.storeNetworks.get(fault.node()));
+			case DATABASE_NETWORK -> begin(fault, this.databaseNetworks.get(fault.node()));
+			case STORE -> beginAtStore(fault);
+			case DATABASE -> killSessions();
+			case NODE -> throw new IllegalArgumentException(fault.toString());
+		}
+	}
+
+	/**
+	 * A fault ends.
+	 */
+	void end(Fault fault) {
+		switch (fault.kind().place()) {
+			case STORE_NETWORK -> end(fault, this.storeNetworks.get(fault.node()));
+			case DATABASE_NETWORK -> end(fault, this.databaseNetworks.get(fault.node()));
+			case STORE -> endAtStore(fault);
+			default -> {
+			}
+		}
+	}
+
+	private static void begin(Fault fault, FaultProxy network) {
+		switch (fault.kind()) {
+			case STORE_DELAY, DATABASE_DELAY -> network.delay(Duration.ofMillis(10 + fault.millis() / 10));
+			case STORE_BLACKHOLE, DATABASE_BLACKHOLE -> network.inject(FaultProxy.Fault.BLACKHOLE);
+			case STORE_HOLD_REQUESTS, DATABASE_HOLD_REQUESTS -> network.inject(FaultProxy.Fault.HOLD_REQUESTS);
+			case STORE_HOLD_REPLIES, DATABASE_HOLD_REPLIES -> network.inject(FaultProxy.Fault.HOLD_REPLIES);
+			case STORE_DROP_REPLIES, DATABASE_DROP_REPLIES -> network.inject(FaultProxy.Fault.DROP_REPLIES);
+			case STORE_RESET, DATABASE_RESET -> network.reset();
+			case STORE_REFUSE, DATABASE_REFUSE -> {
+				network.inject(FaultProxy.Fault.REFUSE);
+				network.reset();
+			}
+			default -> throw new IllegalArgumentException(fault.toString());
+		}
+	}
+
+	private static void end(Fault fault, FaultProxy network) {
+		network.delay(Duration.ZERO);
+		if (fault.kind() == Fault.Kind.STORE_DROP_REPLIES || fault.kind() == Fault.Kind.DATABASE_DROP_REPLIES) {
+			// What was swallowed is gone, so that nobody could make sense of the rest
+			network.reset();
+		}
+		network.inject(FaultProxy.Fault.NONE);
+	}
+
+	private void beginAtStore(Fault fault) {
+		if (this.store != null) {
+			this.store.begin(fault);
+		}
+		else {
+			execute("DELETE FROM holdfast_lock");
+		}
+	}
+
+	private void endAtStore(Fault fault) {
+		if (this.store != null) {
+			this.store.end(fault);
+		}
+	}
+
+	private void killSessions() {
+		switch (this.kind) {
+			case POSTGRESQL -> execute("""
+					SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+					WHERE datname = current_database() AND pid <> pg_backend_pid()""");
+			case MARIADB -> query("""
+					SELECT concat('KILL ', id) FROM information_schema.processlist
+					WHERE db = database() AND id <> connection_id()""").forEach(this::execute);
+			default -> throw new IllegalStateException("Nobody knows how to end sessions of " + this.kind);
+		}
+	}
+
+	/**
+	 * What an operator does, who gives up if it takes too long.
+	 */
+	private void execute(String sql) {
+		try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+			statement.setQueryTimeout(OPERATOR_SECONDS);
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			// A row was locked, or a session had ended by itself
+		}
+	}
+
+	private List<String> query(String sql) {
+		try (Connection connection = connect();
+				Statement statement = connection.createStatement();
+				ResultSet rs = statement.executeQuery(sql)) {
+			List<String> texts = new ArrayList<>();
+			while (rs.next()) {
+				texts.add(rs.getString(1));
+			}
+			return texts;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException("The database does not answer", ex);
+		}
+	}
+
+	private Connection connect() throws SQLException {
+		return DriverManager.getConnection(this.database.url(), this.database.user(), this.database.password());
+	}
+
+	@Override
+	public void close() {
+		this.databaseNetworks.forEach(FaultProxy::close);
+		this.storeNetworks.forEach(FaultProxy::close);
+		if (this.store != null) {
+			this.store.close();
+		}
+	}
+
+}

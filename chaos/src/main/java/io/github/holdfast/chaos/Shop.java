@@ -1,0 +1,162 @@
+package io.github.holdfast.chaos;
+
+import java.util.List;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.DistributedLock;
+
+/**
+ * The annotated methods of the business.
+ */
+class Shop {
+
+	private final Accounts accounts;
+
+	private final Batch batch;
+
+	private final ApplicationEventPublisher events;
+
+	private final TransactionTemplate apart;
+
+	private final TransactionTemplate savepoint;
+
+	Shop(Accounts accounts, Batch batch, ApplicationEventPublisher events,
+			PlatformTransactionManager transactionManager) {
+		this.accounts = accounts;
+		this.batch = batch;
+		this.events = events;
+		this.apart = new TransactionTemplate(transactionManager);
+		this.apart.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.savepoint = new TransactionTemplate(transactionManager);
+		this.savepoint.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sell(String key, CallRecorder call) {
+		call.underLock(() -> sell(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional(propagation = Propagation.REQUIRES_NEW)
+	public void sellApart(String key, CallRecorder call) {
+		call.underLock(() -> sell(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellAll(List<String> keys, CallRecorder call) {
+		call.underLock(() -> keys.forEach((key) -> sell(key, key, call)));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellAndPublish(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			this.events.publishEvent(new Sold(key, call));
+		});
+	}
+
+	/**
+	 * Writes on the connection of the transaction that has just ended.
+	 */
+	@TransactionalEventListener
+	public void note(Sold sold) {
+		sold.call().late(() -> sell(sold.key(), sold.key() + "/late", sold.call()));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellWithInner(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			call.transaction(() -> this.apart.execute((status) -> {
+				sell(key, key + "/inner", call);
+				call.finished();
+				return key;
+			}));
+		});
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellWithSavepoint(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			call.takenBack(() -> this.savepoint.executeWithoutResult((status) -> {
+				sell(key, key, call);
+				status.setRollbackOnly();
+			}));
+		});
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellAndRefuse(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			throw new OrderRefusedException("refused");
+		});
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional(readOnly = true)
+	public void look(String key, CallRecorder call) {
+		call.underLock(() -> look(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0", minHoldTime = "50ms")
+	@Transactional
+	public void sellAndStay(String key, CallRecorder call) {
+		call.underLock(() -> sell(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellInBatch(String key, CallRecorder call) {
+		call.underLock(() -> {
+			long version = this.accounts.read(key);
+			call.think();
+			Touch touch = call.sell(key, key, version);
+			this.batch.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+		});
+	}
+
+	/**
+	 * Read, think, write: in the transaction that runs.
+	 */
+	void sell(String key, String account, CallRecorder call) {
+		long version = this.accounts.read(account);
+		call.think();
+		Touch touch = call.sell(account, key, version);
+		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+	}
+
+	/**
+	 * Read, think, and read again: in the transaction that runs.
+	 */
+	void look(String key, String account, CallRecorder call) {
+		call.read(account, key, this.accounts.read(account));
+		call.think();
+		call.read(account, key, this.accounts.read(account));
+	}
+
+	/**
+	 * Something was sold.
+	 *
+	 * @param key the key of the lock
+	 * @param call the call
+	 */
+	record Sold(String key, CallRecorder call) {
+
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.github.holdfast.chaos;
+
+/**
+ * One locked call of a program.
+ *
+ * @param kind what it does
+ * @param key the key of its lock, which is also the account that it changes
+ * @param think how many milliseconds it works between reading and writing
+ */
+record Step(Kind kind, String key, int think) {
+
+	@Override
+	public String toString() {
+		return "%s %s %d".formatted(Names.print(this.kind), this.key, this.think);
+	}
+
+	static Step parse(String text) {
+		String[] words = text.split(" ");
+		return new Step(Names.parse(Kind.class, words[0]), words[1], Integer.parseInt(words[2]));
+	}
+
+	/**
+	 * What a call does under its lock.
+	 */
+	enum Kind {
+
+		/** An annotated method that is one transaction. */
+		DECLARATIVE,
+
+		/** A body of a template with one transaction in it. */
+		TEMPLATE,
+
+		/** A scope with one transaction in it. */
+		SCOPE,
+
+		/** An annotated method with {@code REQUIRES_NEW} inside a running transaction. */
+		REQUIRES_NEW,
+
+		/** A body that calls an annotated method with the same key. */
+		REENTRANT,
+
+		/** A body that calls another one with another key. */
+		NESTED,
+
+		/** An annotated method with several keys. */
+		SEVERAL_KEYS,
+
+		/** An annotated method with a listener that writes after its commit. */
+		LISTENER,
+
+		/** An annotated method with a transaction of its own inside. */
+		INNER,
+
+		/** An annotated method with a savepoint that it goes back to. */
+		SAVEPOINT,
+
+		/** A body with two transactions. */
+		TWO_COMMITS,
+
+		/** An annotated method that throws an exception of its own after its writes. */
+		EXCEPTION,
+
+		/** An annotated method whose thread is interrupted. */
+		INTERRUPT,
+
+		/** An annotated method that only reads. */
+		READ_ONLY,
+
+		/** A body that only reads, at the same time as others that do. */
+		SHARED,
+
+		/** A body that runs again if another one has committed. */
+		OPTIMISTIC,
+
+		/** A body whose lock is given in the order of arrival. */
+		FAIR,
+
+		/** An annotated method whose writes MyBatis sends together, before the commit. */
+		BATCH,
+
+		/** An annotated method whose lock stays behind for a while. */
+		MINIMUM_HOLD
+
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.github.holdfast.chaos;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a transaction of a call did to an account.
+ *
+ * @param sale tells it from all others, or {@code null} if it has only read
+ * @param account the account
+ * @param token the fencing token of the lock, or {@code null} without one
+ * @param version the version that was read
+ * @param fate what the node knows of the transaction
+ */
+record Touch(@Nullable String sale, String account, @Nullable Long token, long version, Fate fate) {
+
+	Touch with(Fate other) {
+		return new Touch(this.sale, this.account, this.token, this.version, other);
+	}
+
+	@Override
+	public String toString() {
+		return "%s %s %s %d %s".formatted((this.sale != null) ? this.sale : "-", this.account,
+				(this.token != null) ? this.token : "-", this.version, this.fate);
+	}
+
+	static Touch parse(String text) {
+		String[] words = text.split(" ");
+		return new Touch(words[0].equals("-") ? null : words[0], words[1],
+				words[2].equals("-") ? null : Long.valueOf(words[2]), Long.parseLong(words[3]), Fate.valueOf(words[4]));
+	}
+
+	/**
+	 * What a node knows of a transaction.
+	 */
+	enum Fate {
+
+		/** It was told that the transaction has committed. */
+		COMMITTED,
+
+		/** It was told that the transaction was rolled back. */
+		ROLLED_BACK,
+
+		/** Either is possible. */
+		UNKNOWN
+
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.github.holdfast.chaos;
+
+import java.util.Locale;
+
+/**
+ * A promise that was broken.
+ *
+ * @param kind which one
+ * @param detail what shows it
+ */
+record Violation(Kind kind, String detail) {
+
+	@Override
+	public String toString() {
+		return this.kind.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + this.detail;
+	}
+
+	/**
+	 * Promises.
+	 */
+	enum Kind {
+
+		/**
+		 * Two transactions have read the same version, and both have written the next.
+		 */
+		LOST_UPDATE,
+
+		/** A token is smaller than that of an earlier version. */
+		TOKEN_OUT_OF_ORDER,
+
+		/** A transaction with a smaller token has committed after a later holder read. */
+		COMMIT_AFTER_SUCCESSOR,
+
+		/** Holders of one JVM that came one after the other have no rising tokens. */
+		TOKEN_NOT_RISING,
+
+		/** A commit was acknowledged, and is not there. */
+		COMMIT_LOST,
+
+		/** A call was told that it was rolled back, and it was not. */
+		ROLLBACK_COMMITTED,
+
+		/** A call ended in a way that is none of those documented. */
+		UNEXPECTED_END,
+
+		/** The body of a call that was not given its lock has run. */
+		RAN_WITHOUT_LOCK,
+
+		/** A call left something behind on its thread or in its pool. */
+		LEAK,
+
+		/** Two bodies ran under one lock at the same time, though nothing went wrong. */
+		OVERLAP,
+
+		/** A call lost its lock or failed, though nothing went wrong. */
+		FALSE_LOSS,
+
+		/** A lock could not be had after the faults. */
+		STUCK
+
+	}
+
+}

@@ -1,0 +1,137 @@
+package io.github.holdfast.chaos;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each promise that is broken in a history is found, and nothing in one in which all are
+ * kept.
+ */
+class CheckerTests {
+
+	private static final String KEY = "row-1";
+
+	@Test
+	void nothingIsFoundWhenHoldersCameOneAfterTheOther() {
+		assertThat(kinds(List.of(sold(1, 10, 0), sold(2, 11, 1)), List.of(sale(1, 10, 1), sale(2, 11, 2)))).isEmpty();
+	}
+
+	@Test
+	void lostUpdateIsFound() {
+		assertThat(kinds(List.of(), List.of(sale(1, 10, 1), sale(2, 11, 1))))
+			.containsExactly(Violation.Kind.LOST_UPDATE);
+	}
+
+	@Test
+	void tokenOutOfOrderIsFound() {
+		assertThat(kinds(List.of(), List.of(sale(1, 11, 1), sale(2, null, 2), sale(3, 10, 3))))
+			.containsExactly(Violation.Kind.TOKEN_OUT_OF_ORDER);
+	}
+
+	@Test
+	void commitAfterTheReadOfASuccessorIsFound() {
+		Call reader = call(2, Ending.RESULT, new Touch(null, KEY, 11L, 0, Touch.Fate.COMMITTED));
+		assertThat(kinds(List.of(reader), List.of(sale(1, 10, 1))))
+			.containsExactly(Violation.Kind.COMMIT_AFTER_SUCCESSOR);
+	}
+
+	@Test
+	void acknowledgedCommitThatIsNotThereIsFound() {
+		assertThat(kinds(List.of(sold(1, 10, 0)), List.of())).containsExactly(Violation.Kind.COMMIT_LOST);
+	}
+
+	@Test
+	void commitOfWhatWasRolledBackIsFound() {
+		Call call = call(1, Ending.LOST, new Touch("1/0", KEY, 10L, 0, Touch.Fate.ROLLED_BACK));
+		assertThat(kinds(List.of(call), List.of(sale(1, 10, 1)))).containsExactly(Violation.Kind.ROLLBACK_COMMITTED);
+	}
+
+	@Test
+	void commitOfWhatIsUnknownIsNoViolation() {
+		Call call = call(1, Ending.OUTCOME_UNKNOWN, new Touch("1/0", KEY, 10L, 0, Touch.Fate.UNKNOWN));
+		assertThat(kinds(List.of(call), List.of(sale(1, 10, 1)))).isEmpty();
+		assertThat(kinds(List.of(call), List.of())).isEmpty();
+	}
+
+	@Test
+	void undocumentedEndIsFound() {
+		assertThat(kinds(List.of(call(1, Ending.UNEXPECTED)), List.of()))
+			.containsExactly(Violation.Kind.UNEXPECTED_END);
+	}
+
+	@Test
+	void bodyWithoutLockIsFound() {
+		assertThat(kinds(List.of(call(1, Ending.NOT_ACQUIRED)), List.of()))
+			.containsExactly(Violation.Kind.RAN_WITHOUT_LOCK);
+	}
+
+	@Test
+	void lossWithoutFaultIsFound() {
+		assertThat(kinds(Weather.CALM, List.of(call(1, Ending.LOST)), List.of()))
+			.containsExactly(Violation.Kind.FALSE_LOSS);
+	}
+
+	@Test
+	void holdersAtTheSameTimeAreFound() {
+		List<Call> calls = List.of(held(1, 10, 0, 20), held(2, 11, 19, 30));
+		assertThat(kinds(Weather.CALM, calls, List.of())).containsExactly(Violation.Kind.OVERLAP);
+		assertThat(kinds(calls, List.of())).isEmpty();
+	}
+
+	@Test
+	void tokenThatDoesNotRiseIsFound() {
+		assertThat(kinds(List.of(held(1, 11, 0, 20), held(2, 11, 21, 30)), List.of()))
+			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+	}
+
+	@Test
+	void lockThatIsNeverFreeAndConnectionInUseAreFound() {
+		assertThat(Checker.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), -1, 1)))
+			.extracting(Violation::kind)
+			.containsExactly(Violation.Kind.STUCK, Violation.Kind.LEAK);
+	}
+
+	private static List<Violation.Kind> kinds(List<Call> calls, List<Accounts.Sale> sales) {
+		return kinds(Weather.STORM, calls, sales);
+	}
+
+	private static List<Violation.Kind> kinds(Weather weather, List<Call> calls, List<Accounts.Sale> sales) {
+		Map<String, List<Accounts.Sale>> byAccount = sales.isEmpty() ? Map.of() : Map.of(KEY, sales);
+		return Checker.check(new History(plan(weather), List.of(), calls, byAccount, 0, 0))
+			.stream()
+			.map(Violation::kind)
+			.toList();
+	}
+
+	private static Plan plan(Weather weather) {
+		Target target = new Target(Backend.JDBC, TestDatabase.MARIADB, Isolation.READ_COMMITTED, Level.FENCE);
+		return PlanSource.plan(1, target, weather, Duration.ofSeconds(1));
+	}
+
+	private static Accounts.Sale sale(int call, @Nullable Integer token, long version) {
+		return new Accounts.Sale(KEY, version, (token != null) ? token.longValue() : null, call + "/0");
+	}
+
+	private static Call sold(int id, long token, long version) {
+		return call(id, Ending.RESULT, new Touch(id + "/0", KEY, token, version, Touch.Fate.COMMITTED));
+	}
+
+	private static Call call(int id, Ending ending, Touch... touches) {
+		return new Call(String.valueOf(id), Step.Kind.DECLARATIVE, 0, 0, 1, ending, 1, List.of(touches), List.of(), "",
+				"");
+	}
+
+	private static Call held(int id, long token, long from, long to) {
+		return new Call(String.valueOf(id), Step.Kind.DECLARATIVE, 0, from, to, Ending.RESULT, 1, List.of(),
+				List.of(new Call.Hold(KEY, token, from, to)), "", "");
+	}
+
+}
