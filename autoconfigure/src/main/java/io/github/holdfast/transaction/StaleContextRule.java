@@ -103,8 +103,8 @@ public final class StaleContextRule implements LockRule {
 		if (!changed.isEmpty()) {
 			throw new IllegalStateException(described(lock)
 					+ " has ended with changes of entities that no transaction has written: of entities that were read "
-					+ "before the lock, or under it without a transaction. They were dropped. Declare the locked method "
-					+ "@Transactional, pass ids instead of entities, and read them there");
+					+ "before the lock, or under it without a transaction. They were dropped; what was committed stays. "
+					+ "Declare the locked method @Transactional, pass ids instead of entities, and read them there");
 		}
 	}
 

@@ -134,6 +134,43 @@ class NeverUnlockedTests {
 			});
 	}
 
+	// A class whose subclass overrides the method without the annotation
+
+	static class Annotated {
+
+		@DistributedLock(key = "#p0")
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+	}
+
+	static class Overriding extends Annotated {
+
+		@Override
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+	}
+
+	static class OverridingTwice extends Overriding {
+
+		@Override
+		public boolean deduct(String sku) {
+			return super.deduct(sku);
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Overriding.class, OverridingTwice.class })
+	void overridingMethodIsLockedAsTheOverriddenOneSays(Class<? extends Annotated> bean) {
+		LockedApplication.local()
+			.withBean(bean)
+			.run((context) -> assertThat(context.getBean(Annotated.class).deduct("A")).isTrue());
+	}
+
 	// Several annotations of one method
 
 	interface OtherApi {

@@ -18,6 +18,7 @@ import org.hibernate.annotations.FilterDef;
 import org.hibernate.annotations.ParamDef;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -39,6 +40,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -177,6 +179,17 @@ class IsolatedContextsTests {
 	}
 
 	@Test
+	void entityFromBeforeTheLockIsNotSavedWhenAllBeansAreLazy() {
+		run(this.application.withInitializer(
+				(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor())),
+				(stock, context) -> inView(context, () -> {
+					JpaStockService.Stock read = stock.find("A");
+					assertThatException().isThrownBy(() -> stock.save(read))
+						.withMessageContaining("was read before the lock");
+				}));
+	}
+
+	@Test
 	void allIsPutBackAndReleasedIfAContextCannotBeMade() {
 		run((stock, context) -> inView(context, () -> {
 			EntityManager broken = (EntityManager) Proxy.newProxyInstance(EntityManager.class.getClassLoader(),
@@ -275,7 +288,11 @@ class IsolatedContextsTests {
 	}
 
 	private void run(Scenario scenario) {
-		this.application.run((context) -> {
+		run(this.application, scenario);
+	}
+
+	private static void run(ApplicationContextRunner application, Scenario scenario) {
+		application.run((context) -> {
 			JpaStockService stock = context.getBean(JpaStockService.class);
 			stock.add("A", 100);
 			stock.add("B", 100);
