@@ -1,6 +1,7 @@
 package io.github.holdfast.cost;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -32,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * product promises, and all cells of the tables in {@code docs/performance.md}, which the
  * system property {@code counted.write} replaces by what is counted.
  */
-@Timeout(180)
+@Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CallCostTests {
 
@@ -42,7 +43,13 @@ class CallCostTests {
 
 	private static final String NOTHING = "–";
 
+	/** A busy machine may need more than the first one. */
+	private static final List<Duration> LATENESS = List.of(Duration.ofMillis(3), Duration.ofMillis(30),
+			Duration.ofMillis(300));
+
 	private final Map<TestDatabase, Map<Counted, Map<CallKind, Cost>>> costs = new EnumMap<>(TestDatabase.class);
+
+	private Duration lateness = LATENESS.get(0);
 
 	@AfterAll
 	void stop() {
@@ -75,12 +82,28 @@ class CallCostTests {
 	}
 
 	private void assertThatTablesHave(Counted counted) throws Exception {
+		for (Duration lateness : LATENESS) {
+			this.lateness = lateness;
+			if (doTablesHave(counted)) {
+				return;
+			}
+			this.costs.values().forEach((known) -> known.remove(counted));
+		}
 		for (CallKind kind : kinds(counted)) {
 			assertThat(CostTable.of(kind).rows())
 				.as("%s, %s%nMariaDB: %s%nPostgreSQL: %s", kind.title(), counted,
 						cost(TestDatabase.MARIADB, counted, kind), cost(TestDatabase.POSTGRESQL, counted, kind))
 				.contains(row(counted, kind));
 		}
+	}
+
+	private boolean doTablesHave(Counted counted) throws Exception {
+		for (CallKind kind : kinds(counted)) {
+			if (!CostTable.of(kind).rows().contains(row(counted, kind))) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	@ParameterizedTest
@@ -165,7 +188,7 @@ class CallCostTests {
 	private Cost cost(TestDatabase database, Counted counted, CallKind kind) throws Exception {
 		Map<Counted, Map<CallKind, Cost>> known = this.costs.computeIfAbsent(database, (key) -> new HashMap<>());
 		if (!known.containsKey(counted)) {
-			known.put(counted, CallCounter.count(counted, database));
+			known.put(counted, CallCounter.count(counted, database, this.lateness));
 		}
 		return known.get(counted).get(kind);
 	}
