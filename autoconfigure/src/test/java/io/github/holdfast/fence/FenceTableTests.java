@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -29,7 +30,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.RoundTrips;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WireProtocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -91,6 +95,41 @@ class FenceTableTests {
 			assertThat(install(table, "key", 2, "b")).isEqualTo(new FenceEntry(2, "b"));
 			new TransactionTemplate(new JdbcTransactionManager(dataSource))
 				.executeWithoutResult((status) -> assertThat(table.fence().holds(dataSource, first, false)).isFalse());
+		}
+	}
+
+	/**
+	 * A statement that waited would fail when its time is over.
+	 */
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void openClaimIsNotWaitedForWhateverThePoolIsLike(TestDatabase database, String isolation, boolean autoCommit)
+			throws Exception {
+		try (HikariDataSource dataSource = fenceTable(database, isolation, autoCommit)) {
+			FenceTable table = new FenceTable(() -> dataSource, "test");
+			install(table, "key", 1, "a");
+			new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
+				new JdbcTemplate(dataSource).update("UPDATE holdfast_fence SET epoch = 2, owner = 'b'");
+				assertThat(call(() -> table.install(lease("key", 3, "c"), Duration.ofSeconds(1)))).isNull();
+			});
+			assertThat(install(table, "key", 3, "c")).isEqualTo(new FenceEntry(3, "c"));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,MARIADB", "POSTGRESQL,POSTGRESQL" })
+	void rowOfAnEarlierHolderIsReplacedByOneRoundTrip(TestDatabase database, WireProtocol protocol) throws Exception {
+		DatabaseAccess access = database.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(access.port());
+				HikariDataSource dataSource = access.onPort(proxy.port()).dataSource(1)) {
+			RoundTrips trips = new RoundTrips(proxy, protocol);
+			DatabaseAccess.runScript(dataSource,
+					"io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			FenceTable table = new FenceTable(() -> dataSource, "test");
+			install(table, "key", 1, "a");
+			trips.clear();
+			assertThat(install(table, "key", 2, "b")).isEqualTo(new FenceEntry(2, "b"));
+			assertThat(trips.list()).singleElement().asString().contains("UPDATE holdfast_fence");
 		}
 	}
 
