@@ -504,7 +504,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * lock is over with its commit and says nothing about it.
 	 * @param known whether the transaction has ended as it should
 	 * @throws LockOverlapException if it was rolled back as a lock is not held, now or by
-	 * the last callback
+	 * the last callback, or as that could not be found out: never as a failure that tells
+	 * of a transaction which was rolled back
 	 */
 	void settle(boolean known) {
 		LockOverlapException overlap = this.overlap;
@@ -536,7 +537,14 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			throw new LockOverlapException(ex.key(), "after the commit: what was written after it, in callbacks of the "
 					+ "transaction, has been rolled back", ex);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (RuntimeException ex) {
+			this.manager.rollBackPendingWork();
+			throw new LockOverlapException(locks.get(0).keys().get(0),
+					"or not found after the commit: what was written after it, in callbacks of the transaction, "
+							+ "could not be checked and committed",
+					ex);
+		}
+		catch (Error ex) {
 			this.manager.rollBackPendingWork();
 			throw ex;
 		}

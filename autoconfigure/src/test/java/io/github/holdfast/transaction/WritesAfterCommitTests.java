@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -148,6 +149,34 @@ class WritesAfterCommitTests {
 			assertThat(stock.quantity()).as("that of the next holder").isEqualTo(99);
 			assertThat(stock.audits()).as("its commit was before").isOne();
 		});
+	}
+
+	/**
+	 * Whoever is told of a rollback may try again.
+	 */
+	@Tag("F51")
+	@ParameterizedTest
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
+	void checkThatFailsAfterTheCommitDoesNotTellOfARollback(TestDatabase database, boolean afterCompletion) {
+		DatabaseAccess access = database.newRemoteDatabase();
+		try (FaultProxy network = new FaultProxy(access.port()); HikariDataSource direct = access.dataSource(1)) {
+			run(access.onPort(network.port()), 16, (context, stock, jdbc) -> {
+				Throwable failure = catchThrowable(() -> context.getBean(LockTemplate.class)
+					.run("A", () -> transaction(context).executeWithoutResult((status) -> {
+						stock.audit();
+						TransactionSynchronizationManager.registerSynchronization(after(afterCompletion, () -> {
+							jdbc.update("UPDATE stock SET quantity = 0");
+							network.reset();
+						}));
+					})));
+				assertThat(failure).isInstanceOf(LockOverlapException.class)
+					.hasMessageContaining("Lock 'A'")
+					.hasMessageContaining("after the commit");
+				JdbcTemplate other = new JdbcTemplate(direct);
+				assertThat(Stock.quantity(other)).isEqualTo(100);
+				assertThat(other.queryForObject("SELECT count(*) FROM audit", Integer.class)).isOne();
+			});
+		}
 	}
 
 	@Tag("F51")
