@@ -134,7 +134,7 @@ final class Checker {
 	}
 
 	private void checkEndings() {
-		boolean calm = this.history.plan().faults().isEmpty() && this.history.plan().target().level().hasLocks();
+		boolean calm = this.history.plan().faults().isEmpty();
 		for (Call call : this.history.calls()) {
 			if (call.ending() == Ending.UNEXPECTED) {
 				found(Violation.Kind.UNEXPECTED_END, call.toString());

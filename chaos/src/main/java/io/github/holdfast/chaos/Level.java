@@ -37,10 +37,6 @@ enum Level {
 		return List.of(this.property);
 	}
 
-	boolean hasLocks() {
-		return this != NONE;
-	}
-
 	/**
 	 * Whether optimistic locks can be had, which need the rows of the fence.
 	 */

@@ -79,22 +79,28 @@ final class Report {
 
 						%s
 
+						At `fence`: %s.
+
 						A run is three JVMs with three threads each, which change accounts in a database under locks, by random
 						programs and under random faults: `processes` are paused and killed, the `network` to the store and to the
-						database fails, `servers` lose locks and sessions, or all of it happens (`storm`), or nothing (`calm`). Leases
-						last for 700 ms, with ZooKeeper and etcd for 1.5 s, and faults for up to twice as long; when it is calm leases
-						last for 10 s. Each commit has left a row
-						with the version that it has written and the token of its lock. Two rows with one version are a lost update; a
-						token that is smaller than that of an earlier version, or that commits after a holder with a larger one has
-						read, is out of order. A rejected commit is one of a holder whose lock was lost; a call can also be told of a
-						loss after its commit. A false loss is one without any fault. Nothing else than `fence` is
-						promised to be free of lost updates: the other levels show that the machine finds them. At `unchecked`, the
-						fence compares nothing.
+						database fails, `servers` lose locks and sessions, or all of it happens (`storm`), or nothing (`calm`).
+						Leases last for 700 ms, with ZooKeeper and etcd for 1.5 s, and faults for up to twice as long; when it is calm
+						leases last for 10 s.
+
+						Each commit has left a row with the version that it has written and the token of its lock. Two rows with one
+						version are a lost update; a token that is smaller than that of an earlier version, or that commits after a
+						holder with a larger one has read, is out of order. A rejected commit is one of a holder whose lock was lost;
+						a call can also be told of a loss after its commit. A false loss is a call that loses its lock or fails
+						without any fault; without locks that is a deadlock that the database has ended.
+
+						Nothing else than `fence` is promised to be free of lost updates: the other levels are controls, which show
+						that the machine finds what there is. At `unchecked`, the fence compares nothing; at `none` there are no
+						locks.
 
 						## By faults and level
 
 						"""
-					.formatted(command(), circumstances()));
+					.formatted(command(), circumstances(), promised()));
 		addTable(page, "backend | faults | level", this.byWeather);
 		page.append("\n## `fence`, by database and isolation\n\n");
 		addTable(page, "backend | database | isolation", this.byDatabase);
@@ -108,6 +114,14 @@ final class Report {
 			page.append("\n");
 		});
 		return page.toString();
+	}
+
+	private String promised() {
+		Figures all = this.byDatabase.values().stream().reduce(Figures.NONE, Figures::plus);
+		return "%d faults, %d acknowledged commits, %d lost updates, %d tokens out of order, %d other violations"
+			.formatted(all.faults(), all.commits(), all.count(Violation.Kind.LOST_UPDATE),
+					ORDER.stream().mapToLong(all::count).sum(), all.allViolations()
+							- all.count(Violation.Kind.LOST_UPDATE) - ORDER.stream().mapToLong(all::count).sum());
 	}
 
 	private String command() {
