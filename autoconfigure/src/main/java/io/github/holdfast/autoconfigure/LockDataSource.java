@@ -9,12 +9,13 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * The DataSource of the lock table or the fence table: the one that is marked for it, or
- * the only or primary one.
+ * the only or primary one. Looked for once, as each commit asks for it.
  */
 final class LockDataSource implements Supplier<DataSource> {
 
@@ -23,6 +24,8 @@ final class LockDataSource implements Supplier<DataSource> {
 	private final ObjectProvider<DataSource> all;
 
 	private final ListableBeanFactory beanFactory;
+
+	private final Supplier<DataSource> dataSource = SingletonSupplier.of(this::find);
 
 	LockDataSource(@HoldfastDataSource ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all,
 			ListableBeanFactory beanFactory) {
@@ -38,6 +41,10 @@ final class LockDataSource implements Supplier<DataSource> {
 	 */
 	@Override
 	public DataSource get() {
+		return this.dataSource.get();
+	}
+
+	private DataSource find() {
 		List<DataSource> marked = this.marked.stream().toList();
 		if (marked.size() > 1) {
 			throw new LockConfigurationException("Several DataSource beans are marked with @HoldfastDataSource.",
