@@ -1,4 +1,4 @@
-package io.github.holdfast.documentation;
+package io.github.holdfast.migration;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

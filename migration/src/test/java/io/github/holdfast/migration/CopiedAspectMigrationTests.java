@@ -1,25 +1,20 @@
-package io.github.holdfast.documentation;
+package io.github.holdfast.migration;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-
-import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.documentation.CopiedAspect.Locked;
-import io.github.holdfast.documentation.CopiedAspect.NewTransaction;
+import io.github.holdfast.migration.CopiedAspect.Locked;
+import io.github.holdfast.migration.CopiedAspect.NewTransaction;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
@@ -54,12 +49,12 @@ class CopiedAspectMigrationTests {
 		this.application.run((context) -> {
 			Stock stock = context.getBean(Stock.class);
 			Before before = context.getBean(Before.class);
-			CountDownLatch goOn = stock.pauseNext();
+			Stock.Pause pause = stock.pauseNext();
 			CompletableFuture<Integer> paused = CompletableFuture.supplyAsync(() -> before.deduct("A", 2));
-			stock.paused.await();
+			pause.awaitBegin();
 			await().until(() -> this.redis.command("EXISTS", "stock:A").equals(0L));
 			assertThat(before.deduct("A", 1)).isEqualTo(19);
-			goOn.countDown();
+			pause.end();
 			assertThatThrownBy(paused::get).isInstanceOf(ExecutionException.class)
 				.hasCauseInstanceOf(IllegalMonitorStateException.class);
 			assertThat(stock.available()).as("20 - 2 - 1 would be 17").isEqualTo(18);
@@ -71,13 +66,13 @@ class CopiedAspectMigrationTests {
 		this.application.run((context) -> {
 			Stock stock = context.getBean(Stock.class);
 			After after = context.getBean(After.class);
-			CountDownLatch goOn = stock.pauseNext();
+			Stock.Pause pause = stock.pauseNext();
 			CompletableFuture<Integer> paused = CompletableFuture.supplyAsync(() -> after.deduct("A", 2));
-			stock.paused.await();
+			pause.awaitBegin();
 			CompletableFuture<Integer> next = CompletableFuture.supplyAsync(() -> after.deduct("A", 1));
 			this.redis.command("SET", "leaseTime", "", "PX", "3500");
 			await().until(() -> this.redis.command("EXISTS", "leaseTime").equals(0L));
-			goOn.countDown();
+			pause.end();
 			assertThat(paused.get()).isEqualTo(18);
 			assertThat(next.get()).isEqualTo(17);
 			assertThat(stock.available()).isEqualTo(17);
@@ -105,70 +100,19 @@ class CopiedAspectMigrationTests {
 	void bothLocksAreHeldForOneRelease() {
 		this.application.run((context) -> {
 			Stock stock = context.getBean(Stock.class);
-			CountDownLatch goOn = stock.pauseNext();
+			Stock.Pause pause = stock.pauseNext();
 			CompletableFuture<Integer> both = CompletableFuture
 				.supplyAsync(() -> context.getBean(During.class).deduct("A", 2));
-			stock.paused.await();
+			pause.awaitBegin();
 			CompletableFuture<Integer> next = CompletableFuture
 				.supplyAsync(() -> context.getBean(After.class).deduct("A", 1));
 			assertThat(context.getBean(RedissonClient.class).getLock("stock:A").isLocked()).isTrue();
 			assertThat(next).isNotDone();
-			goOn.countDown();
+			pause.end();
 			assertThat(both.get()).isEqualTo(18);
 			assertThat(next.get()).isEqualTo(17);
 			assertThat(context.getBean(RedissonClient.class).getLock("stock:A").isLocked()).isFalse();
 		});
-	}
-
-	/**
-	 * What is read, and written after a while.
-	 */
-	static class Stock {
-
-		private final JdbcClient jdbc;
-
-		private final CountDownLatch paused = new CountDownLatch(1);
-
-		private volatile CountDownLatch goOn = new CountDownLatch(0);
-
-		Stock(DataSource dataSource) {
-			this.jdbc = JdbcClient.create(dataSource);
-			this.jdbc.sql("DROP TABLE IF EXISTS stock").update();
-			this.jdbc.sql("CREATE TABLE stock (sku VARCHAR(20) PRIMARY KEY, available INT NOT NULL)").update();
-			this.jdbc.sql("INSERT INTO stock VALUES ('A', 20)").update();
-		}
-
-		CountDownLatch pauseNext() {
-			this.goOn = new CountDownLatch(1);
-			return this.goOn;
-		}
-
-		int deduct(String sku, int quantity) {
-			int left = this.jdbc.sql("SELECT available FROM stock WHERE sku = ?")
-				.param(sku)
-				.query(Integer.class)
-				.single() - quantity;
-			pause();
-			this.jdbc.sql("UPDATE stock SET available = ? WHERE sku = ?").params(left, sku).update();
-			return left;
-		}
-
-		private void pause() {
-			CountDownLatch latch = this.goOn;
-			this.goOn = new CountDownLatch(0);
-			this.paused.countDown();
-			try {
-				assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-			}
-			catch (InterruptedException ex) {
-				throw new IllegalStateException(ex);
-			}
-		}
-
-		int available() {
-			return this.jdbc.sql("SELECT available FROM stock").query(Integer.class).single();
-		}
-
 	}
 
 	static class Before {
