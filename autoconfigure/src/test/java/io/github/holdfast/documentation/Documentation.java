@@ -1,13 +1,16 @@
 package io.github.holdfast.documentation;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * The pages of the repository, and the code that they show.
@@ -28,16 +31,42 @@ public final class Documentation {
 	 */
 	static List<Page> pages() throws IOException {
 		List<Page> pages = new ArrayList<>();
-		try (Stream<Path> files = Files.find(ROOT, 4, (file, attributes) -> isPage(file))) {
-			for (Path file : files.sorted().toList()) {
-				pages.add(new Page(file, Files.readString(file)));
-			}
+		for (Path file : files(".md")) {
+			pages.add(new Page(file, Files.readString(file)));
 		}
 		return pages;
 	}
 
-	private static boolean isPage(Path file) {
-		return file.toString().endsWith(".md") && !file.toString().contains("/target/");
+	/**
+	 * The files of the repository with an ending, sorted, without what a build has
+	 * written. Others may come and go meanwhile.
+	 */
+	static List<Path> files(String ending) throws IOException {
+		List<Path> files = new ArrayList<>();
+		Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+
+			@Override
+			public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+				return directory.endsWith("target") || directory.endsWith(".git") ? FileVisitResult.SKIP_SUBTREE
+						: FileVisitResult.CONTINUE;
+			}
+
+			@Override
+			public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+				if (file.toString().endsWith(ending)) {
+					files.add(file);
+				}
+				return FileVisitResult.CONTINUE;
+			}
+
+			@Override
+			public FileVisitResult visitFileFailed(Path file, IOException ex) {
+				return FileVisitResult.CONTINUE;
+			}
+
+		});
+		Collections.sort(files);
+		return files;
 	}
 
 	/**

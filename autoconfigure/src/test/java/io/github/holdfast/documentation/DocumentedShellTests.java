@@ -2,7 +2,6 @@ package io.github.holdfast.documentation;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -82,10 +81,10 @@ class DocumentedShellTests {
 	 * The names of all classes that have a file.
 	 */
 	private static Set<String> sources() throws IOException {
-		try (Stream<Path> files = Files.find(Documentation.ROOT, 20,
-				(file, attributes) -> file.toString().endsWith(".java"))) {
-			return files.map((file) -> file.getFileName().toString().replace(".java", "")).collect(Collectors.toSet());
-		}
+		return Documentation.files(".java")
+			.stream()
+			.map((file) -> file.getFileName().toString().replace(".java", ""))
+			.collect(Collectors.toSet());
 	}
 
 }

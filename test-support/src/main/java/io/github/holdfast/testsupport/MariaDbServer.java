@@ -35,6 +35,8 @@ final class MariaDbServer {
 			.setSocket(directory.resolve("socket").toString())
 			.addArg("--bind-address=127.0.0.1")
 			.addArg("--max-connections=" + TestDatabase.MAX_CONNECTIONS)
+			// Otherwise it makes keys for certificates, which takes many seconds
+			.addArg("--skip-ssl")
 			// Survives kill -9 of the server, not a power loss
 			.addArg("--innodb-flush-log-at-trx-commit=2");
 		if ("root".equals(System.getProperty("user.name"))) {
