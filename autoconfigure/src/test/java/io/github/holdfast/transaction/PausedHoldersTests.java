@@ -38,7 +38,7 @@ class PausedHoldersTests {
 	 * Each node hands the lock over among its threads.
 	 */
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "POSTGRESQL")
 	void noUpdateIsLostAtFenceByThreadsThatShareALease(TestDatabase database) throws Exception {
 		pauseThreadsThatShareALease(database, 3);
 	}
@@ -63,8 +63,19 @@ class PausedHoldersTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "POSTGRESQL")
 	void updatesAreLostAtLeaseByThreadsThatShareALease(TestDatabase database) throws Exception {
+		loseUpdatesOfThreadsThatShareALease(database);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRESQL")
+	@Tag("long")
+	void updatesAreLostAtLeaseByThreadsThatShareALeaseOnOtherDatabases(TestDatabase database) throws Exception {
+		loseUpdatesOfThreadsThatShareALease(database);
+	}
+
+	private static void loseUpdatesOfThreadsThatShareALease(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.LEASE, 4)) {
 			warehouse.await("HANDED OVER");
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
@@ -131,8 +142,19 @@ class PausedHoldersTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@EnumSource(names = "MARIADB")
 	void updatesAreLostWhereTransactionsDoNotClaim(TestDatabase database) throws Exception {
+		loseUpdatesOfTransactionsThatDoNotClaim(database);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = "POSTGRESQL")
+	@Tag("long")
+	void updatesAreLostWhereTransactionsDoNotClaimOnPostgreSql(TestDatabase database) throws Exception {
+		loseUpdatesOfTransactionsThatDoNotClaim(database);
+	}
+
+	private static void loseUpdatesOfTransactionsThatDoNotClaim(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = startClaiming(database, CommitGuardLevel.LEASE, 1)) {
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
 				warehouse.pauseAHolder("CHECKED");
