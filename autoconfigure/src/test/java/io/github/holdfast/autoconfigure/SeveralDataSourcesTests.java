@@ -16,6 +16,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -133,6 +135,7 @@ class SeveralDataSourcesTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void lazyConnectionsOfBootAreFenced(TestDatabase database) {
+		Assumptions.assumeFalse(SpringBootVersion.getVersion().startsWith("4.0."), "Only Spring Boot 4.1 has them");
 		LockedApplication.jdbc(database.newDatabase())
 			.withPropertyValues("spring.datasource.connection-fetch=lazy")
 			.run((context) -> {
