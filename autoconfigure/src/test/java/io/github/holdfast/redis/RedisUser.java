@@ -13,9 +13,12 @@ import io.github.holdfast.testsupport.RedisServer;
  */
 enum RedisUser {
 
-	SPRING("redis.md"),
+	SPRING("redis.md", "holdfast"),
 
-	REDISSON("redisson.md");
+	/** The same in categories, for services that know no single commands. */
+	CATEGORIES("redis.md", "holdfast-by-category"),
+
+	REDISSON("redisson.md", "holdfast");
 
 	static final String NAME = "holdfast";
 
@@ -23,8 +26,11 @@ enum RedisUser {
 
 	private final String page;
 
-	RedisUser(String page) {
+	private final String documentedName;
+
+	RedisUser(String page, String documentedName) {
 		this.page = page;
+		this.documentedName = documentedName;
 	}
 
 	/**
@@ -49,9 +55,10 @@ enum RedisUser {
 		try {
 			return Files.readAllLines(Path.of("..", "docs", this.page))
 				.stream()
-				.filter((line) -> line.startsWith("ACL SETUSER " + NAME + " "))
+				.filter((line) -> line.startsWith("ACL SETUSER " + this.documentedName + " "))
 				.findFirst()
-				.orElseThrow();
+				.orElseThrow()
+				.replaceFirst(this.documentedName, NAME);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
