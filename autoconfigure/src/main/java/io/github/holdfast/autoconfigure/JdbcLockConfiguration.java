@@ -52,6 +52,12 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
+	@DependsOnDatabaseInitialization
+	LockFormatCheck jdbcLockFormatCheck(LockDataSource dataSource, LockProperties properties) {
+		return new LockFormatCheck(new JdbcLockBackend(dataSource), properties);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
 	@Conditional(OnLockSchemaCondition.class)
 	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, LockProperties.Jdbc jdbc) {

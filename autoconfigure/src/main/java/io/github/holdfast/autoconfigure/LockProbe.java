@@ -51,6 +51,7 @@ final class LockProbe {
 			if (lease != null) {
 				lease.release().toCompletableFuture().get();
 			}
+			new LockFormatCheck(this.backend, this.properties).afterSingletonsInstantiated();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
