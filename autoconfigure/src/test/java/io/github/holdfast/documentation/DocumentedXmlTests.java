@@ -5,6 +5,7 @@ import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Element;
+import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 
@@ -23,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The dependencies that pages show are those that the build tests with.
  */
 class DocumentedXmlTests {
+
+	private static final Pattern GRADLE = Pattern.compile("implementation\\(\"([^\"]*)\"\\)");
 
 	static List<Documentation.Block> blocks() throws IOException {
 		return Documentation.blocks("xml");
@@ -51,6 +55,30 @@ class DocumentedXmlTests {
 			String script = ((Element) root.getElementsByTagName("sqlFile").item(0)).getAttribute("path");
 			assertThat(new ClassPathResource(script).exists()).isTrue();
 		}
+	}
+
+	@Test
+	void gradleNamesWhatMavenDoes() throws Exception {
+		Element project = DocumentBuilderFactory.newDefaultInstance()
+			.newDocumentBuilder()
+			.parse(Documentation.ROOT.resolve("pom.xml").toFile())
+			.getDocumentElement();
+		List<String> dependencies = Documentation.pages()
+			.stream()
+			.flatMap((page) -> GRADLE.matcher(page.text()).results())
+			.map((dependency) -> dependency.group(1))
+			.toList();
+		assertThat(dependencies).hasSizeGreaterThan(1)
+			.containsOnly("io.github.holdfast:holdfast-spring-boot-starter:" + version(project));
+	}
+
+	private static String version(Element project) {
+		for (Node child = project.getFirstChild(); child != null; child = child.getNextSibling()) {
+			if (child.getNodeName().equals("version")) {
+				return child.getTextContent();
+			}
+		}
+		throw new IllegalStateException("The project has no version");
 	}
 
 	private static String child(Element element, String name) {
