@@ -1,0 +1,120 @@
+package io.github.holdfast.format;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
+
+import javax.sql.DataSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+
+/**
+ * A node of an application whose Holdfast may be of another version than the tests. Its
+ * arguments are the access to the database and properties. Each line that it reads is a
+ * number of calls, or {@code pause} for one that stays in its transaction until the next
+ * line. An input that has ended ends the node.
+ */
+final class UpgradedNode {
+
+	private UpgradedNode() {
+	}
+
+	public static void main(String[] args) {
+		String[] properties = new String[args.length - 3];
+		System.arraycopy(args, 3, properties, 0, properties.length);
+		BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		LockedApplication.jdbc(new DatabaseAccess(args[0], args[1], args[2]))
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withPropertyValues(properties)
+			.withBean(BufferedReader.class, () -> input)
+			.withBean(Counter.class)
+			.run((context) -> {
+				Counter counter = context.getBean(Counter.class);
+				System.out
+					.println("VERSION " + DistributedLock.class.getProtectionDomain().getCodeSource().getLocation());
+				String line = input.readLine();
+				while (line != null) {
+					System.out.println("DONE " + work(counter, line));
+					line = input.readLine();
+				}
+			});
+		System.exit(0);
+	}
+
+	private static String work(Counter counter, String line) {
+		try {
+			if (line.equals("pause")) {
+				counter.addWithPause();
+			}
+			else {
+				for (int i = 0; i < Integer.parseInt(line); i++) {
+					counter.add();
+				}
+			}
+			return "committed";
+		}
+		catch (RuntimeException ex) {
+			return ex.getClass().getSimpleName();
+		}
+	}
+
+	/**
+	 * One row that is read, and written after a while.
+	 */
+	static class Counter {
+
+		private final BufferedReader input;
+
+		private final JdbcTemplate jdbc;
+
+		Counter(BufferedReader input, DataSource dataSource) {
+			this.input = input;
+			this.jdbc = new JdbcTemplate(dataSource);
+		}
+
+		@DistributedLock(key = "'counter'")
+		@Transactional
+		public void add() {
+			write(read());
+		}
+
+		@DistributedLock(key = "'counter'")
+		@Transactional
+		public void addWithPause() {
+			int counted = read();
+			System.out.println("PAUSED ");
+			try {
+				this.input.readLine();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			write(counted);
+		}
+
+		private int read() {
+			Integer count = this.jdbc.queryForObject("SELECT count FROM counter", Integer.class);
+			LockSupport.parkNanos(1_000_000);
+			return count;
+		}
+
+		private void write(int count) {
+			long token = LockContext.current().orElseThrow().token();
+			this.jdbc.update("UPDATE counter SET count = ?", count + 1);
+			this.jdbc.update("INSERT INTO committed (count, token) VALUES (?, ?)", count + 1, token);
+		}
+
+	}
+
+}
