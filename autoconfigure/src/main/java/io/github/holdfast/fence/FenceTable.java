@@ -110,8 +110,9 @@ public final class FenceTable {
 	 * that was there before; {@code null} if the transaction of an earlier holder is open
 	 */
 	@Nullable FenceEntry install(LockLease lease, Duration timeout) throws SQLException {
-		FenceEntry entry = installAtOnce(lease, timeout) ? new FenceEntry(lease.epoch(), lease.owner())
-				: this.connections.retry(() -> this.connections
+		FenceEntry entry = this.connections.retryInAnySession(() -> installAtOnce(lease, timeout))
+				? new FenceEntry(lease.epoch(), lease.owner())
+				: this.connections.retryInAnySession(() -> this.connections
 					.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
 		if (entry != null && entry.isOf(lease)) {
 			this.claims.installed().add(lease);

@@ -72,6 +72,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
+	/** More than most pools have. */
+	private static final int BROKEN_SESSIONS = 100;
+
 	private final LockConnections<LockTable> connections;
 
 	private final Releases releases = new Releases();
@@ -145,8 +148,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		Duration third = leaseTime.dividedBy(3);
 		Duration timeout = (third.compareTo(LONGEST_RENEWAL) < 0) ? third : LONGEST_RENEWAL;
 		try {
-			return this.connections.retry(() -> this.connections.call((connection, table) -> table.renewals()
-				.renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
+			return this.connections.retryInAnySession(() -> this.connections.call((connection,
+					table) -> table.renewals().renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);
@@ -154,18 +157,32 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	CompletableFuture<Boolean> release(LockRequest request, String id, Deadline end) {
-		return this.releases.run(request.key(), end, () -> release(request, id));
+		return release(request, end, () -> this.connections.retry(() -> free(request, id)));
 	}
 
-	private CompletableFuture<Boolean> release(LockRequest request, String id) {
-		try {
-			return CompletableFuture.completedFuture(this.connections.retry(() -> this.connections
-				.call((connection, table) -> table.release(connection, id, request.owner(), SHORT))));
-		}
-		catch (SQLException ex) {
-			return CompletableFuture.failedFuture(
-					new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
-		}
+	/**
+	 * Release what may have been written; whether it was does not matter.
+	 */
+	private CompletableFuture<Boolean> abandon(LockRequest request, String id) {
+		return release(request, Deadline.after(request.leaseTime()),
+				() -> this.connections.retryInAnySession(() -> free(request, id)));
+	}
+
+	private boolean free(LockRequest request, String id) throws SQLException {
+		return this.connections.call((connection, table) -> table.release(connection, id, request.owner(), SHORT));
+	}
+
+	private CompletableFuture<Boolean> release(LockRequest request, Deadline end,
+			LockConnections.SqlCall<Boolean> release) {
+		return this.releases.run(request.key(), end, () -> {
+			try {
+				return CompletableFuture.completedFuture(release.run());
+			}
+			catch (SQLException ex) {
+				return CompletableFuture.failedFuture(
+						new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
+			}
+		});
 	}
 
 	@Override
@@ -217,24 +234,31 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			this.id = LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES);
 		}
 
+		/**
+		 * A session that had ended says nothing about the lock, so another one is asked.
+		 */
 		private @Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
-			try {
-				return JdbcLockBackend.this.connections.retry(() -> tryAcquire(deadline.remaining()));
-			}
-			catch (SQLException ex) {
-				boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
-						|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
-				if (this.written && !abandon(ex)) {
+			for (int broken = 0;; broken++) {
+				try {
+					return JdbcLockBackend.this.connections.retry(() -> tryAcquire(deadline.remaining()));
+				}
+				catch (SQLException ex) {
+					boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
+							|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
+					boolean another = broken < BROKEN_SESSIONS && LockConnections.isBrokenSession(ex);
 					// What is tried again must not meet a later attempt of the same owner
-					contended = false;
+					boolean abandoned = !this.written || abandon(ex);
+					if (Thread.interrupted()) {
+						throw (InterruptedException) new InterruptedException().initCause(ex);
+					}
+					if (!abandoned || !contended && !another) {
+						throw new LockBackendException(this.request.key(),
+								"could not be acquired, the lock table failed", ex);
+					}
+					if (contended) {
+						return null;
+					}
 				}
-				if (Thread.interrupted()) {
-					throw (InterruptedException) new InterruptedException().initCause(ex);
-				}
-				if (contended) {
-					return null;
-				}
-				throw new LockBackendException(this.request.key(), "could not be acquired, the lock table failed", ex);
 			}
 		}
 
@@ -323,7 +347,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		private boolean abandon(SQLException cause) {
 			boolean interrupted = Thread.interrupted();
 			try {
-				JdbcLockBackend.this.release(this.request, this.id, Deadline.after(this.request.leaseTime())).join();
+				JdbcLockBackend.this.abandon(this.request, this.id).join();
 				return true;
 			}
 			catch (CompletionException ex) {

@@ -3,6 +3,7 @@ package io.github.holdfast.sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.function.BiPredicate;
@@ -30,6 +31,9 @@ public final class LockConnections<S> {
 
 	/** A deadlock victim tries again at once, but not for ever. */
 	private static final int ATTEMPTS = 5;
+
+	/** More than most pools have. */
+	private static final int BROKEN_SESSIONS = 100;
 
 	private static final long MAX_TIMEOUT_SECONDS = 3600;
 
@@ -148,6 +152,39 @@ public final class LockConnections<S> {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Try again at once, on other connections, what failed because its session had ended.
+	 * A pool finds out by their use that its connections are broken, and after a restart
+	 * of the database all of them are. As the first attempt may have had an effect, the
+	 * result has to be the same after another one. Otherwise as {@link #retry}.
+	 * @param <T> the type of the result
+	 * @param call what to do
+	 * @return its result
+	 * @throws SQLException if it failed for another reason, or there is no connection
+	 */
+	public <T> T retryInAnySession(SqlCall<T> call) throws SQLException {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return retry(call);
+			}
+			catch (SQLException ex) {
+				if (attempt == BROKEN_SESSIONS || !isBrokenSession(ex)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Whether another connection may do what has failed on this one. A pool that has none
+	 * has tried for its own time already.
+	 * @param ex the failure
+	 * @return {@code true} if the session of a connection had ended
+	 */
+	public static boolean isBrokenSession(SQLException ex) {
+		return SqlStates.isEndOfSession(ex) && !(ex instanceof SQLTransientConnectionException);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.holdfast.sql;
 
 import java.sql.SQLException;
+import java.util.Set;
 
 /**
  * What the SQL states of failures mean, which are the same on all databases.
@@ -8,6 +9,12 @@ import java.sql.SQLException;
  * @since 0.1.0
  */
 public final class SqlStates {
+
+	/**
+	 * A time-out of an idle transaction, and of PostgreSQL an administrator, a crash, and
+	 * a time-out of an idle session.
+	 */
+	private static final Set<String> ENDS_OF_SESSION = Set.of("25S03", "25P03", "57P01", "57P02", "57P05");
 
 	private SqlStates() {
 	}
@@ -39,7 +46,7 @@ public final class SqlStates {
 	 */
 	public static boolean isEndOfSession(SQLException failure) {
 		String state = String.valueOf(failure.getSQLState());
-		return state.startsWith("08") || state.equals("25S03");
+		return state.startsWith("08") || ENDS_OF_SESSION.contains(state);
 	}
 
 	private static String sqlState(Throwable failure) {
