@@ -124,6 +124,14 @@ public interface LockBackend {
 	}
 
 	/**
+	 * The name of the store for meters and logs, one of few. Default: that of the class.
+	 * @return the name
+	 */
+	default String name() {
+		return getClass().getSimpleName();
+	}
+
+	/**
 	 * What this backend can do beyond exclusive locks. Default: nothing.
 	 * @return the capabilities
 	 */

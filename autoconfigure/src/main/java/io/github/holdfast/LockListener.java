@@ -8,13 +8,14 @@ import java.util.List;
  * changes the call, and an exception is logged.
  *
  * <p>
- * Each call is told as attempted, then either as not acquired, or as acquired and later
- * as released. In between it may be told as lost, once for each key. A re-entrant call
- * that needs no new key is not told. Each attempt of an optimistic lock is a call.
- * Everything happens on the thread of the call, except that a loss is told by the thread
- * of the renewal that found it, and a release that the call did not wait for by the
- * thread that got the store's answer. Implementations return soon, and are safe for use
- * by many threads.
+ * Each call is told as attempted, then either as not acquired, or as acquired, ended and
+ * released. In between it may be told as lost, once for each key, and of failures of the
+ * store. A re-entrant call that needs no new key is not told. Each attempt of an
+ * optimistic lock is a call. Everything happens on the thread of the call, except that a
+ * loss and a failure are told by the thread of the renewal that found it, and a release
+ * that the call did not wait for by the thread that got the store's answer. Who closes a
+ * call on another thread is told on that one. Implementations return soon, and are safe
+ * for use by many threads.
  *
  * @since 0.1.0
  */
@@ -28,7 +29,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called when all keys are held.
+	 * Called when all keys are held. {@link LockContext#current()} is the lock, with its
+	 * leases and tokens.
 	 * @param call the call
 	 * @param waitTime how long that took
 	 */
@@ -40,8 +42,18 @@ public interface LockListener {
 	 * @param call the call
 	 * @param reason why
 	 * @param waitTime how long that took
+	 * @param cause what the caller gets
 	 */
-	default void notAcquired(Call call, Reason reason, Duration waitTime) {
+	default void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+	}
+
+	/**
+	 * Called when the store has failed or did not answer.
+	 * @param call the call
+	 * @param operation what it was asked for
+	 * @param failure how it failed
+	 */
+	default void storeFailed(Call call, Operation operation, Throwable failure) {
 	}
 
 	/**
@@ -52,6 +64,14 @@ public interface LockListener {
 	 * @param holdTime how long it has been since the lock was acquired
 	 */
 	default void lost(Call call, String key, Duration holdTime) {
+	}
+
+	/**
+	 * Called when the code under the locks is over, before they are given back. A lock
+	 * that was handed over right after a commit may be held by the next thread already.
+	 * @param call the call
+	 */
+	default void ended(Call call) {
 	}
 
 	/**
@@ -72,12 +92,33 @@ public interface LockListener {
 	 * @param keys the keys as the caller gave them, sorted, without those that the call
 	 * chain held already
 	 * @param mode how the locks are shared
+	 * @param backend the name of the backend
+	 * @param keyPrefix what the keys begin with in the store
+	 * @param held the keys that the call chain holds already, as they are in the store
 	 */
-	record Call(long id, String name, List<String> keys, LockRequest.Mode mode) {
+	record Call(long id, String name, List<String> keys, LockRequest.Mode mode, String backend, String keyPrefix,
+			List<String> held) {
 
 		public Call {
 			keys = List.copyOf(keys);
+			held = List.copyOf(held);
 		}
+
+	}
+
+	/**
+	 * What a store was asked for.
+	 */
+	enum Operation {
+
+		/** To grant a lock. */
+		ACQUIRE,
+
+		/** To extend a lease. */
+		RENEW,
+
+		/** To take a lock back, or to keep it for the rest of its minimum hold time. */
+		RELEASE
 
 	}
 

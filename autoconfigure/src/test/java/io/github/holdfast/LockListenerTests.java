@@ -53,7 +53,7 @@ class LockListenerTests {
 		this.listeners.addAll(List.of(new Recorder("1 "), new Recorder("2 ")));
 		this.locks.execute(List.of("B", "A"), () -> this.told.add("body"));
 		assertThat(this.told).containsExactly("1 attempted [A, B]", "2 attempted [A, B]", "1 acquired", "2 acquired",
-				"body", "1 released RELEASED", "2 released RELEASED");
+				"body", "1 ended", "2 ended", "1 released RELEASED", "2 released RELEASED");
 	}
 
 	@Test
@@ -63,10 +63,10 @@ class LockListenerTests {
 		});
 		this.locks.run("A", () -> {
 		});
-		assertThat(this.calls).hasSize(6);
-		assertThat(this.calls.subList(0, 3)).containsOnly(this.calls.get(0));
-		assertThat(this.calls.subList(3, 6)).containsOnly(this.calls.get(3));
-		assertThat(this.calls.get(0).id()).isNotEqualTo(this.calls.get(3).id());
+		assertThat(this.calls).hasSize(8);
+		assertThat(this.calls.subList(0, 4)).containsOnly(this.calls.get(0));
+		assertThat(this.calls.subList(4, 8)).containsOnly(this.calls.get(4));
+		assertThat(this.calls.get(0).id()).isNotEqualTo(this.calls.get(4).id());
 		assertThat(this.calls.get(0).name()).isEqualTo("report");
 		assertThat(this.calls.get(0).mode()).isEqualTo(LockRequest.Mode.EXCLUSIVE);
 	}
@@ -75,7 +75,7 @@ class LockListenerTests {
 	void callThatNeedsNoNewKeyIsNotTold() {
 		record();
 		this.locks.run("A", () -> this.locks.run("A", () -> this.told.add("body")));
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "body", "released RELEASED");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "body", "ended", "released RELEASED");
 	}
 
 	@Test
@@ -108,7 +108,7 @@ class LockListenerTests {
 		assertRefused(LockNotAcquiredException.class);
 		assertThat(this.told).containsExactly("attempted [A, B]", "not acquired BUSY", "attempted [A, B]",
 				"not acquired INTERRUPTED", "attempted [A, B]", "not acquired QUEUE_FULL", "attempted [A, B]",
-				"not acquired STORE_ERROR", "attempted [A, B]", "not acquired SHUTDOWN");
+				"store failed ACQUIRE", "not acquired STORE_ERROR", "attempted [A, B]", "not acquired SHUTDOWN");
 	}
 
 	private void assertRefused(Class<? extends Exception> type) {
@@ -124,7 +124,7 @@ class LockListenerTests {
 		assertThatExceptionOfType(LockOverlapException.class)
 			.isThrownBy(() -> this.locks.withLeaseTime(Duration.ofMillis(300))
 				.run("A", () -> await().until(() -> this.told.contains("lost A"))));
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "released LOST");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "ended", "released LOST");
 	}
 
 	@Test
@@ -133,7 +133,7 @@ class LockListenerTests {
 		this.backend.release = (lease) -> !lease.key().endsWith("B");
 		assertThatExceptionOfType(LockOverlapException.class)
 			.isThrownBy(() -> this.locks.execute(List.of("A", "B"), () -> null));
-		assertThat(this.told).containsExactly("attempted [A, B]", "acquired", "lost B", "released LOST");
+		assertThat(this.told).containsExactly("attempted [A, B]", "acquired", "ended", "lost B", "released LOST");
 	}
 
 	@Test
@@ -154,9 +154,9 @@ class LockListenerTests {
 		this.backend.answer = answer;
 		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		GuardedTransaction.bodies(this.locks).run("A", GuardedTransaction::commit);
-		assertThat(this.told).containsExactly("attempted [A]", "acquired");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended");
 		answer.complete(false);
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "released LOST");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended", "lost A", "released LOST");
 	}
 
 	@Test
@@ -203,7 +203,51 @@ class LockListenerTests {
 
 		});
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.locks.acquire("A"));
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "released RELEASED");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended", "released RELEASED");
+	}
+
+	@Test
+	void failuresOfTheStoreAreTold() {
+		record();
+		this.backend.renewal = (lease) -> {
+			throw new LockBackendException(lease.key(), "does not answer", null);
+		};
+		this.backend.release = (lease) -> {
+			throw new LockBackendException(lease.key(), "does not answer", null);
+		};
+		this.locks.withLeaseTime(Duration.ofMillis(300))
+			.run("A", () -> await().until(() -> this.told.contains("store failed RENEW")));
+		assertThat(this.told.stream().distinct()).containsExactly("attempted [A]", "acquired", "store failed RENEW",
+				"ended", "store failed RELEASE", "released FAILED");
+	}
+
+	@Test
+	void callTellsWhereItsLocksAreAndWhatItsChainHolds() {
+		record();
+		this.locks.run("A", () -> this.locks.withKeyPrefix("other:").run("B", () -> {
+		}));
+		LockListener.Call outer = this.calls.get(0);
+		LockListener.Call inner = this.calls.get(2);
+		assertThat(outer.keyPrefix()).isEqualTo("lock:");
+		assertThat(outer.held()).isEmpty();
+		assertThat(inner.keyPrefix()).isEqualTo("other:");
+		assertThat(inner.held()).containsExactly("lock:A");
+		assertThat(inner.backend()).isEqualTo("FakeLockBackend");
+	}
+
+	@Test
+	void listenersSeeTheLockWhenItIsAcquired() {
+		List<Long> tokens = new ArrayList<>();
+		this.listeners.add(new LockListener() {
+
+			@Override
+			public void acquired(Call call, Duration waitTime) {
+				tokens.add(LockContext.current().orElseThrow().token());
+			}
+
+		});
+		this.locks.run("A", () -> tokens.add(LockContext.current().orElseThrow().token()));
+		assertThat(tokens).hasSize(2).allMatch(tokens.get(0)::equals);
 	}
 
 	@Test
@@ -215,8 +259,8 @@ class LockListenerTests {
 		this.backend.grant = (request) -> false;
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "released RELEASED", "attempted [A]",
-				"not acquired BUSY");
+		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended", "released RELEASED",
+				"attempted [A]", "not acquired BUSY");
 		assertThat(this.backend.held()).isEmpty();
 		assertThat(output).contains("Lock 'report': a listener failed").contains("failed listener");
 	}
@@ -277,8 +321,19 @@ class LockListenerTests {
 		}
 
 		@Override
-		public void notAcquired(Call call, Reason reason, Duration waitTime) {
+		public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+			assertThat(cause).isNotNull();
 			tell(call, "not acquired " + reason);
+		}
+
+		@Override
+		public void storeFailed(Call call, Operation operation, Throwable failure) {
+			tell(call, "store failed " + operation);
+		}
+
+		@Override
+		public void ended(Call call) {
+			tell(call, "ended");
 		}
 
 		@Override
@@ -306,7 +361,7 @@ class LockListenerTests {
 		}
 
 		@Override
-		public void notAcquired(Call call, Reason reason, Duration waitTime) {
+		public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 			throw new StackOverflowError("failed listener");
 		}
 

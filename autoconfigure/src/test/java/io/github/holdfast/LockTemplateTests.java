@@ -62,7 +62,7 @@ class LockTemplateTests {
 	}
 
 	@Test
-	void waitsAndTimesAreToldAtDebug(CapturedOutput output) {
+	void oneLineAtDebugTellsTheStoryOfACall(CapturedOutput output) {
 		Logger logger = (Logger) LoggerFactory.getLogger(LockTemplate.class);
 		Level level = logger.getLevel();
 		logger.setLevel(Level.DEBUG);
@@ -77,9 +77,13 @@ class LockTemplateTests {
 		finally {
 			logger.setLevel(level);
 		}
-		assertThat(output).containsPattern("of lock 'stock' waited for \\['A'] for \\d+ ms")
-			.containsPattern("of lock 'stock' held \\['A'] for \\d+ ms: RELEASED")
-			.containsPattern("of lock 'stock' gave up \\['B'] after \\d+ ms: BUSY");
+		assertThat(output.getOut().lines().filter((line) -> line.contains("LockTemplate"))).hasSize(2)
+			.satisfiesExactly(
+					(line) -> assertThat(line)
+						.containsPattern("Call \\d+ of lock 'stock' waited for \\['A'] for \\d+ ms, "
+								+ "held for \\d+ ms with token \\d+: RELEASED"),
+					(line) -> assertThat(line)
+						.containsPattern("Call \\d+ of lock 'stock' waited for \\['B'] for \\d+ ms: BUSY"));
 	}
 
 	@Test

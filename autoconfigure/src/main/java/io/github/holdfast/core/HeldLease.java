@@ -14,6 +14,7 @@ import org.slf4j.Logger;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener;
 
 /**
  * A lease that a call has acquired, until it is given back. It is renewed while the body
@@ -194,6 +195,7 @@ final class HeldLease {
 	void notRenewed(Throwable failure) {
 		logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", quoted(),
 				this.lease.remaining(), failure);
+		this.events.storeFailed(LockListener.Operation.RENEW, failure);
 		renewAfter(leaseNanos() / 10);
 	}
 

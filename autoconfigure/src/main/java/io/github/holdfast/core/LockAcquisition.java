@@ -74,7 +74,7 @@ final class LockAcquisition {
 	LockCall run() {
 		List<String> missing = missing();
 		announce(missing);
-		LockEvents events = LockEvents.of(this.spec.name(), missing, this.spec.mode(), this.engine.listeners());
+		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners());
 		this.engine.callBegins();
 		try {
 			if (!missing.isEmpty()) {
@@ -195,7 +195,7 @@ final class LockAcquisition {
 		if (this.engine.isClosed()) {
 			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
 		}
-		logger.debug("{} locks acquired at once", leases.size());
+		logger.trace("{} locks acquired at once", leases.size());
 		return leases;
 	}
 
@@ -235,9 +235,6 @@ final class LockAcquisition {
 		if (lease == null) {
 			LockHolder holder = this.backend.holder(this.spec.storedKey(key));
 			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, (holder != null) ? holder.text() : null, null);
-		}
-		if (logger.isDebugEnabled() && this.spec.mode() != LockRequest.Mode.OPTIMISTIC) {
-			logger.debug("Lock {} acquired with token {}", LockException.quote(key), lease.token());
 		}
 		return lease;
 	}

@@ -133,12 +133,13 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	 */
 	void open() {
 		if (!isReentry()) {
-			this.events.acquired();
+			this.events.acquired(this.acquired);
 			try {
 				this.rules.forEach((rule) -> rule.acquired(this));
 			}
 			catch (Throwable ex) {
 				this.loss = Loss.REPORTED;
+				this.events.ended();
 				try {
 					endAndTell(() -> end(false));
 				}
@@ -372,15 +373,23 @@ public final class LockCall implements HeldLock, AutoCloseable {
 				if (!this.bodyRefused) {
 					this.commits.bodyOver();
 				}
+				ended();
 				endAndTell(this::endOrPostpone);
 			}
 			case HANDED_OVER -> {
 				this.commits.bodyOver();
+				ended();
 				endAndTell(() -> over(CompletableFuture.completedStage(Outcome.RELEASED)));
 			}
 			case OPENING, CLOSING, CLOSED -> {
 				// By somebody else
 			}
+		}
+	}
+
+	private void ended() {
+		if (!isReentry()) {
+			this.events.ended();
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.holdfast.core;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -11,16 +12,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockException;
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockListener.Operation;
 import io.github.holdfast.LockListener.Outcome;
 import io.github.holdfast.LockListener.Reason;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 
 /**
- * Tells the listeners what becomes of one call. One that fails is logged, and the others
- * are told all the same. Safe for use by many threads.
+ * Tells the listeners, and at DEBUG the log, what becomes of one call. A listener that
+ * fails is logged, and the others are told all the same. Safe for use by many threads.
  */
 final class LockEvents {
 
@@ -34,7 +38,10 @@ final class LockEvents {
 
 	private final long start = System.nanoTime();
 
-	private final Set<String> lost = new HashSet<>(0);
+	private @Nullable Set<String> lost;
+
+	/** Only if the log is to tell them. */
+	private List<Long> tokens = List.of();
 
 	private volatile long acquisition;
 
@@ -44,29 +51,55 @@ final class LockEvents {
 	}
 
 	/**
-	 * The events of a call that is about to ask for keys.
+	 * The events of a call of this thread that is about to ask for keys.
 	 */
-	static LockEvents of(String name, List<String> keys, LockRequest.Mode mode, List<LockListener> listeners) {
-		LockListener.Call call = new LockListener.Call(CALLS.incrementAndGet(), name, keys, mode);
-		return new LockEvents(listeners, call);
+	static LockEvents of(LockSpec spec, List<String> keys, String backend, List<LockListener> listeners) {
+		return new LockEvents(listeners, new LockListener.Call(CALLS.incrementAndGet(), spec.name(), keys, spec.mode(),
+				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()));
+	}
+
+	/**
+	 * Optimistic locks hold nothing.
+	 */
+	private static List<String> held() {
+		if (LockStack.current() == null) {
+			return List.of();
+		}
+		List<String> held = new ArrayList<>();
+		for (HeldLock lock : LockStack.all()) {
+			if (lock.mode() != LockRequest.Mode.OPTIMISTIC) {
+				lock.leases().forEach((lease) -> held.add(lease.key()));
+			}
+		}
+		return held.stream().distinct().toList();
 	}
 
 	void attempted() {
 		tell((listener) -> listener.attempted(this.call));
 	}
 
-	void acquired() {
+	void acquired(List<HeldLease> leases) {
 		this.acquisition = System.nanoTime();
-		Duration waitTime = Duration.ofNanos(this.acquisition - this.start);
-		debug("waited for {} for {} ms", waitTime, null);
-		tell((listener) -> listener.acquired(this.call, waitTime));
+		if (Loggers.TEMPLATE.isDebugEnabled() && this.call.mode() != LockRequest.Mode.OPTIMISTIC) {
+			this.tokens = leases.stream().map(HeldLease::lease).map(LockLease::token).toList();
+		}
+		if (!this.listeners.isEmpty()) {
+			Duration waitTime = waitTime();
+			tell((listener) -> listener.acquired(this.call, waitTime));
+		}
 	}
 
 	void notAcquired(Throwable cause) {
 		Reason reason = reason(cause);
 		Duration waitTime = since(this.start);
-		debug("gave up {} after {} ms: {}", waitTime, reason);
-		tell((listener) -> listener.notAcquired(this.call, reason, waitTime));
+		if (Loggers.TEMPLATE.isDebugEnabled()) {
+			Loggers.TEMPLATE.debug("Call {} of lock '{}' waited for {} for {} ms: {}", this.call.id(), this.call.name(),
+					quotedKeys(), waitTime.toMillis(), reason);
+		}
+		if (cause instanceof LockBackendException) {
+			storeFailed(Operation.ACQUIRE, cause);
+		}
+		tell((listener) -> listener.notAcquired(this.call, reason, waitTime, cause));
 	}
 
 	private static Reason reason(Throwable cause) {
@@ -81,18 +114,27 @@ final class LockEvents {
 		};
 	}
 
+	void storeFailed(Operation operation, Throwable failure) {
+		tell((listener) -> listener.storeFailed(this.call, operation, failure));
+	}
+
 	/**
 	 * Tell of a loss, which may be found more than once.
 	 */
 	void lost(String key) {
-		boolean known;
-		synchronized (this.lost) {
-			known = !this.lost.add(key);
-		}
-		if (!known) {
-			Duration holdTime = since(this.acquisition);
+		if (isNew(key)) {
+			Duration holdTime = holdTime();
 			tell((listener) -> listener.lost(this.call, key, holdTime));
 		}
+	}
+
+	private synchronized boolean isNew(String key) {
+		Set<String> lost = this.lost;
+		if (lost == null) {
+			lost = new HashSet<>(2);
+			this.lost = lost;
+		}
+		return lost.add(key);
 	}
 
 	/**
@@ -102,16 +144,32 @@ final class LockEvents {
 		return since(this.acquisition);
 	}
 
+	private Duration waitTime() {
+		return Duration.ofNanos(this.acquisition - this.start);
+	}
+
+	void ended() {
+		tell((listener) -> listener.ended(this.call));
+	}
+
 	void released(Outcome outcome, Duration holdTime) {
-		debug("held {} for {} ms: {}", holdTime, outcome);
+		if (Loggers.TEMPLATE.isDebugEnabled()) {
+			Loggers.TEMPLATE.debug("Call {} of lock '{}' waited for {} for {} ms, held for {} ms{}: {}", this.call.id(),
+					this.call.name(), quotedKeys(), waitTime().toMillis(), holdTime.toMillis(), withTokens(), outcome);
+		}
 		tell((listener) -> listener.released(this.call, outcome, holdTime));
 	}
 
-	private void debug(String text, Duration time, @Nullable Object outcome) {
-		if (Loggers.TEMPLATE.isDebugEnabled()) {
-			Loggers.TEMPLATE.debug("Call " + this.call.id() + " of lock '" + this.call.name() + "' " + text,
-					this.call.keys().stream().map(LockException::quote).toList(), time.toMillis(), outcome);
-		}
+	private List<String> quotedKeys() {
+		return this.call.keys().stream().map(LockException::quote).toList();
+	}
+
+	private String withTokens() {
+		return switch (this.tokens.size()) {
+			case 0 -> "";
+			case 1 -> " with token " + this.tokens.get(0);
+			default -> " with tokens " + this.tokens;
+		};
 	}
 
 	private static Duration since(long start) {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 import io.github.holdfast.LockException;
+import io.github.holdfast.LockListener.Operation;
 import io.github.holdfast.LockListener.Outcome;
 
 /**
@@ -92,7 +93,7 @@ final class LockRelease {
 	private Outcome hold(HeldLease lease, Duration rest) {
 		try {
 			if (lease.hold(rest)) {
-				logger.debug("Lock {} is held for another {} ms, its minimum hold time",
+				logger.trace("Lock {} is held for another {} ms, its minimum hold time",
 						LockException.quote(lease.key()), rest.toMillis());
 				return Outcome.HELD;
 			}
@@ -102,6 +103,7 @@ final class LockRelease {
 		catch (RuntimeException ex) {
 			logger.warn("Lock {} could not be held for its minimum hold time, trying again",
 					LockException.quote(lease.key()), ex);
+			this.events.storeFailed(Operation.RELEASE, ex);
 			return Outcome.FAILED;
 		}
 	}
@@ -110,12 +112,10 @@ final class LockRelease {
 		if (failure != null) {
 			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
 					LockException.quote(lease.key()), failure);
+			this.events.storeFailed(Operation.RELEASE, failure);
 			return Outcome.FAILED;
 		}
 		if (released) {
-			if (logger.isDebugEnabled()) {
-				logger.debug("Lock {} released", LockException.quote(lease.key()));
-			}
 			return Outcome.RELEASED;
 		}
 		if (!this.terms.lossReported) {

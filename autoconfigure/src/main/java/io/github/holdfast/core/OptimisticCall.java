@@ -58,7 +58,7 @@ final class OptimisticCall {
 				}
 				conflict = ex;
 			}
-			logger.debug("Lock {}: attempt {} met a conflict", LockException.quote(call.keys().get(0)), attempt);
+			logger.trace("Lock {}: attempt {} met a conflict", LockException.quote(call.keys().get(0)), attempt);
 			pause(call, attempt, conflict);
 		}
 	}

@@ -114,6 +114,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public String name() {
+		return "etcd";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'etcd'";
 	}

@@ -231,6 +231,11 @@ public final class FencedLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return this.store.name();
+	}
+
+	@Override
 	public String toString() {
 		return this.store.toString();
 	}

@@ -211,6 +211,11 @@ public final class HandoverLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return this.store.name();
+	}
+
+	@Override
 	public String toString() {
 		return this.store.toString();
 	}

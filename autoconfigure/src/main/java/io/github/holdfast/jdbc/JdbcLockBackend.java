@@ -212,6 +212,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public String name() {
+		return "jdbc";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'jdbc'";
 	}

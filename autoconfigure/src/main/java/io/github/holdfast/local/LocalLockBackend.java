@@ -77,6 +77,11 @@ public final class LocalLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return "local";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'local'";
 	}

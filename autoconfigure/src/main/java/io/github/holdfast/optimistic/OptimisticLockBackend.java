@@ -133,6 +133,11 @@ public final class OptimisticLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return this.locks.name();
+	}
+
+	@Override
 	public String toString() {
 		return this.locks.toString();
 	}

@@ -169,6 +169,11 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public String name() {
+		return this.name;
+	}
+
+	@Override
 	public String toString() {
 		return "backend '" + this.name + "'";
 	}

@@ -146,6 +146,11 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 	}
 
 	@Override
+	public String name() {
+		return "redis";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'redis'";
 	}

@@ -215,6 +215,11 @@ public final class JdbcSessionLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return "jdbc";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'jdbc' in session mode";
 	}

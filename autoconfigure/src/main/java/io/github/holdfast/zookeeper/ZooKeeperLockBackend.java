@@ -121,6 +121,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
 	}
 
 	@Override
+	public String name() {
+		return "zookeeper";
+	}
+
+	@Override
 	public String toString() {
 		return "backend 'zookeeper'";
 	}
