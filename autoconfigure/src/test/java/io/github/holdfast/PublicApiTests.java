@@ -1,21 +1,13 @@
 package io.github.holdfast;
 
 import java.io.IOException;
-import java.lang.reflect.Executable;
-import java.lang.reflect.Field;
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -31,6 +23,7 @@ import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.testsupport.PublicApi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -49,16 +42,7 @@ class PublicApiTests {
 
 	@Test
 	void apiIsTheRecordedOne() throws Exception {
-		Collection<String> api = api();
-		if (System.getProperty("holdfast.test.record-api") != null) {
-			Files.write(RECORDED, api);
-		}
-		List<String> recorded = Files.readAllLines(RECORDED);
-		assertThat(api)
-			.as("what was recorded and must not be removed without a word in CHANGELOG.md, "
-					+ "see docs/internals/releasing.md")
-			.containsAll(recorded);
-		assertThat(recorded).as("what is new and has to be recorded by -Dholdfast.test.record-api").containsAll(api);
+		PublicApi.assertRecorded(RECORDED, api());
 	}
 
 	@Test
@@ -70,10 +54,7 @@ class PublicApiTests {
 	}
 
 	private static Collection<String> api() throws Exception {
-		Collection<String> api = new TreeSet<>();
-		for (Class<?> type : types()) {
-			api.addAll(describe(type));
-		}
+		Collection<String> api = PublicApi.describe(types());
 		api.addAll(properties());
 		return api;
 	}
@@ -90,77 +71,7 @@ class PublicApiTests {
 			}
 		}
 		types.addAll(OTHERS);
-		return types.stream().filter(PublicApiTests::isVisible).toList();
-	}
-
-	private static boolean isVisible(Class<?> type) {
-		Class<?> outer = type.getEnclosingClass();
-		return !type.isAnonymousClass() && isVisible(type.getModifiers()) && (outer == null || isVisible(outer));
-	}
-
-	private static boolean isVisible(int modifiers) {
-		return Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers);
-	}
-
-	private static List<String> describe(Class<?> type) {
-		List<String> lines = new ArrayList<>();
-		String parents = Stream
-			.concat(Stream.ofNullable(type.getGenericSuperclass()), Arrays.stream(type.getGenericInterfaces()))
-			.map((parent) -> simple(parent.getTypeName()))
-			.sorted()
-			.collect(Collectors.joining(", "));
-		lines.add(type.getName() + " " + modifiers(type.getModifiers())
-				+ (type.isAnnotation() ? "annotation" : type.isInterface() ? "interface" : "class")
-				+ (parents.isEmpty() ? "" : " : " + parents));
-		for (Field field : type.getDeclaredFields()) {
-			if (isVisible(field.getModifiers()) && !field.isSynthetic()
-					&& !field.getName().equals("serialVersionUID")) {
-				lines.add(type.getName() + " " + modifiers(field.getModifiers()) + field.getName() + " : "
-						+ simple(field.getAnnotatedType().toString()));
-			}
-		}
-		Stream
-			.<Executable>concat(Arrays.stream(type.getDeclaredConstructors()), Arrays.stream(type.getDeclaredMethods()))
-			.filter((member) -> isVisible(member.getModifiers()) && !member.isSynthetic())
-			.forEach((member) -> lines.add(describe(type, member)));
-		return lines;
-	}
-
-	private static String describe(Class<?> type, Executable member) {
-		String parameters = Arrays.stream(member.getAnnotatedParameterTypes())
-			.map((parameter) -> simple(parameter.toString()))
-			.collect(Collectors.joining(", "));
-		String exceptions = Arrays.stream(member.getGenericExceptionTypes())
-			.map((exception) -> simple(exception.getTypeName()))
-			.sorted(Comparator.naturalOrder())
-			.collect(Collectors.joining(", "));
-		String line = type.getName() + " "
-				+ modifiers(member.getModifiers() & ~Modifier.TRANSIENT & ~Modifier.VOLATILE);
-		if (member instanceof Method method) {
-			Object value = method.getDefaultValue();
-			return line + (method.isDefault() ? "default " : "") + method.getName() + "(" + parameters + ")"
-					+ (exceptions.isEmpty() ? "" : " throws " + exceptions)
-					+ ((value != null) ? " = " + defaultValue(value) : "") + " -> "
-					+ simple(method.getAnnotatedReturnType().toString());
-		}
-		return line + "new(" + parameters + ")" + (exceptions.isEmpty() ? "" : " throws " + exceptions);
-	}
-
-	private static String defaultValue(Object value) {
-		return (value instanceof String) ? "\"" + value + "\"" : String.valueOf(value);
-	}
-
-	private static String modifiers(int modifiers) {
-		int interesting = modifiers
-				& (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.STATIC | Modifier.FINAL | Modifier.ABSTRACT);
-		return (interesting != 0) ? Modifier.toString(interesting) + " " : "";
-	}
-
-	/**
-	 * Without packages, which are where they have to be.
-	 */
-	private static String simple(String type) {
-		return type.replaceAll("\\b([a-z_]\\w*\\.)+(?=@?[A-Z])", "").replace("@Nullable()", "@Nullable");
+		return types;
 	}
 
 	/**
@@ -174,7 +85,7 @@ class PublicApiTests {
 
 	private static String describe(Map<?, ?> property) {
 		@Nullable Object value = property.get("defaultValue");
-		return property.get("name") + " " + simple(String.valueOf(property.get("type")))
+		return property.get("name") + " " + PublicApi.simple(String.valueOf(property.get("type")))
 				+ ((value != null) ? " = " + value : "");
 	}
 

@@ -46,7 +46,7 @@ class DocumentedCodeTests {
 			.map((part) -> Pattern.quote(part))
 			.collect(Collectors.joining(".*?")));
 		for (Path folder : List.of(Path.of("src", "test", "java"), Path.of("src", "main", "java"),
-				Path.of("..", "migration", "src", "test", "java"),
+				Path.of("..", "migration", "src", "test", "java"), Path.of("..", "test", "src", "test", "java"),
 				Path.of("..", "sample-wms-app", "src", "main", "java"))) {
 			try (Stream<Path> files = Files.find(folder, 20, (file, attributes) -> file.toString().endsWith(".java"))) {
 				for (Path file : files.toList()) {

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
 
@@ -33,8 +32,6 @@ import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -46,7 +43,6 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * What the pages show.
@@ -242,26 +238,6 @@ final class Examples {
 	}
 
 	abstract static class Tests {
-
-		@SpringBootTest(properties = "holdfast.wait-time=100ms")
-		class StockServiceTests {
-
-			@Autowired
-			private StockService stock;
-
-			@Autowired
-			private LockTemplate locks;
-
-			@Test
-			@SuppressWarnings("try")
-			void deductFailsWhileTheStockIsLocked() {
-				try (LockTemplate.Scope scope = this.locks.acquire("stock:A")) {
-					assertThatThrownBy(() -> CompletableFuture.supplyAsync(() -> this.stock.deduct("A", 1)).join())
-						.hasCauseInstanceOf(LockNotAcquiredException.class);
-				}
-			}
-
-		}
 
 		void isHeld() {
 			assertThat(LockContext.current())

@@ -1,0 +1,239 @@
+package io.github.holdfast.test;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the assertions see, and what they refuse. The transactions here have no guard, so
+ * that they can be wrong.
+ */
+class TestLocksTests {
+
+	private final TestLockBackend backend = new TestLockBackend();
+
+	private final TestLocks locks = new TestLocks(this.backend, "lock:");
+
+	private final LockTemplate template = new LockTemplate(() -> this.backend, List::of)
+		.withWaitTime(Duration.ofMillis(100));
+
+	private final TransactionTemplate transactions = transactions();
+
+	private TransactionTemplate transactions() {
+		NoTransactions manager = new NoTransactions();
+		manager.addListener(new CommitWitness(() -> this.backend));
+		return new TransactionTemplate(manager);
+	}
+
+	@Test
+	void commitUnderTheLockIsSeen() {
+		this.template.run("a", () -> this.transactions.executeWithoutResult((status) -> status.flush()));
+		assertThat(this.locks).wasHeldDuringCommit("a").wasHeldDuringEachCommit("a").wasReleasedAfterCommit("a");
+	}
+
+	@Test
+	void releaseBeforeTheCommitIsSeen() {
+		this.transactions.executeWithoutResult((status) -> this.template.run("a", status::flush));
+		refused(() -> assertThat(this.locks).wasHeldDuringCommit("a"),
+				"Expected lock 'a' to be held during a commit, but it was acquired 1 times: released after 0 commits under "
+						+ "it; 1 commits were seen in all");
+		refused(() -> assertThat(this.locks).wasReleasedAfterCommit("a"),
+				"Expected lock 'a' to be released after a commit, but");
+	}
+
+	/**
+	 * Held before the commit and after it, but not in between.
+	 */
+	@Test
+	@SuppressWarnings("try")
+	void gapDuringTheCommitIsSeen() {
+		NoTransactions manager = new NoTransactions();
+		manager.addListener(new CommitWitness(() -> this.backend));
+		TransactionTemplate transactions = new TransactionTemplate(manager);
+		try (LockTemplate.Scope first = this.template.acquire("a")) {
+			assertThat(first).isNotNull();
+			manager.duringCommit = () -> {
+				first.close();
+				this.template.acquire("a");
+			};
+			transactions.executeWithoutResult((status) -> status.flush());
+		}
+		assertThat(this.locks).isHeld("a").wasAcquiredTimes("a", 2);
+		refused(() -> assertThat(this.locks).wasHeldDuringCommit("a"), "Expected lock 'a' to be held during a commit");
+	}
+
+	@Test
+	void lockOfAnotherThreadDoesNotCount() {
+		try (LockTemplate.Scope scope = this.template.acquire("a")) {
+			assertThat(scope).isNotNull();
+			CompletableFuture.runAsync(() -> this.transactions.executeWithoutResult((status) -> status.flush())).join();
+		}
+		refused(() -> assertThat(this.locks).wasHeldDuringCommit("a"), "1 commits were seen in all");
+	}
+
+	@Test
+	void rollbackIsNoCommit() {
+		this.template.run("a", () -> this.transactions.executeWithoutResult((status) -> status.setRollbackOnly()));
+		refused(() -> assertThat(this.locks).wasHeldDuringCommit("a"), "0 commits were seen in all");
+	}
+
+	@Test
+	void failedCommitIsNoCommit() {
+		NoTransactions manager = (NoTransactions) this.transactions.getTransactionManager();
+		assertThat(manager).isNotNull();
+		manager.duringCommit = () -> {
+			throw new IllegalStateException("refused");
+		};
+		assertThatIllegalStateException().isThrownBy(
+				() -> this.template.run("a", () -> this.transactions.executeWithoutResult((status) -> status.flush())));
+		refused(() -> assertThat(this.locks).wasHeldDuringCommit("a"), "0 commits were seen in all");
+	}
+
+	@Test
+	void commitWithoutTheLockIsSeen() {
+		this.template.run("a", () -> this.transactions.executeWithoutResult((status) -> status.flush()));
+		this.transactions.executeWithoutResult((status) -> status.flush());
+		assertThat(this.locks).wasHeldDuringCommit("a");
+		refused(() -> assertThat(this.locks).wasHeldDuringEachCommit("a"), "2 commits were seen in all");
+		this.locks.reset();
+		refused(() -> assertThat(this.locks).wasHeldDuringEachCommit("a"), "0 commits were seen in all");
+	}
+
+	@Test
+	void reentrantCallDoesNotAcquire() {
+		this.template.run("a", () -> this.template.run("a", () -> assertThat(this.locks).isHeld("a")));
+		assertThat(this.locks).wasAcquiredTimes("a", 1).wasHeld("a").isNotHeld("a");
+		refused(() -> assertThat(this.locks).wasAcquiredTimes("a", 2), "Expected lock 'a' to be acquired 2 times, but");
+		refused(() -> assertThat(this.locks).wasNotHeld("a"), "Expected lock 'a' never to be held, but");
+		refused(() -> assertThat(this.locks).isHeld("a"), "Expected lock 'a' to be held now, but");
+		refused(() -> assertThat(this.locks).wasHeld("b"),
+				"the store was asked for [a]; 0 commits were seen in all. " + "Is the key another one?");
+		refused(() -> assertThat(this.locks).wasBusy("a"), "Expected lock 'a' to be waited for in vain, but");
+		refused(() -> assertThat(this.locks).wasLost("a"), "Expected lock 'a' to be lost, but");
+		refused(() -> assertThat(this.locks).wereAttemptedInOrder("a", "b"),
+				"Expected the locks [a, b] to be asked for in this order, but the store was asked for [a]");
+	}
+
+	@Test
+	void busyLockIsWaitedForAndItsHolderNamed() {
+		this.locks.makeBusy("a");
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.template.acquire("a"))
+			.withMessageContaining("another holder, as the test has ordered");
+		assertThatIllegalStateException().isThrownBy(() -> this.locks.makeBusy("a"))
+			.withMessage("Lock 'lock:a' is held already");
+		this.locks.free("a");
+		this.template.run("a", () -> assertThat(this.locks).isHeld("a"));
+	}
+
+	@Test
+	void waiterGetsALockThatBecomesFree() {
+		this.locks.makeBusy("a");
+		CompletableFuture<Void> waiter = CompletableFuture
+			.runAsync(() -> this.template.withWaitTime(Duration.ofSeconds(30))
+				.run("a", () -> assertThat(this.locks).isHeld("a")));
+		await().until(() -> this.locks.attempts().contains("a"));
+		this.locks.free("a");
+		waiter.join();
+	}
+
+	@Test
+	void waiterFailsWhenTheStoreGoesDown() {
+		this.locks.makeBusy("a");
+		CompletableFuture<Void> waiter = CompletableFuture
+			.runAsync(() -> this.template.withWaitTime(Duration.ofSeconds(30)).acquire("a"));
+		await().until(() -> this.locks.attempts().contains("a"));
+		this.locks.takeDown();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(waiter::join)
+			.withCauseInstanceOf(LockBackendException.class);
+	}
+
+	@Test
+	void lockThatCouldNotBeReleasedIsFreeWhenTheStoreIsUpAgain() {
+		this.template.run("a", this.locks::takeDown);
+		refused(() -> assertThat(this.locks).wasReleasedAfterCommit("a"), "not released, as the store was down");
+		this.locks.bringUp();
+		this.template.run("a", () -> assertThat(this.locks).wasAcquiredTimes("a", 2));
+	}
+
+	@Test
+	void answersOfASlowStoreTakeTheirTime() {
+		this.locks.slowDown(Duration.ofMillis(40));
+		long start = System.nanoTime();
+		this.template.run("a", () -> assertThat(this.locks).isHeld("a"));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(80));
+	}
+
+	@Test
+	void sharedLockHasSeveralHolders() {
+		LockTemplate shared = this.template.withMode(LockRequest.Mode.SHARED);
+		shared.run("a", () -> {
+			CompletableFuture.runAsync(() -> shared.run("a", () -> assertThat(this.locks).wasAcquiredTimes("a", 2)))
+				.join();
+			assertThatExceptionOfType(CompletionException.class)
+				.isThrownBy(() -> CompletableFuture.runAsync(() -> this.template.acquire("a")).join())
+				.withCauseInstanceOf(LockNotAcquiredException.class);
+		});
+	}
+
+	@Test
+	void locksThatAreHeldStayWhenTheRestIsForgotten() {
+		this.template.run("a", () -> {
+			this.locks.reset();
+			assertThat(this.locks).isHeld("a").wereAttemptedInOrder();
+		});
+	}
+
+	private static void refused(ThrowingCallable assertion, String message) {
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(assertion).withMessageContaining(message);
+	}
+
+	/**
+	 * Does nothing but call its listeners.
+	 */
+	private static final class NoTransactions extends AbstractPlatformTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private transient Runnable duringCommit = () -> {
+		};
+
+		@Override
+		protected Object doGetTransaction() {
+			return new Object();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			this.duringCommit.run();
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
+
+	}
+
+}

@@ -1,0 +1,2 @@
+CREATE TABLE stock (sku VARCHAR(20) PRIMARY KEY, available INT NOT NULL);
+INSERT INTO stock VALUES ('A', 10), ('B', 10);
