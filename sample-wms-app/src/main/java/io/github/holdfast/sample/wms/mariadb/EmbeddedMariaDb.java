@@ -36,8 +36,17 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	 * @return the server
 	 */
 	public static EmbeddedMariaDb start() {
+		return start(Path.of(System.getProperty("java.io.tmpdir")));
+	}
+
+	/**
+	 * Starts a server without databases.
+	 * @param parent where its temporary folder is created
+	 * @return the server
+	 */
+	public static EmbeddedMariaDb start(Path parent) {
 		try {
-			Path folder = Files.createTempDirectory("wms-mariadb");
+			Path folder = Files.createTempDirectory(parent, "wms-mariadb");
 			Server server = new Server(configuration(folder));
 			EmbeddedMariaDb database = new EmbeddedMariaDb(folder, server);
 			try {
@@ -74,13 +83,20 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	}
 
 	/**
+	 * The port on which every process of this machine reaches the server.
+	 * @return the port
+	 */
+	public int port() {
+		return this.server.getConfiguration().getPort();
+	}
+
+	/**
 	 * The URL under which every process of this machine reaches the database {@code wms},
 	 * which the first connection creates.
 	 * @return the URL
 	 */
 	public String jdbcUrl() {
-		return "jdbc:mariadb://127.0.0.1:" + this.server.getConfiguration().getPort()
-				+ "/wms?user=root&createDatabaseIfNotExist=true";
+		return "jdbc:mariadb://127.0.0.1:" + port() + "/wms?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override

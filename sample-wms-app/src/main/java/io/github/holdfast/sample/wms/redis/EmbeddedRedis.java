@@ -40,9 +40,18 @@ public final class EmbeddedRedis implements AutoCloseable {
 	 * @return the server
 	 */
 	public static EmbeddedRedis start() {
+		return start(temporary());
+	}
+
+	/**
+	 * Starts a server on a free port.
+	 * @param parent where its temporary folder is created
+	 * @return the server
+	 */
+	public static EmbeddedRedis start(Path parent) {
 		for (int attempt = 1;; attempt++) {
 			try {
-				return start(FreePort.find());
+				return start(FreePort.find(), parent);
 			}
 			catch (IllegalStateException ex) {
 				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("Address already in use")) {
@@ -59,8 +68,19 @@ public final class EmbeddedRedis implements AutoCloseable {
 	 * @throws IllegalStateException if it does not start
 	 */
 	public static EmbeddedRedis start(int port) {
+		return start(port, temporary());
+	}
+
+	/**
+	 * Starts a server on a port that is known to be free.
+	 * @param port the port
+	 * @param parent where its temporary folder is created
+	 * @return the server
+	 * @throws IllegalStateException if it does not start
+	 */
+	public static EmbeddedRedis start(int port, Path parent) {
 		try {
-			EmbeddedRedis server = new EmbeddedRedis(Files.createTempDirectory("wms-redis"), port);
+			EmbeddedRedis server = new EmbeddedRedis(Files.createTempDirectory(parent, "wms-redis"), port);
 			try {
 				server.launch();
 				return server;
@@ -73,6 +93,10 @@ public final class EmbeddedRedis implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException("Redis did not start", ex);
 		}
+	}
+
+	private static Path temporary() {
+		return Path.of(System.getProperty("java.io.tmpdir"));
 	}
 
 	private void launch() throws IOException {

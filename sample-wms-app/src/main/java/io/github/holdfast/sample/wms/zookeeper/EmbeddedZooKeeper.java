@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
+import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 
 import org.springframework.util.FileSystemUtils;
@@ -15,6 +17,8 @@ import org.springframework.util.FileSystemUtils;
  * anybody may connect.
  */
 public final class EmbeddedZooKeeper implements AutoCloseable {
+
+	private static final Duration DEFAULT_TICK = Duration.ofSeconds(3);
 
 	private final TestingServer server;
 
@@ -30,12 +34,23 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 	 * @return the server
 	 */
 	public static EmbeddedZooKeeper start() {
+		return start(Path.of(System.getProperty("java.io.tmpdir")), DEFAULT_TICK);
+	}
+
+	/**
+	 * Starts a server on a free port.
+	 * @param parent where its temporary folder is created
+	 * @param tick the unit of its times; a session lasts at least two of them
+	 * @return the server
+	 */
+	public static EmbeddedZooKeeper start(Path parent, Duration tick) {
 		Path folder = null;
 		try {
-			folder = Files.createTempDirectory("wms-zookeeper");
+			folder = Files.createTempDirectory(parent, "wms-zookeeper");
 			// Beside its data, the server writes its configuration
 			Path data = Files.createDirectory(folder.resolve("data"));
-			return new EmbeddedZooKeeper(new TestingServer(-1, data.toFile(), true), folder);
+			InstanceSpec instance = new InstanceSpec(data.toFile(), -1, -1, -1, true, -1, (int) tick.toMillis(), -1);
+			return new EmbeddedZooKeeper(new TestingServer(instance, true), folder);
 		}
 		catch (Exception ex) {
 			FileSystemUtils.deleteRecursively((folder != null) ? folder.toFile() : null);

@@ -1,0 +1,31 @@
+package io.github.holdfast.sample.wms.lab;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was done to a run.
+ *
+ * @param kind what
+ * @param node to which node
+ * @param atMs when it began, since the run's start
+ * @param untilMs when it ends
+ */
+record Fault(Kind kind, @Nullable Integer node, long atMs, long untilMs) {
+
+	/**
+	 * What can be done.
+	 */
+	enum Kind {
+
+		/** The node stands still. */
+		FREEZE,
+
+		/** The node is killed, and started again. */
+		KILL,
+
+		/** Redis is killed, and comes back without its data. */
+		RESTART_REDIS
+
+	}
+
+}

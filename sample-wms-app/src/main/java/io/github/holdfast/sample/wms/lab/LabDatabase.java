@@ -1,0 +1,79 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * What the database knows of a run, whatever its nodes have said.
+ */
+final class LabDatabase {
+
+	/**
+	 * The first order that has overwritten what another one had written after both had
+	 * read the same.
+	 */
+	private static final String LOST_UPDATE = """
+			SELECT earlier.n AS earlier, later.n AS later
+			FROM lab_order later JOIN lab_order earlier
+			ON earlier.sku = later.sku AND earlier.wrote_changes = later.read_changes + 1
+			WHERE later.sku = ? AND later.wrote_changes > later.read_changes + 1
+			AND later.wrote_available = later.read_available - later.quantity
+			ORDER BY later.wrote_changes LIMIT 1""";
+
+	/** The first order that has sold what was not there, and the one before it. */
+	private static final String OVERSOLD = """
+			SELECT earlier.n AS earlier, later.n AS later
+			FROM lab_order later JOIN lab_order earlier
+			ON earlier.sku = later.sku AND earlier.wrote_changes = later.wrote_changes - 1
+			WHERE later.sku = ? AND later.wrote_available < 0
+			ORDER BY later.wrote_changes LIMIT 1""";
+
+	private final JdbcClient jdbc;
+
+	LabDatabase(JdbcClient jdbc) {
+		this.jdbc = jdbc;
+	}
+
+	void create(String sku, long available) {
+		this.jdbc.sql("INSERT INTO lab_stock (sku, available) VALUES (?, ?)").params(sku, available).update();
+	}
+
+	long available(String sku) {
+		return this.jdbc.sql("SELECT available FROM lab_stock WHERE sku = ?").param(sku).query(Long.class).single();
+	}
+
+	/**
+	 * The orders that were sold.
+	 */
+	Set<Integer> sold(String sku) {
+		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = ?")
+			.param(sku)
+			.query(Integer.class)
+			.stream()
+			.collect(Collectors.toSet());
+	}
+
+	Optional<Overlap> firstLostUpdate(String sku) {
+		for (String sql : List.of(LOST_UPDATE, OVERSOLD)) {
+			Optional<Overlap> overlap = this.jdbc.sql(sql).param(sku).query(Overlap.class).optional();
+			if (overlap.isPresent()) {
+				return overlap;
+			}
+		}
+		return Optional.empty();
+	}
+
+	/**
+	 * Two orders that should not have overlapped.
+	 *
+	 * @param earlier the number of the order that wrote first
+	 * @param later the number of the order that should have read that
+	 */
+	record Overlap(int earlier, int later) {
+	}
+
+}

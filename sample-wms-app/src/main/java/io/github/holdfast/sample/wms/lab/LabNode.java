@@ -1,0 +1,207 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.holdfast.sample.wms.WmsApplication;
+
+/**
+ * The service in a process of its own, that can be frozen, killed and started again. It
+ * ends when the lab does.
+ */
+final class LabNode implements AutoCloseable {
+
+	private static final AtomicInteger COUNTER = new AtomicInteger();
+
+	private static final Duration START_TIME = Duration.ofMinutes(2);
+
+	/**
+	 * Who freezes the node also lets it go on, even if the lab has ended meanwhile: a
+	 * process that stands still cannot see that.
+	 */
+	private static final String FREEZE = """
+			trap '' INT TERM HUP
+			kill -STOP "$0" && sleep "$1"
+			kill -CONT "$0"
+			""";
+
+	private final int id;
+
+	private final Path parent;
+
+	private final List<String> arguments;
+
+	private Process process;
+
+	private Path folder;
+
+	private volatile int port;
+
+	private volatile NodeView.State state = NodeView.State.STARTING;
+
+	/**
+	 * Start a node, without waiting for it.
+	 * @param id its number
+	 * @param parent where its temporary folder is created
+	 * @param arguments what it is told on the command line
+	 */
+	LabNode(int id, Path parent, List<String> arguments) {
+		this.id = id;
+		this.parent = parent;
+		this.arguments = arguments;
+		this.folder = newFolder();
+		this.process = launch();
+	}
+
+	private Path newFolder() {
+		try {
+			return Files.createDirectory(this.parent.resolve("node-" + this.id + "-" + COUNTER.incrementAndGet()));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private Process launch() {
+		List<String> options = new ArrayList<>(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+				quoted("-Djava.io.tmpdir=" + this.folder), quoted("-Dportfile=" + portFile())));
+		options.addAll(program());
+		Path optionFile = this.folder.resolve("options");
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.add("@" + optionFile);
+		command.addAll(List.of("--spring.profiles.active=lab-node", "--wms.lab.node=" + this.id));
+		command.addAll(this.arguments);
+		try {
+			Files.write(optionFile, options);
+			return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log().toFile()).start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Node " + this.id + " did not start", ex);
+		}
+	}
+
+	/**
+	 * The same program as this one: the packaged service, or its classes.
+	 */
+	private static List<String> program() {
+		String classPath = System.getProperty("java.class.path");
+		String location = WmsApplication.class.getProtectionDomain().getCodeSource().getLocation().toString();
+		if (location.startsWith("jar:nested:")) {
+			return List.of("-jar", quoted(new File(classPath).getAbsolutePath()));
+		}
+		return List.of("-cp", quoted(classPath), WmsApplication.class.getName());
+	}
+
+	private static String quoted(String option) {
+		return "\"" + option.replace("\\", "\\\\") + "\"";
+	}
+
+	private Path portFile() {
+		return this.folder.resolve("port");
+	}
+
+	private Path log() {
+		return this.folder.resolve("log");
+	}
+
+	/**
+	 * Waits until it listens.
+	 * @throws IllegalStateException if it has ended instead
+	 */
+	synchronized void awaitStart() throws IOException, InterruptedException {
+		long deadline = System.nanoTime() + START_TIME.toNanos();
+		while (this.port == 0) {
+			if (!this.process.isAlive() || System.nanoTime() > deadline) {
+				throw new IllegalStateException("Node " + this.id + " did not start: " + lastLines());
+			}
+			if (Files.exists(portFile()) && Files.size(portFile()) > 0) {
+				this.port = Integer.parseInt(Files.readString(portFile()).strip());
+			}
+			else {
+				TimeUnit.MILLISECONDS.sleep(20);
+			}
+		}
+	}
+
+	void up() {
+		this.state = NodeView.State.UP;
+	}
+
+	private String lastLines() throws IOException {
+		List<String> lines = Files.readAllLines(log()).stream().filter((line) -> !line.startsWith("\t")).toList();
+		return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
+	}
+
+	/**
+	 * Lets it stand still for a while, and waits until it goes on.
+	 * @param time how long
+	 */
+	void freeze(Duration time) throws IOException, InterruptedException {
+		Process freezer = new ProcessBuilder("sh", "-c", FREEZE, String.valueOf(this.process.pid()),
+				String.valueOf(time.toMillis() / 1000.0))
+			.start();
+		this.state = NodeView.State.FROZEN;
+		freezer.waitFor();
+		if (this.state == NodeView.State.FROZEN) {
+			this.state = NodeView.State.UP;
+		}
+	}
+
+	/**
+	 * Kills it, and waits until it has gone.
+	 */
+	void kill() {
+		this.state = NodeView.State.DEAD;
+		this.process.destroyForcibly().onExit().join();
+		this.port = 0;
+	}
+
+	/**
+	 * Starts it again, without waiting for it.
+	 */
+	synchronized void restart() {
+		this.state = NodeView.State.STARTING;
+		this.folder = newFolder();
+		this.process = launch();
+	}
+
+	int id() {
+		return this.id;
+	}
+
+	NodeView.State state() {
+		return this.state;
+	}
+
+	boolean isUp() {
+		return this.state == NodeView.State.UP && this.process.isAlive();
+	}
+
+	String uri() {
+		return "http://127.0.0.1:" + this.port;
+	}
+
+	NodeView view() {
+		return new NodeView(this.id, this.process.pid(), this.port, this.state);
+	}
+
+	@Override
+	public void close() {
+		kill();
+	}
+
+	@Override
+	public String toString() {
+		return "node " + this.id;
+	}
+
+}

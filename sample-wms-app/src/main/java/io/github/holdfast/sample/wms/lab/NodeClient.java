@@ -1,0 +1,44 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.net.http.HttpClient;
+import java.time.Duration;
+
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.web.client.RestClient;
+
+import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
+import io.github.holdfast.sample.wms.lab.node.OrderRequest;
+
+/**
+ * Talks to the nodes.
+ */
+final class NodeClient {
+
+	/** Longer than an order waits and a node stands still. */
+	private static final Duration READ_TIME = Duration.ofMinutes(2);
+
+	private final RestClient client;
+
+	NodeClient(RestClient.Builder builder) {
+		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(
+				HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
+		requests.setReadTimeout(READ_TIME);
+		this.client = builder.requestFactory(requests).build();
+	}
+
+	/**
+	 * Lets a node make what a strategy needs.
+	 */
+	void prepare(LabNode node, String strategy) {
+		this.client.get().uri(node.uri() + "/lab-node/strategies/{strategy}", strategy).retrieve().toBodilessEntity();
+	}
+
+	OrderAnswer send(LabNode node, OrderRequest order) {
+		return this.client.post()
+			.uri(node.uri() + "/lab-node/orders")
+			.body(order)
+			.retrieve()
+			.requiredBody(OrderAnswer.class);
+	}
+
+}

@@ -1,0 +1,308 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.client.RestClientException;
+
+import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
+import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
+import io.github.holdfast.sample.wms.lab.node.OrderRequest;
+import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
+
+/**
+ * One strategy in a run: its orders, and what has come of them.
+ */
+final class Trial {
+
+	private static final int IDLE_MS = 10;
+
+	private final StrategyType strategy;
+
+	private final RunRequest request;
+
+	private final String sku;
+
+	private final LabDatabase database;
+
+	private final NodeClient client;
+
+	private final int waitMs;
+
+	private final Consumer<OrderView> listener;
+
+	private final AtomicInteger next = new AtomicInteger(1);
+
+	private final List<OrderView> orders = new ArrayList<>();
+
+	private final List<Long> durations = new ArrayList<>();
+
+	private final Map<OrderOutcome, Integer> outcomes = new HashMap<>();
+
+	private final Map<Integer, Integer> soldByNode = new HashMap<>();
+
+	private final Map<Integer, Long> stockByNode = new HashMap<>();
+
+	private int starved;
+
+	private volatile long origin;
+
+	private @Nullable Facts facts;
+
+	Trial(String run, StrategyType strategy, RunRequest request, LabDatabase database, NodeClient client, int waitMs,
+			Consumer<OrderView> listener) {
+		this.strategy = strategy;
+		this.request = request;
+		this.sku = "run-" + run + ":" + strategy.id();
+		this.database = database;
+		this.client = client;
+		this.waitMs = waitMs;
+		this.listener = listener;
+		this.origin = now();
+	}
+
+	/**
+	 * Puts the pieces on the shelf.
+	 */
+	void stock() {
+		this.database.create(this.sku, this.request.stock());
+	}
+
+	/**
+	 * Sends all orders, and waits until all are answered.
+	 * @param nodes where to
+	 * @param begun is told before the first order
+	 */
+	void run(List<LabNode> nodes, Runnable begun) throws InterruptedException {
+		this.origin = now();
+		begun.run();
+		ExecutorService customers = Executors.newFixedThreadPool(this.request.concurrency());
+		try {
+			for (int customer = 0; customer < this.request.concurrency(); customer++) {
+				int first = customer;
+				customers.execute(() -> order(nodes, first));
+			}
+			customers.shutdown();
+			customers.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+		}
+		finally {
+			customers.shutdownNow();
+			settle();
+		}
+	}
+
+	/**
+	 * One customer, who orders as long as there are orders left.
+	 */
+	private void order(List<LabNode> nodes, int customer) {
+		try {
+			int number = this.next.getAndIncrement();
+			while (number <= this.request.orders()) {
+				awaitTurn(number);
+				order(number, choose(nodes, customer));
+				number = this.next.getAndIncrement();
+			}
+		}
+		catch (InterruptedException ex) {
+			// The run was cancelled
+		}
+	}
+
+	private void awaitTurn(int number) throws InterruptedException {
+		if (this.request.ratePerSecond() != null) {
+			long due = this.origin + 1_000_000L * (number - 1) / this.request.ratePerSecond();
+			TimeUnit.MICROSECONDS.sleep(due - now());
+		}
+	}
+
+	/**
+	 * As a load balancer does: always the same node, unless it is down. That one stands
+	 * still, it does not know.
+	 */
+	private static LabNode choose(List<LabNode> nodes, int customer) throws InterruptedException {
+		while (true) {
+			for (int i = 0; i < nodes.size(); i++) {
+				LabNode node = nodes.get((customer + i) % nodes.size());
+				if (node.state() == NodeView.State.UP || node.state() == NodeView.State.FROZEN) {
+					return node;
+				}
+			}
+			TimeUnit.MILLISECONDS.sleep(IDLE_MS);
+		}
+	}
+
+	private void order(int number, LabNode node) throws InterruptedException {
+		long sent = now();
+		OrderView order;
+		boolean starved = false;
+		try {
+			OrderAnswer answer = this.client.send(node, new OrderRequest(this.strategy.id(), number, this.sku,
+					this.request.quantity(), this.request.workMs(), this.waitMs));
+			order = OrderView.of(number, this.strategy.id(), answer, this.origin);
+			starved = answer.starved();
+		}
+		catch (RestClientException ex) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new InterruptedException();
+			}
+			order = OrderView.unanswered(number, this.strategy.id(), node.id(), sent - this.origin, now() - this.origin,
+					"Not answered by node " + node.id() + ": " + ex.getMessage());
+		}
+		add(order, starved, now() - sent);
+		this.listener.accept(order);
+	}
+
+	private synchronized void add(OrderView order, boolean starved, long duration) {
+		this.orders.add(order);
+		this.durations.add(duration);
+		this.outcomes.merge(order.outcome(), 1, Integer::sum);
+		this.starved += starved ? 1 : 0;
+		if (order.outcome() == OrderOutcome.SOLD) {
+			this.soldByNode.merge(order.node(), 1, Integer::sum);
+		}
+		Long wrote = order.wrote();
+		if (wrote != null) {
+			this.stockByNode.put(order.node(), wrote);
+		}
+	}
+
+	/**
+	 * Asks the database what was sold: a node that was killed may have sold what it did
+	 * not answer.
+	 */
+	private synchronized void settle() {
+		Set<Integer> sold = this.database.sold(this.sku);
+		this.facts = facts(sold.size(), this.database.available(this.sku), now() - this.origin);
+	}
+
+	/**
+	 * The facts as they are now.
+	 */
+	synchronized Facts facts() {
+		return (this.facts != null) ? this.facts
+				: facts(count(OrderOutcome.SOLD), this.database.available(this.sku), now() - this.origin);
+	}
+
+	private Facts facts(long sold, long stockAfter, long duration) {
+		long stockBefore = this.request.stock();
+		long taken = sold * this.request.quantity();
+		long[] sorted = this.durations.stream().mapToLong(Long::longValue).sorted().toArray();
+		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderOutcome.REFUSED),
+				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore, stockAfter,
+				Math.max(0, taken - stockBefore),
+				Math.max(0, taken - (stockBefore - stockAfter)) / this.request.quantity(),
+				rounded(this.orders.size() * 1_000_000.0 / Math.max(1, duration)), percentile(sorted, 0.5),
+				percentile(sorted, 0.99), duration / 1_000);
+	}
+
+	private int count(OrderOutcome outcome) {
+		return this.outcomes.getOrDefault(outcome, 0);
+	}
+
+	private static double percentile(long[] sorted, double share) {
+		return (sorted.length != 0) ? rounded(sorted[(int) Math.ceil(share * sorted.length) - 1] / 1_000.0) : 0;
+	}
+
+	private static double rounded(double value) {
+		return Math.round(value * 10) / 10.0;
+	}
+
+	/**
+	 * How many orders waited in vain while nothing at all was sold or refused.
+	 */
+	private int blocked() {
+		NavigableSet<Long> decided = new TreeSet<>();
+		this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD || order.outcome() == OrderOutcome.REFUSED)
+			.forEach((order) -> decided.add(order.end()));
+		return (int) this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.BUSY
+					&& order.end() - order.start() >= this.waitMs * 900L)
+			.filter((order) -> decided.subSet(order.start(), order.end()).isEmpty())
+			.count();
+	}
+
+	/**
+	 * What is to be said about it.
+	 * @param faults whether something was done to the run, which explains failures
+	 */
+	synchronized Verdict verdict(boolean faults) {
+		return Verdict.of(facts(), blocked(), this.starved, faults, this.waitMs);
+	}
+
+	synchronized List<OrderView> orders() {
+		return this.orders.stream().sorted(Comparator.comparingInt(OrderView::n)).toList();
+	}
+
+	/**
+	 * The two orders of the first lost update.
+	 */
+	Optional<LostUpdate> firstLostUpdate() {
+		return this.database.firstLostUpdate(this.sku).flatMap((overlap) -> {
+			List<OrderView> all = orders();
+			return all.stream()
+				.filter((order) -> order.n() == overlap.earlier())
+				.findFirst()
+				.flatMap((first) -> all.stream()
+					.filter((order) -> order.n() == overlap.later())
+					.findFirst()
+					.map((second) -> new LostUpdate(first, second)));
+		});
+	}
+
+	Progress progress(List<LabNode> nodes) {
+		long stock = this.database.available(this.sku);
+		synchronized (this) {
+			int others = Arrays.stream(OrderOutcome.values()).mapToInt(this::count).sum() - count(OrderOutcome.SOLD)
+					- count(OrderOutcome.REFUSED);
+			return new Progress(this.strategy.id(), (now() - this.origin) / 1_000, stock, this.orders.size(),
+					count(OrderOutcome.SOLD), count(OrderOutcome.REFUSED), others,
+					nodes.stream()
+						.map((node) -> new Progress.NodeProgress(node.id(), node.state(),
+								this.soldByNode.getOrDefault(node.id(), 0), this.stockByNode.get(node.id())))
+						.toList());
+		}
+	}
+
+	StrategyType strategy() {
+		return this.strategy;
+	}
+
+	/**
+	 * How long it is since its first order.
+	 */
+	long elapsedMs() {
+		return (now() - this.origin) / 1_000;
+	}
+
+	private static long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+	}
+
+	/**
+	 * Two orders, of which one should have read what the other one wrote.
+	 *
+	 * @param first the one that wrote first
+	 * @param second the one that did not know
+	 */
+	record LostUpdate(OrderView first, OrderView second) {
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.util.Map;
+
+/**
+ * What is to be said about the facts.
+ *
+ * @param code the verdict
+ * @param text a sentence
+ * @param arguments the numbers in the sentence
+ */
+record Verdict(Code code, String text, Map<String, Object> arguments) {
+
+	/**
+	 * Finds the verdict: the worst that is true.
+	 * @param facts the facts
+	 * @param blocked how many orders waited in vain while nothing was sold
+	 * @param starved how many orders got no connection
+	 * @param faults whether something was done to the run, which explains failures
+	 * @param waitMs how long orders wait
+	 * @return the verdict
+	 */
+	static Verdict of(Facts facts, int blocked, int starved, boolean faults, int waitMs) {
+		if (facts.oversold() > 0) {
+			return new Verdict(Code.OVERSOLD,
+					"Oversold: %d orders were sold, %d pieces more than there were; %d sales were overwritten."
+						.formatted(facts.sold(), facts.oversold(), facts.lostUpdates()),
+					Map.of("sold", facts.sold(), "oversold", facts.oversold(), "lostUpdates", facts.lostUpdates()));
+		}
+		if (facts.lostUpdates() > 0) {
+			return new Verdict(
+					Code.LOST_UPDATES, "Lost updates: %d orders were sold, and %d of these sales were overwritten."
+						.formatted(facts.sold(), facts.lostUpdates()),
+					Map.of("sold", facts.sold(), "lostUpdates", facts.lostUpdates()));
+		}
+		if (blocked > 0) {
+			return new Verdict(Code.BLOCKED, "Blocked: %d orders waited %d ms in vain, and nothing was sold meanwhile."
+				.formatted(blocked, waitMs), Map.of("blocked", blocked, "waitMs", waitMs));
+		}
+		if (starved > 0) {
+			return new Verdict(Code.STARVED,
+					"Starved: %d orders got no connection, as waiting orders kept all of them.".formatted(starved),
+					Map.of("starved", starved));
+		}
+		if (facts.failed() > 0 && !faults) {
+			return new Verdict(Code.FAILED, "Failed: %d orders failed.".formatted(facts.failed()),
+					Map.of("failed", facts.failed()));
+		}
+		return new Verdict(Code.RIGHT, "Right: %d orders were sold, %d pieces are left, and nothing was lost."
+			.formatted(facts.sold(), facts.stockAfter()), Map.of("sold", facts.sold(), "left", facts.stockAfter()));
+	}
+
+	/**
+	 * All verdicts.
+	 */
+	enum Code {
+
+		/** Nothing was sold twice, and nothing was lost. */
+		RIGHT,
+
+		/** More was sold than there was. */
+		OVERSOLD,
+
+		/** Sales were overwritten. */
+		LOST_UPDATES,
+
+		/** Orders waited in vain while nothing was sold. */
+		BLOCKED,
+
+		/** Orders failed because the pool had no connection for them. */
+		STARVED,
+
+		/** Orders failed. */
+		FAILED,
+
+		/** It cannot be run here. */
+		NOT_SUPPORTED
+
+	}
+
+}
