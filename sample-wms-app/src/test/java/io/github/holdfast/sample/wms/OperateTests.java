@@ -1,6 +1,32 @@
 package io.github.holdfast.sample.wms;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import io.github.holdfast.LockListener.Outcome;
+import io.github.holdfast.LockListener.Reason;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.yaml.snakeyaml.Yaml;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
@@ -9,9 +35,11 @@ import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What an operator sees of the running service.
+ * What an operator sees of the running service, and that the dashboard and the alerting
+ * rules look at nothing else.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:operate;DB_CLOSE_DELAY=-1", "wms.stock-report.cron=-" })
@@ -19,8 +47,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 @AutoConfigureRestTestClient
 class OperateTests {
 
+	private static final Path DASHBOARD = Path.of("..", "docs", "operate", "grafana-dashboard.json");
+
+	private static final Path RULES = Path.of("..", "docs", "operate", "prometheus-rules.yml");
+
+	private static final Path PAGE = Path.of("..", "docs", "operate.md");
+
+	private static final Pattern METER = Pattern.compile("holdfast_[a-z_]+");
+
+	private static final Pattern SAMPLE = Pattern.compile("(holdfast_[a-z_]+)\\{(.*)} .*");
+
+	/** In the braces of a selector, or behind by. */
+	private static final Pattern LABEL = Pattern.compile("([a-z_]+) *(?:=~|!=|!~|=)\"|by \\(([a-z_, ]+)\\)");
+
+	private static final Pattern OUTCOME = Pattern.compile("outcome=\"([^\"]*)\"");
+
+	/** What Prometheus adds for each target that it scrapes. */
+	private static final Set<String> OF_PROMETHEUS = Set.of("instance", "job");
+
 	@Autowired
 	private RestTestClient client;
+
+	@Autowired
+	private LockTemplate locks;
+
+	@BeforeEach
+	void lockSomething() {
+		Warehouse warehouse = new Warehouse(this.client);
+		warehouse.receive("A", 10);
+		warehouse.assertConfirms(warehouse.create(Warehouse.line("A", 1)), false);
+	}
 
 	@Test
 	void serviceIsHealthyWithoutTheStoresThatItDoesNotUse() {
@@ -28,8 +84,116 @@ class OperateTests {
 	}
 
 	@Test
-	void metersCanBeScraped() {
-		assertThat(scrape()).contains("hikaricp_connections_active");
+	void locksOfTheServiceCanBeScraped() {
+		assertThat(scrape().lines().filter((line) -> line.startsWith("holdfast_locks_acquire_seconds_count")))
+			.anySatisfy((line) -> assertThat(line).contains("backend=\"jdbc\"", "lock_name=\"stock\"",
+					"mode=\"EXCLUSIVE\"", "outcome=\"ACQUIRED\"", "exception=\"none\""));
+	}
+
+	@Test
+	void callThatFindsItsLockBusyIsSeen() {
+		LockTemplate locks = this.locks.withName("report").withWaitTime(Duration.ZERO);
+		locks.run("busy", () -> {
+			CompletableFuture<Void> other = CompletableFuture.runAsync(() -> locks.run("busy", () -> {
+			}));
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(other::join)
+				.withCauseInstanceOf(LockNotAcquiredException.class);
+			assertThat(value("holdfast_locks_active", "report")).isOne();
+		});
+		assertThat(scrape().lines().filter((line) -> line.startsWith("holdfast_locks_acquire_seconds_count")))
+			.anySatisfy((line) -> assertThat(line).contains("lock_name=\"report\"", "outcome=\"BUSY\"",
+					"exception=\"LockNotAcquiredException\""));
+		assertThat(value("holdfast_locks_active", "report")).isZero();
+		assertThat(value("holdfast_locks_pending", "report")).isZero();
+	}
+
+	static Stream<String> expressions() throws IOException {
+		return Stream.concat(rules().stream().map((rule) -> (String) rule.get("expr")),
+				JsonPath.<List<String>>read(Files.readString(DASHBOARD), "$.panels[*].targets[*].expr").stream());
+	}
+
+	@ParameterizedTest
+	@MethodSource("expressions")
+	void expressionLooksAtWhatIsPublished(String expression) {
+		Map<String, Set<String>> published = published();
+		List<String> meters = METER.matcher(expression).results().map(MatchResult::group).toList();
+		assertThat(meters).isNotEmpty().isSubsetOf(published.keySet());
+		Set<String> labels = new TreeSet<>(OF_PROMETHEUS);
+		meters.forEach((meter) -> labels.addAll(published.get(meter)));
+		assertThat(labels(expression)).isNotEmpty().isSubsetOf(labels);
+		assertThat(OUTCOME.matcher(expression).results().map((outcome) -> outcome.group(1))).isSubsetOf(outcomes());
+		assertThat(expression.chars().filter((c) -> c == '(').count())
+			.isEqualTo(expression.chars().filter((c) -> c == ')').count());
+	}
+
+	@Test
+	void dashboardShowsAllMeters() throws IOException {
+		Set<String> shown = METER.matcher(Files.readString(DASHBOARD))
+			.results()
+			.map(MatchResult::group)
+			.collect(Collectors.toSet());
+		assertThat(shown).containsAll(published().keySet());
+	}
+
+	@Test
+	void pendingAndLostAreAlarms() throws IOException {
+		assertThat(expressions().limit(rules().size())).anyMatch((rule) -> rule.contains("holdfast_locks_pending"))
+			.anyMatch((rule) -> rule.contains("holdfast_locks_lost_total"));
+	}
+
+	@Test
+	void rulesLeadToWhatToDo() throws IOException {
+		String page = Files.readString(PAGE);
+		for (Map<String, Object> rule : rules()) {
+			String description = (String) ((Map<?, ?>) rule.get("annotations")).get("description");
+			assertThat(description).matches(".*See docs/operate\\.md#[a-z-]+\\.");
+			String heading = description.replaceAll(".*#([a-z-]+)\\.$", "$1").replace('-', ' ');
+			assertThat(page.lines().map(String::toLowerCase)).contains("#### " + heading);
+		}
+	}
+
+	private static List<Map<String, Object>> rules() throws IOException {
+		Map<String, List<Map<String, List<Map<String, Object>>>>> file = new Yaml().load(Files.readString(RULES));
+		return file.get("groups").get(0).get("rules");
+	}
+
+	private static Set<String> labels(String expression) {
+		return LABEL.matcher(expression)
+			.results()
+			.flatMap((label) -> (label.group(1) != null) ? Stream.of(label.group(1))
+					: Arrays.stream(label.group(2).split(" *, *")))
+			.collect(Collectors.toSet());
+	}
+
+	private static Set<String> outcomes() {
+		return Stream
+			.of(Stream.of("ACQUIRED"), Arrays.stream(Reason.values()).map(Enum::name),
+					Arrays.stream(Outcome.values()).map(Enum::name))
+			.flatMap((names) -> names)
+			.collect(Collectors.toSet());
+	}
+
+	/**
+	 * The meters of locks, each with the names of its labels.
+	 */
+	private Map<String, Set<String>> published() {
+		Map<String, Set<String>> meters = new TreeMap<>();
+		SAMPLE.matcher(scrape())
+			.results()
+			.forEach((sample) -> meters.computeIfAbsent(sample.group(1), (name) -> new TreeSet<>())
+				.addAll(Pattern.compile("([a-z_]+)=\"")
+					.matcher(sample.group(2))
+					.results()
+					.map((label) -> label.group(1))
+					.toList()));
+		return meters;
+	}
+
+	private double value(String meter, String lock) {
+		return scrape().lines()
+			.filter((line) -> line.startsWith(meter + "{") && line.contains("lock_name=\"" + lock + "\""))
+			.mapToDouble((line) -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+			.sum();
 	}
 
 	private String scrape() {
