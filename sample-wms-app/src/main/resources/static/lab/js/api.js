@@ -1,0 +1,50 @@
+// The REST API of the lab.
+
+/** What the lab refuses, as its problem detail says it. */
+export class Problem extends Error {
+
+	constructor(status, detail) {
+		super(detail.detail ?? detail.title ?? `HTTP ${status}`);
+		this.status = status;
+		this.errors = detail.errors ?? [];
+	}
+
+}
+
+async function call(method, path, body) {
+	const response = await fetch(path, {
+		method,
+		headers: body ? { 'Content-Type': 'application/json' } : {},
+		body: body && JSON.stringify(body)
+	});
+	if (!response.ok) {
+		throw new Problem(response.status, await response.json().catch(() => ({})));
+	}
+	const text = await response.text();
+	return text ? JSON.parse(text) : null;
+}
+
+export const info = () => call('GET', 'info');
+export const strategies = () => call('GET', 'strategies');
+export const locks = () => call('GET', 'locks');
+export const runs = () => call('GET', 'runs');
+export const run = (id) => call('GET', `runs/${id}`);
+export const start = (request) => call('POST', 'runs', request);
+export const cancel = (id) => call('DELETE', `runs/${id}`);
+export const orders = (id, strategy) => call('GET', `runs/${id}/orders?strategy=${strategy}`);
+export const lostUpdate = (id, strategy) => call('GET', `runs/${id}/lost-update?strategy=${strategy}`);
+export const fault = (id, what) => call('POST', `runs/${id}/faults`, what);
+
+/** Tells the events of a run to the listeners of their names, until the last one. */
+export function follow(id, listeners) {
+	const source = new EventSource(`runs/${id}/events`);
+	for (const [name, listener] of Object.entries(listeners)) {
+		source.addEventListener(name, (event) => {
+			if (name === 'finished') {
+				source.close();
+			}
+			listener(JSON.parse(event.data));
+		});
+	}
+	return () => source.close();
+}

@@ -1,0 +1,105 @@
+// Draws lanes as SVG: in each, a bar for the lock above a bar for the transaction. What is
+// waited for is a thin line, what is had is a thick one.
+
+import { svg } from './dom.js';
+import { duration, t } from './language.js';
+import { ticks } from './timeline.js';
+
+const AXIS = 26;
+const NODE = 24;
+
+/** The lanes, drawn for the whole time: a window of it is seen through "look". */
+export function draw({ lanes, faults, width, tall }) {
+	const gutter = width < 480 ? 40 : 56;
+	const lane = tall ? 58 : 24;
+	const place = placed(lanes, lane);
+	const inner = width - gutter;
+	const content = svg('g');
+	const labels = svg('g', { class: 'labels' });
+	const axis = svg('g', { class: 'axis' });
+	const values = svg('g', { class: 'values' });
+	const height = place.height + AXIS;
+
+	for (const { node, top, bottom } of place.nodes) {
+		labels.append(svg('text', { x: 4, y: top + 16, class: 'node', text: t('node.name', { node }) }),
+				svg('rect', { x: 0, y: top + NODE, width: 4, height: bottom - top - NODE - 3, rx: 2, fill: `var(--node-${node})` }));
+		content.append(...faults.filter((fault) => fault.node === node && fault.untilMs)
+			.map((fault) => svg('rect', { class: 'fault', x: fault.atMs * 1000, y: top + NODE,
+					width: (fault.untilMs - fault.atMs) * 1000, height: bottom - top - NODE })));
+	}
+	for (const { lane: { number, thread, orders }, top } of place.lanes) {
+		labels.append(svg('text', { x: gutter - 8, y: top + lane / 2 + 4, class: 'thread', text: number },
+				svg('title', { text: thread })));
+		content.append(...orders.map((order) => drawOrder(order, top, lane, tall)));
+	}
+
+	/** Shows a part of the time. */
+	function look(window) {
+		const scale = inner / (window.to - window.from);
+		const x = (time) => (time - window.from) * scale;
+		content.setAttribute('transform', `scale(${scale},1) translate(${-window.from},0)`);
+		axis.replaceChildren(...ticks(window, Math.max(2, Math.floor(inner / 110)))
+			.filter((time) => x(time) > 20 && x(time) < inner - 24)
+			.flatMap((time) => [
+				svg('line', { x1: x(time), x2: x(time), y1: 0, y2: place.height }),
+				svg('text', { x: x(time), y: height - 7, text: duration(time / 1000) })]));
+		values.replaceChildren(...tall ? place.lanes.flatMap(({ lane: { orders }, top }) =>
+			orders.filter((order) => order.readAt !== null).map((order) => valueText(order, x(order.readAt), top, inner))) : []);
+	}
+
+	const drawing = svg('svg', { width, height, class: 'drawing', role: 'img' },
+			labels, svg('svg', { x: gutter, width: inner, height }, axis, content, values));
+	return { drawing, look };
+}
+
+function placed(lanes, lane) {
+	const result = { lanes: [], nodes: [] };
+	let y = 0;
+	for (const each of lanes) {
+		if (result.nodes.at(-1)?.node !== each.node) {
+			result.nodes.push({ node: each.node, top: y });
+			y += NODE;
+		}
+		result.lanes.push({ lane: each, top: y });
+		y += lane;
+		result.nodes.at(-1).bottom = y;
+	}
+	result.height = y;
+	return result;
+}
+
+function drawOrder(order, top, lane, tall) {
+	const thick = tall ? 12 : 8;
+	const lock = top + (tall ? 4 : 3);
+	const transaction = lock + thick + 2;
+	const end = order.end ?? order.start;
+	const group = svg('g', { class: `order ${order.outcome?.toLowerCase() ?? ''}`, 'data-n': order.n },
+			svg('title', { text: t('lanes.order', { n: order.n, outcome: t(`outcome.${order.outcome}`), ms: (end - order.start) / 1000 }) }));
+	const bar = (name, from, to, y, height) => {
+		if (from !== null && to !== null && to >= from) {
+			group.append(svg('rect', { class: name, x: from, y, width: to - from, height }));
+		}
+	};
+	const { acquired, begin } = order;
+	const lockFirst = acquired !== null && (begin === null || acquired <= begin);
+	// waits for the lock with a connection in its hands, or before it asks for one
+	bar('wait lock', lockFirst || begin === null ? order.start : begin,
+			acquired ?? (order.outcome === 'BUSY' ? end : null), lock + thick / 2 - 1, 2);
+	bar('lock', acquired, acquired === null ? null : order.released ?? end, lock, thick);
+	// waits for a connection, and what never got one is the starved pool
+	bar('wait transaction', lockFirst ? acquired : order.start, begin ?? (lockFirst ? end : null),
+			transaction + thick / 2 - 1, 2);
+	bar('transaction', begin, begin === null ? null : order.commit ?? end, transaction, thick);
+	bar('window', order.readAt, order.writeAt, transaction, thick);
+	if (order.commit !== null) {
+		group.append(svg('line', { class: 'commit', x1: order.commit, x2: order.commit, y1: transaction - 1, y2: transaction + thick + 1 }));
+	}
+	return group;
+}
+
+/** The values of an order, below its bars and within the picture. */
+function valueText(order, x, top, inner) {
+	const text = t('lanes.values', { read: order.read, wrote: order.wrote });
+	const right = x > inner / 2;
+	return svg('text', { x, y: top + 46, 'text-anchor': right ? 'end' : 'start', text });
+}

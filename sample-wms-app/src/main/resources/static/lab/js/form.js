@@ -1,0 +1,84 @@
+// What is sent: the numbers of a run, and what the lab says against them.
+
+import { el } from './dom.js';
+import { number, t } from './language.js';
+
+/** The fields; those of the second half are shown on demand. */
+function fields(limits) {
+	return [
+		{ name: 'stock', value: 100, min: 0, max: limits.stock },
+		{ name: 'orders', value: 200, min: 1, max: limits.orders },
+		{ name: 'concurrency', value: 20, min: 1, max: limits.concurrency },
+		{ name: 'nodes', value: 2, min: 1, max: limits.nodes },
+		{ name: 'quantity', value: 1, min: 1, max: 1000, more: true },
+		{ name: 'ratePerSecond', value: '', min: 1, max: 1000, more: true, hint: 'field.ratePerSecond.hint' },
+		{ name: 'workMs', value: 2, min: 0, max: 1000, more: true }
+	];
+}
+
+export function runForm(fieldset, limits) {
+	const all = fields(limits).map((field) => ({ ...field, ...elements(field) }));
+	const more = el('summary');
+	fieldset.append(
+			el('div', { class: 'fields' }, ...all.filter((field) => !field.more).map((field) => field.box)),
+			el('details', {}, more,
+					el('div', { class: 'fields' }, ...all.filter((field) => field.more).map((field) => field.box))));
+
+	function elements({ name, value, min, max, hint }) {
+		const label = el('span');
+		const note = el('small', { id: `${name}-hint`, hidden: !hint });
+		const error = el('small', { id: `${name}-error`, class: 'error' });
+		const input = el('input', { type: 'number', name, id: `field-${name}`, value, min, max, inputmode: 'numeric',
+				autocomplete: 'off', 'aria-describedby': `${name}-hint ${name}-error` });
+		return { input, label, note, error, box: el('label', { for: input.id }, label, input, note, error) };
+	}
+
+	function render() {
+		more.textContent = t('field.more');
+		for (const field of all) {
+			field.label.textContent = t(`field.${field.name}`);
+			field.note.textContent = field.hint ? t(field.hint) : '';
+		}
+		clear();
+	}
+
+	function clear() {
+		all.forEach((field) => mark(field, ''));
+	}
+
+	function mark(field, message) {
+		field.error.textContent = message;
+		field.input.setAttribute('aria-invalid', message !== '');
+	}
+
+	const valueOf = ({ input }) => input.value === '' ? null : Number(input.value);
+
+	/** The numbers as they were typed. The lab decides whether they will do. */
+	const values = () => Object.fromEntries(all.map((field) => [field.name, valueOf(field)]));
+
+	/** Marks what the lab has refused, and goes to the first of these fields. */
+	function refused(errors) {
+		const marked = all.filter((field) => {
+			const error = errors.find((each) => each.field === field.name);
+			mark(field, error ? reason(field, error.message) : '');
+			return error;
+		});
+		const first = marked[0];
+		if (first) {
+			first.box.closest('details')?.setAttribute('open', '');
+			first.input.focus();
+		}
+	}
+
+	function reason(field, message) {
+		const value = valueOf(field);
+		if (field.input.validity.badInput || (value !== null && !Number.isInteger(value))) {
+			return t('error.number');
+		}
+		return value === null || value < field.min || value > field.max
+				? t('error.range', { min: number(field.min), max: number(field.max) }) : message;
+	}
+
+	render();
+	return { render, clear, refused, values };
+}

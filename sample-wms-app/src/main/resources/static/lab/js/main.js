@@ -1,0 +1,213 @@
+// The page: what is shown of what, and who tells whom.
+
+import * as api from './api.js';
+import { chartView } from './chart.js';
+import { comparisonView } from './comparison.js';
+import { byId } from './dom.js';
+import { runForm } from './form.js';
+import { lanesView } from './lanes.js';
+import { onLanguage, startLanguage, t } from './language.js';
+import { locksView } from './locks.js';
+import { nodesView } from './nodes.js';
+import { meeting } from './pairs.js';
+import { resultView } from './result.js';
+import { Run } from './run.js';
+import { stepperView } from './stepper.js';
+import { strategyChooser, strategyText, strategyView } from './strategies.js';
+import { onTheme, startTheme } from './theme.js';
+
+const RENDER_PAUSE = 200;
+
+await startLanguage(byId('language'));
+startTheme(byId('theme'));
+
+try {
+	const [info, strategies] = await Promise.all([api.info(), api.strategies()]);
+	await page(info, strategies);
+}
+catch (problem) {
+	console.error(problem);
+	byId('setup').hidden = true;
+	byId('run').hidden = true;
+	say('app.unreachable');
+}
+
+function say(key, args) {
+	const notice = byId('notice');
+	notice.hidden = !key;
+	notice.textContent = key ? t(key, args) : '';
+}
+
+async function page(info, strategies) {
+	let run = null;
+	let runs = [];
+	let unfollow = () => {};
+	let pending = null;
+
+	const servers = byId('servers');
+	servers.textContent = [info.database, info.redis && `Redis ${info.redis}`, info.zookeeper && `ZooKeeper ${info.zookeeper}`]
+		.filter(Boolean).join(' · ');
+	const chooser = strategyChooser(byId('strategies'), strategies, (id) => about.render(id));
+	const form = runForm(byId('orders'), info.limits);
+	const about = strategyView(byId('strategy'), strategies);
+	const result = resultView(byId('result'), { cancel, open });
+	const chart = chartView(byId('chart'));
+	const nodes = nodesView(byId('nodes'), info, fault);
+	const comparison = comparisonView(byId('comparison'), strategies, showStrategy);
+	const lanes = lanesView(byId('lanes'), showPair);
+	const stepper = stepperView(byId('steps'));
+	const locks = locksView(byId('locks'), api.locks);
+
+	function render() {
+		clearTimeout(pending);
+		pending = null;
+		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })));
+		chart.render(run);
+		nodes.render(run);
+		comparison.render(run);
+		lanes.render(run);
+		byId('start').disabled = Boolean(run && !run.over);
+		document.body.dataset.state = run?.state ?? '';
+	}
+
+	/** Many events come at once: they are drawn together. */
+	function renderSoon() {
+		pending ??= setTimeout(render, RENDER_PAUSE);
+	}
+
+	function titleOf(id) {
+		const strategy = strategies.find((each) => each.id === id);
+		return strategy ? strategyText(strategy, 'title') : t('setup.all');
+	}
+
+	/** Shows a run, and follows it if it is going. */
+	async function watch(answer) {
+		unfollow();
+		run = new Run(answer);
+		stepper.show(null);
+		render();
+		unfollow = api.follow(run.id, {
+			progress: (event) => { run.progress(event); renderSoon(); },
+			order: (event) => { run.order(event.order ?? event); renderSoon(); },
+			fault: (event) => { run.fault(event); renderSoon(); },
+			result: (event) => { run.result(event); renderSoon(); },
+			finished: (event) => finish(run, event.run ?? event)
+		});
+		runs = await api.runs();
+		render();
+	}
+
+	/** All orders are there now, and whether one of them was lost. */
+	async function finish(finished, answer) {
+		finished.take(answer);
+		await complete(finished);
+	}
+
+	async function complete(finished) {
+		const strategy = finished.drawnStrategy;
+		if (strategy) {
+			const [orders, lost] = await Promise.all([
+				finished.fetchesOrders ? api.orders(finished.id, strategy) : [],
+				api.lostUpdate(finished.id, strategy)
+			]);
+			orders.forEach((order) => finished.order(order));
+			const pair = lost ?? meeting(finished.drawnOrders);
+			finished.pair = pair && { ...pair, lost: Boolean(lost) };
+		}
+		if (finished === run) {
+			render();
+		}
+	}
+
+	function showPair() {
+		lanes.zoom(run.pair);
+		stepper.show(run.pair);
+		byId('steps').scrollIntoView({ block: 'nearest' });
+		byId('step-next').focus({ preventScroll: true });
+	}
+
+	async function showStrategy(id) {
+		run.shownStrategy = id;
+		run.pair = null;
+		stepper.show(null);
+		about.render(id);
+		await complete(run);
+	}
+
+	async function open(id) {
+		await watch(await api.run(id));
+	}
+
+	async function cancel() {
+		await attempt(() => api.cancel(run.id));
+	}
+
+	async function fault(what) {
+		return attempt(async () => {
+			await api.fault(run.id, what);
+			return true;
+		});
+	}
+
+	async function attempt(action) {
+		say(null);
+		try {
+			return await action();
+		}
+		catch (problem) {
+			say('error.failed', { detail: problem.message });
+			return null;
+		}
+	}
+
+	byId('setup').addEventListener('submit', async (event) => {
+		event.preventDefault();
+		const error = byId('setup-error');
+		const start = byId('start');
+		form.clear();
+		error.textContent = '';
+		start.disabled = true;
+		try {
+			await watch(await api.start({ strategy: chooser.selected, ...form.values() }));
+			byId('run').scrollIntoView({ block: 'start' });
+		}
+		catch (problem) {
+			start.disabled = false;
+			await refused(problem, error);
+		}
+	});
+
+	async function refused(problem, error) {
+		if (problem.status === 409) {
+			error.textContent = t('error.running');
+			const going = (await api.runs()).find(({ state }) => ['STARTING', 'RUNNING'].includes(state));
+			if (going) {
+				await watch(going);
+			}
+		}
+		else if (problem.errors?.length > 0) {
+			error.textContent = t('error.request');
+			form.refused(problem.errors);
+		}
+		else {
+			error.textContent = t('error.failed', { detail: problem.message });
+		}
+	}
+
+	onLanguage(() => {
+		chooser.render();
+		form.render();
+		about.render(chooser.selected);
+		stepper.render();
+		locks.render();
+		render();
+	});
+	onTheme(render);
+	about.render(chooser.selected);
+	render();
+	runs = await api.runs() ?? [];
+	if (runs.length > 0) {
+		await watch(runs[0]);
+	}
+	document.body.dataset.ready = true;
+}

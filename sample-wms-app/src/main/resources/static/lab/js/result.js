@@ -1,0 +1,102 @@
+// The state of the run, its facts, and the verdict in words.
+
+import { el } from './dom.js';
+import { duration, known, number, t } from './language.js';
+
+const FACTS = ['sold', 'refused', 'stockAfter', 'oversold', 'lostUpdates', 'busy', 'lost', 'failed', 'throughput',
+	'p50Ms', 'p99Ms', 'durationMs'];
+const BAD = ['oversold', 'lostUpdates', 'lost', 'failed'];
+
+/** A verdict in the language that was chosen, or else as the lab says it. */
+export function verdictText({ facts, verdict }) {
+	const key = `verdict.${verdict.code}.text`;
+	return known(key) ? t(key, { ...facts, ...verdict.arguments }) : verdict.text;
+}
+
+/** Which colour a verdict has. */
+export const verdictKind = ({ code }) => ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', NOT_SUPPORTED: 'none' }[code]
+		?? 'wrong');
+
+const MARK = { right: '✓', wrong: '✕', stuck: '‖', none: '–' };
+
+export const factText = (name, value) => value === null || value === undefined ? '–'
+		: name.endsWith('Ms') ? duration(value) : number(value);
+
+export function resultView(section, { cancel, open }) {
+	const title = el('h2', { id: 'result-title' });
+	const state = el('span', { class: 'chip' });
+	const csv = el('a', { class: 'button quiet', download: true, hidden: true });
+	const stop = el('button', { type: 'button', class: 'quiet', onclick: () => cancel(), hidden: true });
+	const earlier = el('select', { hidden: true, onchange: () => open(earlier.value) });
+	const verdict = el('div', { class: 'verdict', role: 'status', 'aria-live': 'polite' });
+	const none = el('p', { class: 'muted' });
+	const facts = el('dl', { class: 'facts' });
+	section.append(el('div', { class: 'head' }, title, state, el('span', { class: 'space' }), earlier, csv, stop), verdict,
+			none, facts);
+	let said = '';
+
+	function render(run, runs) {
+		title.textContent = t('run.title');
+		none.hidden = Boolean(run);
+		none.textContent = t('run.none');
+		renderEarlier(run, runs);
+		if (!run) {
+			return;
+		}
+		state.textContent = t(`state.${run.state}`);
+		state.dataset.state = run.state;
+		stop.hidden = run.over;
+		stop.textContent = t('setup.cancel');
+		csv.hidden = !run.over;
+		csv.textContent = t('run.csv');
+		csv.href = `runs/${run.id}.csv`;
+		renderVerdict(run);
+		renderFacts(run.all && run.over ? null : run.knownFacts);
+	}
+
+	/** Is only written if it is new, as screen readers read it out. */
+	function renderVerdict(run) {
+		const { code, kind, heading, text } = saying(run);
+		if (said !== `${run.id} ${heading} ${text}`) {
+			said = `${run.id} ${heading} ${text}`;
+			verdict.dataset.kind = kind;
+			verdict.dataset.code = code;
+			verdict.replaceChildren(...heading ? [
+				el('span', { class: 'mark', 'aria-hidden': 'true', text: MARK[kind] }),
+				el('div', {}, el('strong', { text: heading }), el('p', { text }))
+			] : []);
+		}
+	}
+
+	function saying(run) {
+		if (run.all && run.over) {
+			const right = run.results.filter(({ verdict: { code } }) => code === 'RIGHT').length;
+			return { code: 'ALL', kind: 'none', heading: t('compare.title'),
+					text: t('compare.summary', { right, count: run.results.length }) };
+		}
+		if (run.state === 'FAILED') {
+			return { code: 'FAILED', kind: 'wrong', heading: t('state.FAILED'), text: run.message ?? '' };
+		}
+		if (run.over && run.verdict && run.facts) {
+			const { code } = run.verdict;
+			return { code, kind: verdictKind(run.verdict), heading: t(`verdict.${code}`), text: verdictText(run) };
+		}
+		return { code: '', kind: '', heading: '', text: '' };
+	}
+
+	function renderFacts(known) {
+		facts.replaceChildren(...FACTS.filter((name) => known?.[name] !== undefined && known[name] !== null)
+			.map((name) => el('div', { class: BAD.includes(name) && known[name] > 0 ? 'bad' : '', 'data-fact': name },
+					el('dt', { text: t(`fact.${name}`) }),
+					el('dd', { text: factText(name, known[name]) }))));
+	}
+
+	function renderEarlier(run, runs) {
+		earlier.hidden = runs.length === 0;
+		earlier.setAttribute('aria-label', t('run.earlier'));
+		earlier.replaceChildren(...runs.map(({ id, title: name }) =>
+			new Option(`${t('run.number', { id })} · ${name}`, id, false, id === run?.id)));
+	}
+
+	return { render };
+}

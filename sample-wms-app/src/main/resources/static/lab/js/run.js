@@ -1,0 +1,90 @@
+// What is known of one run: it grows by the events that the lab sends.
+
+/** More orders than these are not drawn. */
+const FETCHED_ORDERS = 20_000;
+
+export class Run {
+
+	/** The stock that the progress told: {strategy, seconds, stock}. */
+	points = [];
+
+	orders = new Map();
+
+	/** Two orders that are worth a look: {first, second, lost}. */
+	pair = null;
+
+	/** Of "all": whose lanes are shown. */
+	shownStrategy = null;
+
+	constructor(answer) {
+		this.take(answer);
+	}
+
+	/** Takes what the lab says of the run as a whole. */
+	take(answer) {
+		Object.assign(this, answer);
+		this.faults ??= [];
+		this.results ??= [];
+		this.nodes ??= [];
+	}
+
+	progress(progress) {
+		this.state = this.over ? this.state : 'RUNNING';
+		this.points.push({ strategy: progress.strategy, seconds: progress.atMs / 1000, stock: progress.stock });
+		this.live = progress;
+		for (const told of progress.nodes ?? []) {
+			const node = this.nodes.find(({ id }) => id === told.id);
+			node ? Object.assign(node, told) : this.nodes.push(told);
+		}
+	}
+
+	order(order) {
+		this.orders.set(`${order.strategy} ${order.n}`, order);
+	}
+
+	fault(fault) {
+		this.faults.push(fault);
+	}
+
+	result(result) {
+		this.results = [...this.results.filter(({ strategy }) => strategy !== result.strategy), result];
+	}
+
+	get over() {
+		return ['FINISHED', 'FAILED', 'CANCELLED'].includes(this.state);
+	}
+
+	get all() {
+		return this.strategy === 'all';
+	}
+
+	get fetchesOrders() {
+		return this.request.orders <= FETCHED_ORDERS;
+	}
+
+	/** The strategy whose orders are drawn. */
+	get drawnStrategy() {
+		return this.all ? this.shownStrategy ?? this.live?.strategy ?? this.results.at(-1)?.strategy : this.strategy;
+	}
+
+	get drawnOrders() {
+		return this.drawn([...this.orders.values()]);
+	}
+
+	get drawnPoints() {
+		return this.drawn(this.points);
+	}
+
+	drawn(all) {
+		const drawn = this.drawnStrategy;
+		return all.filter(({ strategy }) => strategy === drawn);
+	}
+
+	/** The facts, or as much as is known of them while the run is going. */
+	get knownFacts() {
+		const live = this.live ?? {};
+		return this.over && this.facts ? this.facts
+				: { sold: live.sold, refused: live.refused, stockAfter: live.stock, failed: live.failed };
+	}
+
+}

@@ -1,0 +1,110 @@
+// Goes through the events of two orders, step by step, with what each of them has and
+// what the database says.
+
+import { el } from './dom.js';
+import { duration, t } from './language.js';
+import { loses } from './pairs.js';
+import { stepsOf } from './steps.js';
+import { threadNumber } from './timeline.js';
+
+export function stepperView(section) {
+	const title = el('h2', { id: 'steps-title' });
+	const button = (key, mark, move) => ({ key, element: el('button', { type: 'button', class: 'quiet', id: `step-${key}`, onclick: () => go(move()) },
+			el('span', { 'aria-hidden': 'true', text: mark }), el('span', { class: 'label' })) });
+	const buttons = [
+		button('first', '⇤', () => 0), button('previous', '←', () => step - 1),
+		button('next', '→', () => step + 1), button('last', '⇥', () => steps.length - 1)
+	];
+	const position = el('span', { class: 'muted' });
+	const said = el('p', { class: 'said', role: 'status', 'aria-live': 'polite' });
+	const list = el('div', { class: 'sequence', role: 'table' });
+	const conclusion = el('p', { class: 'conclusion' });
+	const keys = el('small', { class: 'muted' });
+	section.tabIndex = -1;
+	section.append(el('div', { class: 'head' }, title, el('span', { class: 'space' }), position),
+			el('div', { class: 'toolbar' }, ...buttons.map(({ element }) => element), keys), said, list, conclusion);
+	section.addEventListener('keydown', (event) => {
+		const move = { ArrowLeft: step - 1, ArrowUp: step - 1, ArrowRight: step + 1, ArrowDown: step + 1, Home: 0,
+			End: steps.length - 1 }[event.key];
+		if (move !== undefined) {
+			event.preventDefault();
+			go(move);
+		}
+	});
+
+	let pair = null;
+	let steps = [];
+	let step = 0;
+
+	/** Begins with two orders, at the first event. */
+	function show(two) {
+		pair = two;
+		steps = pair ? stepsOf(pair) : [];
+		step = 0;
+		section.hidden = !pair;
+		render();
+	}
+
+	function go(next) {
+		step = Math.max(0, Math.min(steps.length - 1, next));
+		renderStep();
+	}
+
+	function render() {
+		title.textContent = t('steps.title');
+		keys.textContent = t('steps.keys');
+		for (const { key, element } of buttons) {
+			element.setAttribute('aria-label', t(`steps.${key}`));
+			element.lastChild.textContent = t(`steps.${key}`);
+		}
+		if (!pair) {
+			return;
+		}
+		const orders = [pair.first, pair.second];
+		const head = (order) => el('div', { role: 'columnheader', class: 'who', style: `--node: var(--node-${order.node})` },
+				el('b', { text: t('steps.order', { n: order.n }) }),
+				el('small', { text: t('steps.thread', { node: order.node, thread: threadNumber(order.thread) }) }));
+		list.replaceChildren(
+				el('div', { role: 'row', class: 'row top' }, head(orders[0]),
+						el('div', { role: 'columnheader', class: 'stock', text: t('steps.database') }), head(orders[1])),
+				...steps.map(row));
+		conclusion.textContent = loses(pair.first, pair.second)
+				? t('steps.lost', { winner: pair.second.n, loser: pair.first.n, read: pair.second.read, lost: pair.first.wrote, wrote: pair.second.wrote })
+				: t('steps.right', { first: pair.first.n, second: pair.second.n });
+		renderStep();
+	}
+
+	function row(each, index) {
+		const cell = (who) => el('div', { role: 'cell', class: `cell side-${who}` },
+				...['lock', 'transaction'].map((what) => el('i', { class: `${what} ${each.state[who][what] ?? ''}`
+						+ (what === 'transaction' && each.state[who].window ? ' window' : '') })),
+				el('span', { class: `text ${each.kind}`, text: each.who === who ? stepText(each) : '' }));
+		const written = each.kind === 'commit' && [pair.first, pair.second][each.who].wrote !== null;
+		return el('div', { role: 'row', class: 'row', onclick: () => go(index) }, cell(0),
+				el('div', { role: 'cell', class: `stock ${written ? 'changed' : ''}` },
+						el('b', { text: each.stock ?? '–' }),
+						el('small', { text: `+${duration((each.at - steps[0].at) / 1000)}` })),
+				cell(1));
+	}
+
+	function stepText(each) {
+		const blind = ['readAt', 'writeAt'].includes(each.kind) && (each.value === null || each.value === undefined);
+		const outcome = [pair.first, pair.second][each.who].outcome;
+		return t(`steps.${each.kind}${blind ? '.blind' : ''}`, { value: each.value, outcome: t(`outcome.${outcome}`) });
+	}
+
+	function renderStep() {
+		const current = steps[step];
+		position.textContent = t('steps.position', { step: step + 1, steps: steps.length });
+		said.textContent = t('steps.says', { n: [pair.first, pair.second][current.who].n, step: stepText(current) });
+		[...list.children].slice(1).forEach((element, index) => {
+			element.classList.toggle('future', index > step);
+			index === step ? element.setAttribute('aria-current', 'step') : element.removeAttribute('aria-current');
+		});
+		conclusion.classList.toggle('future', step < steps.length - 1);
+		buttons.forEach(({ element }, index) =>
+			element.setAttribute('aria-disabled', step === (index < 2 ? 0 : steps.length - 1)));
+	}
+
+	return { render, show };
+}

@@ -1,0 +1,71 @@
+// The chooser of strategies, and what is said of the chosen one.
+
+import { el } from './dom.js';
+import { highlighted } from './highlight.js';
+import { known, t } from './language.js';
+
+const GROUPS = ['wrong', 'one-node', 'database', 'until-pause', 'holdfast'];
+
+/** What the language says of a strategy, or else what the lab says itself. */
+export function strategyText(strategy, what) {
+	const key = `strategy.${strategy.id}.${what}`;
+	return known(key) ? t(key) : strategy[what];
+}
+
+/** Radio buttons in groups; one group is open at a time. */
+export function strategyChooser(fieldset, strategies, chosen) {
+	let selected = strategies.find(({ id }) => id === 'memory-overwrite')?.id ?? strategies[0].id;
+	const list = el('div', { class: 'strategies' });
+	fieldset.append(list);
+
+	function radio(id, text) {
+		return el('label', { class: 'choice' },
+				el('input', { type: 'radio', name: 'strategy', value: id, checked: id === selected, onchange: () => {
+					selected = id;
+					chosen(id);
+				} }),
+				el('span', { text }));
+	}
+
+	function render() {
+		const open = strategies.find(({ id }) => id === selected)?.group;
+		list.replaceChildren(radio('all', t('setup.all')), ...GROUPS
+			.map((group) => ({ group, members: strategies.filter((strategy) => strategy.group === group) }))
+			.filter(({ members }) => members.length > 0)
+			.map(({ group, members }) => el('details', { name: 'group', open: group === open, 'data-group': group },
+					el('summary', {},
+							el('span', { class: 'dot' }),
+							el('span', { text: t(`group.${group}`) }),
+							el('span', { class: 'count', text: members.length })),
+					...members.map((strategy) => radio(strategy.id, strategyText(strategy, 'title'))))));
+	}
+
+	render();
+	return { render, get selected() { return selected; } };
+}
+
+/** Title, explanation, weakness and code of a strategy. */
+export function strategyView(article, strategies) {
+	let openSource = false;
+
+	function render(id) {
+		const strategy = strategies.find((each) => each.id === id);
+		if (!strategy) {
+			article.replaceChildren(el('h2', { text: t('setup.all') }), el('p', { text: t('setup.all.explanation') }));
+			return;
+		}
+		article.replaceChildren(
+				el('p', { class: 'group', 'data-group': strategy.group },
+						el('span', { class: 'dot' }), t(`group.${strategy.group}`)),
+				el('h2', { text: strategyText(strategy, 'title') }),
+				el('p', { text: strategyText(strategy, 'explanation') }),
+				el('p', { class: 'weakness' },
+						el('b', { text: t('strategy.weakness') }), ' ', strategyText(strategy, 'weakness')),
+				el('details', { class: 'source', open: openSource, ontoggle: (event) => openSource = event.target.open },
+						el('summary', { text: t('strategy.source') }),
+						el('pre', { tabindex: 0, 'aria-label': t('strategy.source'), lang: 'en' },
+								el('code', {}, highlighted(strategy.source)))));
+	}
+
+	return { render };
+}
