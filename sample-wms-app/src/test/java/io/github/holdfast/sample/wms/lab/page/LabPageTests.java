@@ -1,0 +1,301 @@
+package io.github.holdfast.sample.wms.lab.page;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+
+import org.springframework.core.io.ClassPathResource;
+
+import static io.github.holdfast.sample.wms.lab.page.LabPage.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the page does with what the lab says.
+ */
+@EnabledIf(value = "io.github.holdfast.sample.wms.lab.page.Chromium#isInstalled",
+		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+@Timeout(180)
+class LabPageTests {
+
+	private static final int PHONE = 360;
+
+	private static RecordedLab lab;
+
+	private static Chromium chromium;
+
+	private static LabPage page;
+
+	@BeforeAll
+	static void startBrowser() throws IOException {
+		lab = new RecordedLab();
+		chromium = Chromium.start();
+		page = new LabPage(chromium.driver());
+	}
+
+	@AfterAll
+	static void stopBrowser() throws IOException {
+		try (RecordedLab stopped = lab; Chromium closed = chromium) {
+			assertThat(stopped).isNotNull();
+			assertThat(closed).isNotNull();
+		}
+	}
+
+	@BeforeEach
+	void openPage() {
+		lab.reset();
+		chromium.size(1280, 900, 1);
+		chromium.prefer("prefers-color-scheme", "light");
+		page.open(lab.url());
+	}
+
+	@Test
+	void lineMovesWhileTheRunIsGoing() {
+		lab.allow(6);
+		page.choose("memory-overwrite");
+		page.start();
+		page.awaitState("RUNNING");
+		await().until(() -> page.points() > 0);
+		int points = page.points();
+		lab.allow(30);
+		await().until(() -> page.points() > points);
+		assertThat(page.find("#start").isEnabled()).isFalse();
+		lab.proceed();
+		page.awaitState("FINISHED");
+		assertThat(page.find("#start").isEnabled()).isTrue();
+	}
+
+	@Test
+	void verdictOfTheWrongWayIsOversold() {
+		page.run("memory-overwrite");
+		await().until(() -> "OVERSOLD".equals(page.attribute(".verdict", "data-code")));
+		assertThat(page.text(".verdict")).contains("Oversold", "20", "47");
+		assertThat(page.text("[data-fact=oversold].bad")).contains("20");
+		assertThat(page.attribute(".verdict", "aria-live")).isEqualTo("polite");
+	}
+
+	@Test
+	void verdictOfTheRightWayIsRight() {
+		page.run("for-update");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+		assertThat(page.text(".verdict")).contains("40 sold of 40, 0 left over");
+		assertThat(page.all(".facts .bad")).isEmpty();
+		await().untilAsserted(() -> assertThat(page.text("#show-lost")).isEqualTo("Show me two orders that met"));
+	}
+
+	@Test
+	void firstLostUpdateIsZoomedToAndSteppedThrough() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		assertThat(page.all(".lanes .order")).hasSize(60);
+		page.click("#show-lost");
+		assertThat(page.all(".lanes .order")).hasSize(2);
+		await().untilAsserted(() -> assertThat(page.all(".lanes .values text")).extracting(WebElement::getText)
+			.containsExactly("read 40, wrote 39", "read 40, wrote 39"));
+		assertThat(page.text("#steps .head")).contains("1 of ");
+		assertThat(page.attribute("#step-previous", "aria-disabled")).isEqualTo("true");
+		page.click("#step-next");
+		assertThat(page.text("#steps .head")).contains("2 of ");
+		page.press(Keys.END);
+		assertThat(page.attribute("#step-next", "aria-disabled")).isEqualTo("true");
+		assertThat(page.text("#steps .conclusion")).contains("had read 40", "that update is lost");
+		page.press(Keys.ARROW_LEFT);
+		assertThat(page.attribute("#step-next", "aria-disabled")).isEqualTo("false");
+		page.press(Keys.HOME);
+		assertThat(page.text("#steps .said")).endsWith("arrives.");
+		page.click("#whole-run");
+		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSize(60));
+	}
+
+	@Test
+	void allStrategiesAreCompared() {
+		page.run("all");
+		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSizeGreaterThan(1));
+		assertThat(page.text(".comparison [data-strategy=memory-overwrite]")).contains("Oversold");
+		assertThat(page.text(".comparison [data-strategy=for-update]")).contains("Right");
+		page.click(".comparison [data-strategy=for-update] button");
+		await().untilAsserted(() -> assertThat(page.text("#strategy h2")).isEqualTo("SELECT … FOR UPDATE"));
+		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSize(20));
+	}
+
+	@Test
+	void faultsAreDoneToTheNodeThatIsMeant() {
+		lab.allow(6);
+		page.choose("for-update");
+		page.start();
+		await().until(() -> page.isDisplayed("[aria-label='Freeze node 2 for 4 s']"));
+		page.click("[aria-label='Freeze node 2 for 4 s']");
+		await().untilAsserted(
+				() -> assertThat(lab.faults()).containsExactly("{\"kind\":\"FREEZE\",\"node\":2,\"millis\":4000}"));
+		page.click("[aria-label='Kill node 1']");
+		page.click("#restart-redis");
+		await().untilAsserted(() -> assertThat(lab.faults()).hasSize(3));
+		lab.proceed();
+		page.awaitState("FINISHED");
+		assertThat(page.find("[aria-label='Kill node 1']").isEnabled()).isFalse();
+	}
+
+	@Test
+	void whatIsRefusedIsMarked() {
+		page.fill("stock", "-1");
+		page.fill("nodes", "0");
+		page.start();
+		await().untilAsserted(() -> assertThat(page.text("#setup-error")).contains("Look at the marked fields"));
+		assertThat(page.text("#nodes-error")).isEqualTo("From 1 to 4.");
+		assertThat(page.text("#stock-error")).isEqualTo("From 0 to 1,000,000.");
+		assertThat(page.attribute("#field-stock", "aria-invalid")).isEqualTo("true");
+		assertThat(page.attribute("#field-orders", "aria-invalid")).isEqualTo("false");
+		assertThat(page.script("return document.activeElement.name")).isEqualTo("stock");
+		assertThat(page.find("#start").isEnabled()).isTrue();
+	}
+
+	@Test
+	void runThatIsGoingIsShownToWhoComesLate() {
+		lab.allow(8);
+		page.choose("for-update");
+		page.start();
+		page.awaitState("RUNNING");
+		page.reload(lab.url());
+		page.awaitState("RUNNING");
+		await().until(() -> page.points() > 0);
+		lab.proceed();
+		page.awaitState("FINISHED");
+	}
+
+	@Test
+	void locksAreShown() {
+		await().untilAsserted(() -> assertThat(page.all("#locks tbody tr")).hasSize(3));
+		assertThat(page.text("#locks tbody [data-state=HELD]")).contains("stock:LAB", "holds", "Node 1, exec-3");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "zh, zh-CN, 超卖", "ja, ja, 売り越し", "ru, ru, Продано лишнее", "ko, ko, 초과 판매" })
+	void languageIsSwitchedAndRemembered(String code, String tag, String oversold) {
+		page.run("memory-overwrite");
+		page.script("const list = document.getElementById('language'); list.value = arguments[0];"
+				+ "list.dispatchEvent(new Event('change'))", code);
+		await().untilAsserted(() -> assertThat(page.text(".verdict strong")).isEqualTo(oversold));
+		assertThat(page.attribute("html", "lang")).isEqualTo(tag);
+		page.reload(lab.url());
+		assertThat(page.attribute("html", "lang")).isEqualTo(tag);
+		assertThat(page.find("#language").getDomProperty("value")).isEqualTo(code);
+	}
+
+	@Test
+	void themeFollowsTheSystemUntilItIsChosen() {
+		assertThat(ground()).isEqualTo("rgb(244, 242, 236)");
+		chromium.prefer("prefers-color-scheme", "dark");
+		await().untilAsserted(() -> assertThat(ground()).isEqualTo("rgb(14, 19, 21)"));
+		page.click("#theme");
+		assertThat(ground()).isEqualTo("rgb(244, 242, 236)");
+		page.reload(lab.url());
+		assertThat(ground()).isEqualTo("rgb(244, 242, 236)");
+	}
+
+	private static Object ground() {
+		return String.valueOf(page.script("return getComputedStyle(document.body).backgroundColor"));
+	}
+
+	@Test
+	void everythingIsDoneByKeyboardAlone() {
+		page.tabTo("[name=strategy]:checked");
+		page.press(Keys.ARROW_DOWN);
+		page.press(Keys.ARROW_UP);
+		page.tabTo("#field-orders");
+		page.press(Keys.ENTER);
+		page.awaitState("FINISHED");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.tabTo("#show-lost");
+		page.press(Keys.ENTER);
+		assertThat(page.script("return document.activeElement.id")).isEqualTo("step-next");
+		page.press(Keys.ARROW_RIGHT);
+		assertThat(page.text("#steps .head")).contains("2 of ");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "en", "zh", "ja", "ru", "ko" })
+	void nothingIsCutOffOnAPhone(String language) {
+		chromium.size(PHONE, 740, 1);
+		page.remember(Map.of("language", language));
+		page.reload(lab.url());
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo((long) PHONE);
+		assertThat(cutOff()).isEmpty();
+		page.run("all");
+		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSizeGreaterThan(1));
+		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo((long) PHONE);
+		assertThat(cutOff()).isEmpty();
+	}
+
+	/**
+	 * The texts of elements whose content is wider than they are.
+	 */
+	private static List<?> cutOff() {
+		Object texts = page
+			.script("""
+					return [...document.querySelectorAll('button, .button, .chip, label, dt, dd, h1, h2, th, td, p, summary')]
+						.filter((element) => element.checkVisibility() && !element.matches('.unseen')
+						&& element.scrollWidth > element.clientWidth + 1
+							&& element.clientWidth > 0)
+						.map((element) => element.outerHTML)""");
+		return (List<?>) texts;
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "light", "dark" })
+	void textHasEnoughContrast(String theme) throws IOException {
+		page.remember(Map.of("theme", theme));
+		page.reload(lab.url());
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		page.press(Keys.END);
+		page.script("document.querySelector('.source').open = true");
+		assertThat(page.isDisplayed(".source pre")).isTrue();
+		String contrast = new ClassPathResource("lab/contrast.js").getContentAsString(StandardCharsets.UTF_8);
+		assertThat((List<?>) page.script(contrast)).isEmpty();
+	}
+
+	@Test
+	void controlsHaveNames() {
+		page.run("memory-overwrite");
+		assertThat((List<?>) page.script("""
+				return [...document.querySelectorAll('button, select, input, a, [role=img], section')]
+					.filter((element) => element.checkVisibility() && !element.computedName && !element.labels?.length
+						&& !element.getAttribute('aria-label') && !element.getAttribute('aria-labelledby')
+						&& !element.textContent.trim())
+					.map((element) => element.outerHTML)""")).isEmpty();
+	}
+
+	@Test
+	void nothingMovesForWhoDoesNotWantIt() {
+		chromium.prefer("prefers-reduced-motion", "reduce");
+		page.reload(lab.url());
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		String before = page.attribute(".drawing svg g:nth-of-type(2)", "transform");
+		page.click("#whole-run");
+		String whole = page.attribute(".drawing svg g:nth-of-type(2)", "transform");
+		assertThat(whole).isNotNull().isNotEqualTo(before);
+		assertThat(page
+			.script("return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => "
+					+ "resolve(document.querySelector('.drawing svg g:nth-of-type(2)').getAttribute('transform')))))"))
+			.isEqualTo(whole);
+	}
+
+}
