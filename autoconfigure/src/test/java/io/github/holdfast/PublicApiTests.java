@@ -16,11 +16,21 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
 
 import io.github.holdfast.autoconfigure.HoldfastDataSource;
+import io.github.holdfast.event.LockAcquiredEvent;
+import io.github.holdfast.event.LockEvent;
+import io.github.holdfast.event.LockLostEvent;
+import io.github.holdfast.event.LockNotAcquiredEvent;
+import io.github.holdfast.event.LockReleasedEvent;
+import io.github.holdfast.event.LockStoreFailedEvent;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.observation.DefaultLockObservationConvention;
+import io.github.holdfast.observation.LockObservationContext;
+import io.github.holdfast.observation.LockObservationConvention;
+import io.github.holdfast.observation.LockObservationDocumentation;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.testsupport.PublicApi;
@@ -38,7 +48,10 @@ class PublicApiTests {
 	/** Beside the root package. */
 	private static final List<Class<?>> OTHERS = List.of(HoldfastDataSource.class, LockConfigurationException.class,
 			Fence.class, RowFence.class, FenceTable.class, FencedLockBackend.class, HandoverLockBackend.class,
-			OptimisticLockBackend.class);
+			OptimisticLockBackend.class, LockEvent.class, LockAcquiredEvent.class, LockNotAcquiredEvent.class,
+			LockReleasedEvent.class, LockLostEvent.class, LockStoreFailedEvent.class, LockObservationContext.class,
+			LockObservationConvention.class, DefaultLockObservationConvention.class,
+			LockObservationDocumentation.class);
 
 	@Test
 	void apiIsTheRecordedOne() throws Exception {

@@ -1,20 +1,27 @@
 package io.github.holdfast.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.holdfast.event.LockEventPublisher;
 import io.github.holdfast.observation.LockMeters;
+import io.github.holdfast.observation.LockObservationConvention;
+import io.github.holdfast.observation.LockSpans;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
- * Auto-configuration} for the meters and spans of locks.
+ * Auto-configuration} for what is to be seen of locks: meters, spans and events.
  *
  * @since 0.2.0
  */
@@ -25,6 +32,12 @@ import io.github.holdfast.observation.LockMeters;
 @ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
 public final class LockObservationAutoConfiguration {
 
+	@Bean
+	@ConditionalOnMissingBean
+	LockEventPublisher holdfastLockEventPublisher(ApplicationContext context) {
+		return new LockEventPublisher(context);
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(MeterRegistry.class)
 	@ConditionalOnBean(MeterRegistry.class)
@@ -34,6 +47,21 @@ public final class LockObservationAutoConfiguration {
 		@ConditionalOnMissingBean
 		LockMeters holdfastLockMeters(MeterRegistry registry) {
 			return new LockMeters(registry);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	@ConditionalOnBean(ObservationRegistry.class)
+	@Conditional(LockSpanCondition.class)
+	static class SpansConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockSpans holdfastLockSpans(ObservationRegistry registry,
+				ObjectProvider<LockObservationConvention> convention) {
+			return new LockSpans(registry, convention::getIfAvailable);
 		}
 
 	}

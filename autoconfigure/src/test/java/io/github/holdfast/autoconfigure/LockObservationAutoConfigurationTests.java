@@ -8,6 +8,10 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.ObservationTextPublisher;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -21,6 +25,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.observation.LockMeters;
+import io.github.holdfast.observation.LockObservationConvention;
+import io.github.holdfast.observation.LockSpans;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -136,10 +142,54 @@ class LockObservationAutoConfigurationTests {
 	}
 
 	@Test
+	void callsAreObservedWhereSomebodyWantsSpans() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.application.withBean(ObservationRegistry.class, () -> observations)
+			.withBean(ObservationTextPublisher.class)
+			.run((context) -> {
+				context.getBean(LockTemplate.class).withName("stock").run("A", () -> {
+				});
+				TestObservationRegistryAssert.assertThat(observations)
+					.hasObservationWithNameEqualTo("holdfast.lock.hold")
+					.that()
+					.hasLowCardinalityKeyValue("lock.name", "stock");
+			});
+	}
+
+	@Test
+	void observationsThatWouldOnlyBecomeMetersAreNotMade() {
+		this.application.withBean(ObservationRegistry.class, ObservationRegistry::create)
+			.run((context) -> assertThat(context).hasSingleBean(LockMeters.class).doesNotHaveBean(LockSpans.class));
+	}
+
+	@Test
+	void spansSayWhatTheConventionOfTheApplicationSays() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.application.withBean(ObservationRegistry.class, () -> observations)
+			.withBean(ObservationTextPublisher.class)
+			.withBean(LockObservationConvention.class, TeamConvention::new)
+			.run((context) -> {
+				context.getBean(LockTemplate.class).withName("stock").run("A", () -> {
+				});
+				TestObservationRegistryAssert.assertThat(observations)
+					.hasNumberOfObservationsWithNameEqualTo("team.lock", 2);
+			});
+	}
+
+	@Test
 	void metersOfTheApplicationAreUsedInstead() {
 		LockMeters own = new LockMeters(new SimpleMeterRegistry());
 		this.application.withBean("own", LockMeters.class, () -> own)
 			.run((context) -> assertThat(context.getBean(LockMeters.class)).isSameAs(own));
+	}
+
+	private static final class TeamConvention implements LockObservationConvention {
+
+		@Override
+		public String getName() {
+			return "team.lock";
+		}
+
 	}
 
 }
