@@ -70,7 +70,21 @@ public final class LockTemplate implements AutoCloseable {
 	 * @param listeners supplies the listeners, at the first acquisition
 	 */
 	public LockTemplate(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
-		this(new LockEngine(backend, listeners), (name) -> null, LockSpec.DEFAULT);
+		this(backend, (name) -> null, listeners);
+	}
+
+	/**
+	 * Create a template whose locks are kept by several backends, depending on their
+	 * names. Calls under one name do not see the locks of another backend as their own.
+	 * @param backend supplies the backend, at the first acquisition
+	 * @param others gives the backend of the locks of one name, or {@code null} for that
+	 * of all others; is asked with each acquisition, and answers for a name always the
+	 * same
+	 * @param listeners supplies the listeners, at the first acquisition
+	 */
+	public LockTemplate(Supplier<LockBackend> backend, Function<String, @Nullable LockBackend> others,
+			Supplier<List<LockListener>> listeners) {
+		this(new LockEngine(backend, others, listeners), (name) -> null, LockSpec.DEFAULT);
 	}
 
 	/**

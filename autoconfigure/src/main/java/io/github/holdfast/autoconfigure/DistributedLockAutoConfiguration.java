@@ -82,11 +82,12 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardPostProcessor commitGuardPostProcessor(ObjectProvider<LockProperties> properties,
-			ObjectProvider<Fence> fence, ObjectProvider<LockBackend> backend) {
+			ObjectProvider<Fence> fence, ObjectProvider<LockBackend> backend, ObjectProvider<NamedBackends> named) {
 		CommitGuardPostProcessor processor = new CommitGuardPostProcessor(
 				() -> properties.getObject().effectiveCommitGuard(fence.getIfAvailable() != null),
 				fence::getIfAvailable);
 		processor.setBackend(backend::getIfAvailable);
+		processor.setOthers(named::getObject);
 		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
 		return processor;
 	}

@@ -33,6 +33,8 @@ import org.springframework.util.StringUtils;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.FenceClaimRule;
 
@@ -49,6 +51,11 @@ import io.github.holdfast.transaction.FenceClaimRule;
 @EnableConfigurationProperties(LockProperties.Fence.class)
 @Import(LockDataSource.class)
 class FenceConfiguration {
+
+	private static final String LEVEL = "holdfast.commit-guard";
+
+	private static final List<String> NOT_SQL = List.of("org.springframework.amqp.", "org.springframework.data.",
+			"org.springframework.jms.", "org.springframework.kafka.");
 
 	@Bean
 	FenceTable lockFenceTable(LockDataSource dataSource, LockProperties.Fence fence,
@@ -68,8 +75,8 @@ class FenceConfiguration {
 	}
 
 	@Bean
-	FenceClaimRule lockFenceClaimRule() {
-		return new FenceClaimRule();
+	FenceClaimRule lockFenceClaimRule(ObjectProvider<Fence> fence, ObjectProvider<NamedBackends> named) {
+		return claimRule(fence, named);
 	}
 
 	@Bean
@@ -85,12 +92,50 @@ class FenceConfiguration {
 		return TableCheck.Table.FENCE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
 	}
 
+	/**
+	 * The rows of the table can be claimed, others cannot.
+	 */
+	static FenceClaimRule claimRule(ObjectProvider<Fence> fence, ObjectProvider<NamedBackends> named) {
+		return new FenceClaimRule((backend) -> {
+			BackendGuards.Guard guard = named.getObject().of(backend);
+			Fence checked = (guard != null) ? guard.fence() : fence.getIfAvailable();
+			return checked != null && checked.claims() != null;
+		});
+	}
+
+	static LockConfigurationException noFence() {
+		return new LockConfigurationException(
+				"The level 'fence' of 'holdfast.commit-guard' needs a table in the business database, "
+						+ "but there is no support for databases on the class path.",
+				"Add 'spring-boot-starter-jdbc' or another starter with a DataSource, "
+						+ "or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
+	}
+
+	/**
+	 * Whether transactions can be checked, and are to be.
+	 */
+	static ConditionOutcome fenceOutcome(ConditionContext context, ConditionMessage.Builder message) {
+		String level = context.getEnvironment().getProperty(LEVEL);
+		if (StringUtils.hasText(level)) {
+			return new ConditionOutcome(CommitGuardLevel.FENCE.name().equalsIgnoreCase(level),
+					message.foundExactly(LEVEL + "=" + level));
+		}
+		ListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
+		boolean transactions = names(beans, PlatformTransactionManager.class).anyMatch((name) -> isSql(beans, name));
+		return new ConditionOutcome(transactions && names(beans, DataSource.class).findAny().isPresent(),
+				message.because(transactions ? "there are transactions" : "there are no transactions"));
+	}
+
+	private static Stream<String> names(ListableBeanFactory beans, Class<?> type) {
+		return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
+	}
+
+	private static boolean isSql(ListableBeanFactory beans, String manager) {
+		Class<?> type = beans.getType(manager, false);
+		return type == null || NOT_SQL.stream().noneMatch(type.getName()::startsWith);
+	}
+
 	static class OnFenceCondition extends SpringBootCondition implements ConfigurationCondition {
-
-		private static final String LEVEL = "holdfast.commit-guard";
-
-		private static final List<String> NOT_SQL = List.of("org.springframework.amqp.", "org.springframework.data.",
-				"org.springframework.jms.", "org.springframework.kafka.");
 
 		@Override
 		public ConfigurationPhase getConfigurationPhase() {
@@ -100,29 +145,12 @@ class FenceConfiguration {
 		@Override
 		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
 			ConditionMessage.Builder message = ConditionMessage.forCondition("Fence");
-			String level = context.getEnvironment().getProperty(LEVEL);
-			if (StringUtils.hasText(level)) {
-				return new ConditionOutcome(CommitGuardLevel.FENCE.name().equalsIgnoreCase(level),
-						message.foundExactly(LEVEL + "=" + level));
-			}
-			if (LockBackendType.LOCAL.propertyValue()
-				.equalsIgnoreCase(context.getEnvironment().getProperty("holdfast.backend"))) {
-				return ConditionOutcome.noMatch(message.because("local locks are not lost while their process lives"));
-			}
-			ListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
-			boolean transactions = names(beans, PlatformTransactionManager.class)
-				.anyMatch((name) -> isSql(beans, name));
-			return new ConditionOutcome(transactions && names(beans, DataSource.class).findAny().isPresent(),
-					message.because(transactions ? "there are transactions" : "there are no transactions"));
-		}
-
-		private static Stream<String> names(ListableBeanFactory beans, Class<?> type) {
-			return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
-		}
-
-		private static boolean isSql(ListableBeanFactory beans, String manager) {
-			Class<?> type = beans.getType(manager, false);
-			return type == null || NOT_SQL.stream().noneMatch(type.getName()::startsWith);
+			boolean local = !StringUtils.hasText(context.getEnvironment().getProperty(LEVEL))
+					&& LockBackendType.LOCAL.propertyValue()
+						.equalsIgnoreCase(context.getEnvironment().getProperty("holdfast.backend"));
+			return local
+					? ConditionOutcome.noMatch(message.because("local locks are not lost while their process lives"))
+					: fenceOutcome(context, message);
 		}
 
 	}

@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
@@ -58,7 +59,7 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Conditional(OnLockSchemaCondition.class)
 	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, LockProperties.Jdbc jdbc) {
 		return TableCheck.Table.LOCK.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), jdbc));
@@ -82,7 +83,7 @@ class JdbcLockConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(Fence.class)
+		@ConditionalOnMissingBean(value = Fence.class, search = SearchStrategy.CURRENT)
 		RowFence lockFence(LockDataSource dataSource) {
 			return JdbcLockBackend.fence(dataSource);
 		}

@@ -10,7 +10,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.fence.Fence;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**
  * A store that could keep the locks of this application. When the application closes, the
@@ -39,12 +46,32 @@ final class LockBackendCandidate implements AutoCloseable {
 	}
 
 	/**
-	 * Create the backend.
+	 * Create the backend, with its fence and its queue around it.
+	 * @param table the rows by which commits are checked, or {@code null} if they are
+	 * elsewhere or there are none
+	 * @param fence checks commits, or {@code null}
+	 * @param handover the limits of the queue
+	 * @param properties the wanted level, and the locks that are not handed over
 	 */
-	LockBackend open() {
-		LockBackend opened = this.backend.get();
-		this.opened = opened;
-		return opened;
+	LockBackend open(@Nullable FenceTable table, @Nullable Fence fence, LockProperties.Handover handover,
+			LockProperties properties) {
+		LockBackend store = this.backend.get();
+		this.opened = store;
+		LockBackend fenced = (table != null) ? new FencedLockBackend(store, table) : store;
+		LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
+				: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
+						handover.queueLimits());
+		return optimistic(queued, fence, properties.getCommitGuard());
+	}
+
+	/**
+	 * At the other levels exclusive holders are not kept out by the fence row, which the
+	 * locks of sessions do not even have.
+	 */
+	private static LockBackend optimistic(LockBackend backend, @Nullable Fence fence,
+			@Nullable CommitGuardLevel level) {
+		return (fence instanceof RowFence rows && (level == null || level == CommitGuardLevel.FENCE))
+				? new OptimisticLockBackend(backend, rows) : backend;
 	}
 
 	@Override

@@ -5,6 +5,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.LockBackend.Capability;
 
 /**
@@ -45,6 +47,18 @@ public enum LockBackendType {
 		this.capabilities = Set.of(capabilities);
 	}
 
+	/**
+	 * The store of a name.
+	 * @return {@code null} if there is none
+	 */
+	static @Nullable LockBackendType of(String name) {
+		return Arrays.stream(values()).filter((type) -> type.propertyValue().equals(name)).findFirst().orElse(null);
+	}
+
+	static String names() {
+		return Arrays.stream(values()).map(LockBackendType::propertyValue).collect(Collectors.joining(", "));
+	}
+
 	String requirement() {
 		return this.requirement;
 	}
@@ -78,7 +92,8 @@ public enum LockBackendType {
 			.collect(Collectors.joining(", "));
 		String removal = "remove 'mode' and 'fair' from the annotation.";
 		return offering.isEmpty() ? "No backend offers " + asked + ": " + removal
-				: "Set 'holdfast.backend' to one that offers " + asked + " (" + offering + "), or " + removal;
+				: "Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers " + asked + " ("
+						+ offering + "), or " + removal;
 	}
 
 }

@@ -7,15 +7,15 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
- * The DataSource of the lock table or the fence table: the one that is marked for it, or
- * the only or primary one. Looked for once, as each commit asks for it.
+ * The DataSource of the lock table or the fence table: the one that is named for it, or
+ * marked, or the only or primary one. Looked for once, as each commit asks for it.
  */
 final class LockDataSource implements Supplier<DataSource> {
 
@@ -23,12 +23,12 @@ final class LockDataSource implements Supplier<DataSource> {
 
 	private final ObjectProvider<DataSource> all;
 
-	private final ListableBeanFactory beanFactory;
+	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final Supplier<DataSource> dataSource = SingletonSupplier.of(this::find);
 
 	LockDataSource(@HoldfastDataSource ObjectProvider<DataSource> marked, ObjectProvider<DataSource> all,
-			ListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory) {
 		this.marked = marked;
 		this.all = all;
 		this.beanFactory = beanFactory;
@@ -45,6 +45,9 @@ final class LockDataSource implements Supplier<DataSource> {
 	}
 
 	private DataSource find() {
+		if (this.beanFactory.containsLocalBean(NamedConnection.BEAN_NAME)) {
+			return this.beanFactory.getBean(NamedConnection.BEAN_NAME, DataSource.class);
+		}
 		List<DataSource> marked = this.marked.stream().toList();
 		if (marked.size() > 1) {
 			throw new LockConfigurationException("Several DataSource beans are marked with @HoldfastDataSource.",

@@ -94,7 +94,7 @@ class LockOverridesCheck implements SmartInitializingSingleton {
 	private static void refuseUnknown(ConfigurationProperty property, Set<String> names) {
 		String lock = property.getName().getElement(PREFIX.getNumberOfElements(), Form.ORIGINAL);
 		throw new LockConfigurationException("The property '" + property.getName() + "' is unknown.",
-				"Below the name of a lock there are 'enabled', 'wait-time', 'lease-time', 'max-hold-time', "
+				"Below the name of a lock there are 'enabled', 'backend', 'wait-time', 'lease-time', 'max-hold-time', "
 						+ "'min-hold-time' and 'handover'." + hint(lock, names));
 	}
 

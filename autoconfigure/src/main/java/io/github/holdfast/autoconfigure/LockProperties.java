@@ -91,6 +91,13 @@ public class LockProperties {
 	private int order = DistributedLockAdvisor.DEFAULT_ORDER;
 
 	/**
+	 * Backends beside the default one, by the names that locks refer to. Below each name
+	 * there are also the properties of its store, of its handover and of its fence; those
+	 * that are not set there are the ones of the default backend.
+	 */
+	private final Map<String, Backend> backends = new LinkedHashMap<>();
+
+	/**
 	 * Overrides for the locks of one name, which win over annotations and code. Each name
 	 * must be that of a lock.
 	 */
@@ -188,6 +195,10 @@ public class LockProperties {
 		this.order = order;
 	}
 
+	public Map<String, Backend> getBackends() {
+		return this.backends;
+	}
+
 	public Map<String, Lock> getLocks() {
 		return this.locks;
 	}
@@ -201,9 +212,51 @@ public class LockProperties {
 	}
 
 	/**
+	 * A backend beside the default one.
+	 */
+	public static class Backend {
+
+		/**
+		 * Store that keeps the locks. By default, the one that the backend is named for.
+		 */
+		private @Nullable LockBackendType type;
+
+		/**
+		 * Name of the bean that connects to the store: a DataSource, a
+		 * RedisConnectionFactory, a RedissonClient, a Client of etcd or a
+		 * CuratorFramework. By default, the only or primary one. Locks in a DataSource
+		 * that is named here are checked at commits by the fence table.
+		 */
+		private @Nullable String connection;
+
+		public @Nullable LockBackendType getType() {
+			return this.type;
+		}
+
+		public void setType(@Nullable LockBackendType type) {
+			this.type = type;
+		}
+
+		public @Nullable String getConnection() {
+			return this.connection;
+		}
+
+		public void setConnection(@Nullable String connection) {
+			this.connection = connection;
+		}
+
+	}
+
+	/**
 	 * Overrides for the locks of one name.
 	 */
 	public static class Lock {
+
+		/**
+		 * Backend that keeps these locks: one of 'holdfast.backends', or a store. By
+		 * default, that of all locks.
+		 */
+		private @Nullable String backend;
 
 		/**
 		 * Whether to take these locks. When disabled their methods run without.
@@ -234,6 +287,14 @@ public class LockProperties {
 		 * Whether these locks may be handed over among the threads of one JVM.
 		 */
 		private boolean handover = true;
+
+		public @Nullable String getBackend() {
+			return this.backend;
+		}
+
+		public void setBackend(@Nullable String backend) {
+			this.backend = backend;
+		}
 
 		public boolean isEnabled() {
 			return this.enabled;

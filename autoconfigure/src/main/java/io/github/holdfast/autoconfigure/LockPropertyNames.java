@@ -5,6 +5,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The names of all properties of this library, to tell a name that is none from those
@@ -17,7 +20,15 @@ final class LockPropertyNames {
 	/** Below it are names of locks. */
 	static final String LOCKS = "holdfast.locks";
 
-	static final List<String> ALL = List.of("holdfast.backend", "holdfast.commit-guard", "holdfast.enabled",
+	/** Below it are names of backends. */
+	static final String BACKENDS = "holdfast.backends";
+
+	/** The properties that each backend has for itself. */
+	private static final Predicate<String> OF_EACH_BACKEND = Pattern
+		.compile("holdfast\\.((etcd|handover|jdbc|redis|zookeeper)\\..*|fence\\.source)")
+		.asMatchPredicate();
+
+	static final List<String> ALL = List.of("holdfast.backend", BACKENDS, "holdfast.commit-guard", "holdfast.enabled",
 			"holdfast.etcd.endpoints", "holdfast.etcd.namespace", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle",
 			"holdfast.etcd.username", "holdfast.fence.continue-on-error", "holdfast.fence.initialize-schema",
 			"holdfast.fence.platform", "holdfast.fence.schema", "holdfast.fence.source", "holdfast.handover.max-time",
@@ -40,8 +51,25 @@ final class LockPropertyNames {
 	 */
 	static boolean isKnown(String name) {
 		String written = uniform(name);
-		return written.startsWith(LOCKS + ".")
+		return written.startsWith(LOCKS + ".") || isOfBackend(written)
 				|| ALL.stream().map(LockPropertyNames::uniform).anyMatch((known) -> known.equals(written));
+	}
+
+	/**
+	 * Whether a name is that of a property below the name of a backend.
+	 */
+	private static boolean isOfBackend(String written) {
+		String[] parts = written.split("\\.", 4);
+		return parts.length == 4 && written.startsWith(BACKENDS + ".")
+				&& ofBackends().anyMatch((known) -> uniform(known).equals(parts[3]));
+	}
+
+	/**
+	 * What can be below the name of a backend.
+	 */
+	private static Stream<String> ofBackends() {
+		return Stream.concat(Stream.of("connection", "type"),
+				ALL.stream().filter(OF_EACH_BACKEND).map((name) -> name.substring(PREFIX.length())));
 	}
 
 	/**
@@ -58,9 +86,11 @@ final class LockPropertyNames {
 	 */
 	static boolean isKnownVariable(String variable) {
 		String written = variable.toUpperCase(Locale.ROOT).replaceFirst("(_\\d+)+_?$", "").replace("_", "");
-		return written.startsWith(LOCKS.toUpperCase(Locale.ROOT).replace(".", "")) || ALL.stream()
-			.map(LockPropertyNames::variable)
-			.anyMatch((known) -> known.replace("_", "").equals(written));
+		return written.startsWith(LOCKS.toUpperCase(Locale.ROOT).replace(".", ""))
+				|| written.startsWith(BACKENDS.toUpperCase(Locale.ROOT).replace(".", ""))
+				|| ALL.stream()
+					.map(LockPropertyNames::variable)
+					.anyMatch((known) -> known.replace("_", "").equals(written));
 	}
 
 	/**
@@ -77,8 +107,15 @@ final class LockPropertyNames {
 	static String nearest(String name) {
 		String written = uniform(name);
 		Map<String, Integer> distances = new TreeMap<>();
+		String[] parts = name.split("\\.", 4);
+		if (parts.length == 4 && written.startsWith(BACKENDS + ".")) {
+			ofBackends().forEach((known) -> distances.put(BACKENDS + "." + parts[2] + "." + known,
+					distance(uniform(parts[3]), uniform(known))));
+			return nearest(distances);
+		}
 		ALL.forEach((known) -> distances.put(known, distance(written, uniform(known))));
-		distances.put(LOCKS, edits(written.replaceFirst("^([^.]*\\.[^.]*)\\..*", "$1"), LOCKS));
+		String group = written.replaceFirst("^([^.]*\\.[^.]*)\\..*", "$1");
+		List.of(BACKENDS, LOCKS).forEach((names) -> distances.put(names, edits(group, names)));
 		return nearest(distances);
 	}
 

@@ -26,7 +26,7 @@ import io.github.holdfast.LockTemplate;
 class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
 	/** After the web server, which stops at {@code DEFAULT_PHASE - 2048}. */
-	private static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072;
+	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072;
 
 	private final ApplicationContext context;
 

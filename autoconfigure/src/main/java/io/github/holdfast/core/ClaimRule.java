@@ -1,9 +1,21 @@
 package io.github.holdfast.core;
 
+import io.github.holdfast.LockBackend;
+
 /**
  * The rule by which the transaction that a body consists of claims its locks.
  */
 public interface ClaimRule extends LockRule {
+
+	/**
+	 * Whether the locks of a backend have rows that a transaction can claim. Default:
+	 * yes.
+	 * @param backend the backend
+	 * @return {@code false} if they are written when they are granted, or have none
+	 */
+	default boolean isFor(LockBackend backend) {
+		return true;
+	}
 
 	/**
 	 * Called right after that transaction has begun, before anything is done in it:

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.annotation.Propagation;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockRequest;
 
@@ -25,6 +26,12 @@ public interface HeldLock extends LockContext {
 	 * @return {@code false} once its end has begun, on whatever thread
 	 */
 	boolean isHeld();
+
+	/**
+	 * The backend that has granted all leases of this lock.
+	 * @return the backend
+	 */
+	LockBackend backend();
 
 	/**
 	 * The locks that have acquired the keys of this one: itself, unless it needed no new

@@ -33,6 +33,8 @@ final class LockAcquisition {
 
 	private final LockBackend backend;
 
+	private final KnownBackend known;
+
 	private final LockSpec spec;
 
 	private final List<String> keys;
@@ -57,16 +59,17 @@ final class LockAcquisition {
 	 * @param mayClaim whether the body's transaction may claim the locks
 	 * @param start when the wait time has begun
 	 */
-	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, boolean mayClaim,
+	LockAcquisition(LockEngine engine, KnownBackend known, LockSpec spec, Collection<String> keys, boolean mayClaim,
 			long start) {
 		this.engine = engine;
-		this.backend = backend;
+		this.backend = known.backend();
+		this.known = known;
 		this.spec = spec;
 		this.start = start;
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.renewal = engine.renewal().call(backend);
+		this.renewal = engine.renewal().call(this.backend);
 		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE,
 				engine.cleanUps());
 	}
@@ -200,7 +203,7 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), this.engine.nextOwner(), LockOwner.holder(),
+		return this.spec.request(key, remainingWait(), this.known.nextOwner(), LockOwner.holder(),
 				this.commits.claims());
 	}
 

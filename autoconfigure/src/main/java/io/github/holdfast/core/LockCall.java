@@ -168,6 +168,11 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	@Override
+	public LockBackend backend() {
+		return this.backend;
+	}
+
+	@Override
 	public boolean isHeld() {
 		return this.state.get().isHeld();
 	}

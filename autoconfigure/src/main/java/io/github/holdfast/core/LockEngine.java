@@ -3,9 +3,12 @@ package io.github.holdfast.core;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -18,20 +21,20 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 
 /**
- * What all locks of a {@link io.github.holdfast.LockTemplate} share: the backend, the
+ * What all locks of a {@link io.github.holdfast.LockTemplate} share: the backends, the
  * renewal, and the way to an orderly end.
  */
 public final class LockEngine implements AutoCloseable {
 
-	private final Supplier<LockBackend> backend;
+	private final Supplier<KnownBackend> backend;
+
+	private final Function<String, @Nullable LockBackend> others;
+
+	private final Map<LockBackend, KnownBackend> known = new ConcurrentHashMap<>();
 
 	private final Supplier<List<LockListener>> listeners;
 
 	private final Supplier<List<LockRule>> rules;
-
-	private final Supplier<Boolean> canClaim;
-
-	private final Supplier<Boolean> inThisJvm;
 
 	private final LockRenewal renewal = new LockRenewal();
 
@@ -50,18 +53,35 @@ public final class LockEngine implements AutoCloseable {
 	/**
 	 * Create an engine.
 	 * @param backend supplies the backend, at the first call
+	 * @param others gives the backend of the locks of one name, or {@code null} for that
+	 * of all others; is asked at each call
 	 * @param listeners supplies the listeners and rules, at the first call
 	 */
-	public LockEngine(Supplier<LockBackend> backend, Supplier<List<LockListener>> listeners) {
-		this.backend = SingletonSupplier.of(backend);
+	public LockEngine(Supplier<LockBackend> backend, Function<String, @Nullable LockBackend> others,
+			Supplier<List<LockListener>> listeners) {
+		this.backend = SingletonSupplier.of(() -> know(backend.get()));
+		this.others = others;
 		Supplier<List<LockListener>> all = SingletonSupplier.of(listeners);
 		this.listeners = SingletonSupplier
 			.of(() -> all.get().stream().filter((listener) -> !(listener instanceof LockRule)).toList());
 		this.rules = SingletonSupplier
 			.of(() -> all.get().stream().filter(LockRule.class::isInstance).map(LockRule.class::cast).toList());
-		this.canClaim = SingletonSupplier.of(() -> this.rules.get().stream().anyMatch(ClaimRule.class::isInstance));
-		this.inThisJvm = SingletonSupplier
-			.of(() -> this.backend.get().capabilities().contains(LockBackend.Capability.IN_PROCESS));
+	}
+
+	private KnownBackend know(LockBackend backend) {
+		return KnownBackend.of(backend, this.rules.get());
+	}
+
+	/**
+	 * The backend that keeps the locks of a name.
+	 */
+	private KnownBackend backend(LockSpec spec) {
+		LockBackend other = this.others.apply(spec.name());
+		if (other == null) {
+			return this.backend.get();
+		}
+		KnownBackend known = this.known.get(other);
+		return (known != null) ? known : this.known.computeIfAbsent(other, this::know);
 	}
 
 	/**
@@ -82,7 +102,7 @@ public final class LockEngine implements AutoCloseable {
 			return new OptimisticCall(this, spec, keys).run(body);
 		}
 		BodyTransaction transaction = spec.body().transaction();
-		if (transaction != null && !this.canClaim.get()) {
+		if (transaction != null && !backend(spec).canClaim()) {
 			transaction.neverClaims();
 		}
 		long start = System.nanoTime();
@@ -120,7 +140,7 @@ public final class LockEngine implements AutoCloseable {
 
 	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
 		checkSupported(spec);
-		return new LockAcquisition(this, this.backend.get(), spec, keys, mayClaim, start).run();
+		return new LockAcquisition(this, backend(spec), spec, keys, mayClaim, start).run();
 	}
 
 	/**
@@ -130,7 +150,7 @@ public final class LockEngine implements AutoCloseable {
 	 * @throws IllegalArgumentException if nobody could
 	 */
 	public void checkSupported(LockSpec spec) {
-		LockCapabilities.check(this.backend.get(), spec);
+		LockCapabilities.check(backend(spec).backend(), spec);
 	}
 
 	List<LockListener> listeners() {
@@ -187,10 +207,6 @@ public final class LockEngine implements AutoCloseable {
 
 	LockRenewal renewal() {
 		return this.renewal;
-	}
-
-	String nextOwner() {
-		return this.inThisJvm.get() ? LockOwner.nextLocal() : LockOwner.next();
 	}
 
 	CleanUps cleanUps() {

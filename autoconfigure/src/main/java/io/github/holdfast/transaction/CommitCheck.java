@@ -16,6 +16,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.optimistic.VersionLease;
 
@@ -74,20 +75,20 @@ final class CommitCheck {
 
 	private LockLostException lost(HeldLock lock, int index) {
 		String key = lock.keys().get(index);
-		FenceClaims claims = this.manager.claims();
+		FenceClaims claims = this.manager.locksOf(lock).claims();
 		if (claims != null && claims.lost(lock.leases().get(index))) {
 			// Another transaction than the one that has claimed it, if any
 			lock.bodyNotAlone();
 		}
 		lock.lost(key);
-		return refused(key, this.manager.lossDetail(checkedBy(lock)));
+		return refused(key, this.manager.locksOf(lock).lossDetail(checkedBy(lock)));
 	}
 
 	/**
 	 * Shared holders have no row that could tell.
 	 */
 	private CommitGuardLevel checkedBy(HeldLock lock) {
-		CommitGuardLevel level = this.manager.guarding();
+		CommitGuardLevel level = this.manager.locksOf(lock).guarding();
 		boolean withoutRow = level == CommitGuardLevel.FENCE && lock.mode() == LockRequest.Mode.SHARED;
 		return withoutRow ? CommitGuardLevel.LEASE : level;
 	}
@@ -103,7 +104,7 @@ final class CommitCheck {
 	void noteGuarded() {
 		for (HeldLock lock : this.locks) {
 			boolean guarded = (lock.mode() == LockRequest.Mode.OPTIMISTIC)
-					? this.manager.guarding() == CommitGuardLevel.FENCE
+					? this.manager.locksOf(lock).guarding() == CommitGuardLevel.FENCE
 					: this.manager.isSql() && !this.transaction.isReadOnly();
 			if (guarded) {
 				lock.guarded(this.transaction);
@@ -113,14 +114,15 @@ final class CommitCheck {
 
 	private boolean isHeld(HeldLock lock, int index) {
 		LockLease lease = lock.leases().get(index);
-		return switch (this.manager.guarding()) {
+		GuardedLocks guarded = this.manager.locksOf(lock);
+		return switch (guarded.guarding()) {
 			case LEASE -> lease.isValid();
 			case VERIFY -> lease.renew(lock.leaseTime());
-			case FENCE -> isHeldAtFence(lock, index, lease);
+			case FENCE -> isHeldAtFence(lock, index, lease, guarded.fence());
 		};
 	}
 
-	private boolean isHeldAtFence(HeldLock lock, int index, LockLease lease) {
+	private boolean isHeldAtFence(HeldLock lock, int index, LockLease lease, Fence fence) {
 		String key = lock.keys().get(index);
 		if (lease instanceof VersionLease version) {
 			checkVersion(lock, key, version);
@@ -134,12 +136,12 @@ final class CommitCheck {
 		}
 		Claim claim = RunningTransaction.claimOf(lease);
 		if (claim != null) {
-			return isClaimHeld(claim, key, lease);
+			return isClaimHeld(claim, key, lease, fence);
 		}
 		if (this.release != null && this.release.isOf(lock)) {
-			return this.manager.fence().release(this.manager.dataSource(), lease);
+			return fence.release(this.manager.dataSource(), lease);
 		}
-		return this.manager.fence().holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
+		return fence.holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
 	}
 
 	/**
@@ -148,10 +150,10 @@ final class CommitCheck {
 	 * nothing that would keep its commit from being overwritten once the outer one is
 	 * rolled back.
 	 */
-	private boolean isClaimHeld(Claim claim, String key, LockLease lease) {
+	private boolean isClaimHeld(Claim claim, String key, LockLease lease, Fence fence) {
 		RunningTransaction running = RunningTransaction.of(this.transaction);
 		if (running != null && running.hasClaimed(claim)) {
-			return lease.isValid() || this.manager.fence().holds(this.manager.dataSource(), lease, false);
+			return lease.isValid() || fence.holds(this.manager.dataSource(), lease, false);
 		}
 		if (this.transaction.isReadOnly()) {
 			return lease.isValid();

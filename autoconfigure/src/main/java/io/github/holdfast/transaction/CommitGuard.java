@@ -110,7 +110,8 @@ final class CommitGuard implements TransactionExecutionListener {
 			status.flush();
 		}
 		this.manager.checkTimeout();
-		CommitRelease release = canRelease(running, transaction) ? CommitRelease.of(transaction, locks) : null;
+		CommitRelease release = canRelease(running, transaction, locks)
+				? CommitRelease.of(transaction, locks, this.manager) : null;
 		CommitCheck check = new CommitCheck(this.manager, transaction, locks, release);
 		List<ReplacedVersion> replaced = check.run();
 		if (transaction.isRollbackOnly()) {
@@ -124,8 +125,8 @@ final class CommitGuard implements TransactionExecutionListener {
 	/**
 	 * Not if anything may be done after the commit that no check would see.
 	 */
-	private boolean canRelease(RunningTransaction running, TransactionExecution transaction) {
-		return !transaction.isReadOnly() && this.manager.canRelease() && this.manager.isOnlyListener(this)
+	private boolean canRelease(RunningTransaction running, TransactionExecution transaction, List<HeldLock> locks) {
+		return !transaction.isReadOnly() && this.manager.canRelease(locks) && this.manager.isOnlyListener(this)
 				&& this.seesAll.getAsBoolean() && !running.hasCallbacksNow() && !BoundResourcesRule.isAnythingLeft();
 	}
 
@@ -168,10 +169,11 @@ final class CommitGuard implements TransactionExecutionListener {
 	private void refused(RunningTransaction running, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
 		running.outcomeUnknown(false);
-		if (this.manager.guarding() == CommitGuardLevel.FENCE && SqlStates.isConflict(commitFailure)) {
+		if (SqlStates.isConflict(commitFailure)) {
 			running.locks()
 				.stream()
-				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC)
+				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC
+						&& this.manager.locksOf(lock).guarding() == CommitGuardLevel.FENCE)
 				.forEach(HeldLock::conflict);
 		}
 	}

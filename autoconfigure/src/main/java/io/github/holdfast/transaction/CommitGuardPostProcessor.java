@@ -55,6 +55,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
 
+	private Supplier<BackendGuards> others = () -> BackendGuards.NONE;
+
 	private @Nullable ListableBeanFactory beanFactory;
 
 	/** Whether all managers take a guard. */
@@ -91,6 +93,14 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		this.leftOut = leftOut;
 	}
 
+	/**
+	 * Check commits for the locks of further backends, too. By default, there are none.
+	 * @param others supplies how that is done, at the first use
+	 */
+	public void setOthers(Supplier<BackendGuards> others) {
+		this.others = others;
+	}
+
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		this.beanFactory = (ListableBeanFactory) beanFactory;
@@ -114,7 +124,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 			}
 		}
 		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
-				(name) -> this.leftOut.get().contains(name));
+				(name) -> this.leftOut.get().contains(name), () -> this.others.get());
 		if (takesGuard(manager)) {
 			addGuard(managed);
 		}
@@ -182,7 +192,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private static void check(GuardedManager managed) {
 		if (takesGuard(managed.manager())) {
-			managed.guarding();
+			managed.checkLevels();
 		}
 		else {
 			managed.leaveUnguarded();

@@ -28,11 +28,13 @@ final class CommitRelease {
 	 * @param transaction the transaction, after which nothing else is called that could
 	 * work under its locks
 	 * @param locks all of its locks
+	 * @param manager the manager of the transaction
 	 * @return the release, or {@code null} if no lock is to be released so
 	 */
-	static @Nullable CommitRelease of(TransactionExecution transaction, List<HeldLock> locks) {
+	static @Nullable CommitRelease of(TransactionExecution transaction, List<HeldLock> locks, GuardedManager manager) {
 		for (HeldLock lock : locks) {
-			if (lock.mayEndWith(transaction) && lock.leases().stream().allMatch(CommitRelease::isLast)) {
+			if (manager.locksOf(lock).canRelease() && lock.mayEndWith(transaction)
+					&& lock.leases().stream().allMatch(CommitRelease::isLast)) {
 				lock.endsWith(transaction);
 				return new CommitRelease(lock);
 			}

@@ -6,8 +6,11 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -36,11 +39,10 @@ import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.fence.Fence;
-import io.github.holdfast.fence.FenceClaims;
-import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.sql.TransactionConnection;
 import io.github.holdfast.support.LockConfigurationException;
 
@@ -59,31 +61,31 @@ final class GuardedManager {
 
 	private final TransactionManager manager;
 
-	private final Supplier<CommitGuardLevel> wanted;
+	private final GuardedLocks locks;
 
-	private final SingletonSupplier<Fence> fence;
+	private final SingletonSupplier<BackendGuards> guards;
+
+	private final Map<LockBackend, GuardedLocks> others = new ConcurrentHashMap<>();
 
 	private final Supplier<Optional<DataSource>> dataSource;
 
 	private final SingletonSupplier<Set<Object>> resourceKeys;
 
-	private final DatabaseProof proof;
-
 	private final Predicate<String> leftOut;
 
-	private volatile @Nullable CommitGuardLevel guarding;
+	private final AtomicBoolean told = new AtomicBoolean();
 
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut) {
+			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut,
+			Supplier<BackendGuards> guards) {
 		this.beanName = beanName;
 		this.manager = manager;
-		this.wanted = wanted;
-		this.fence = SingletonSupplier.of(fence);
+		this.locks = new GuardedLocks(this, wanted, fence, proof);
+		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resourceKeys = SingletonSupplier.of(() -> resourceKeys(manager));
-		this.proof = proof;
 		this.leftOut = leftOut;
 	}
 
@@ -101,93 +103,71 @@ final class GuardedManager {
 	}
 
 	/**
-	 * The level at which this manager's commits are checked.
-	 * @return the level
-	 * @throws LockConfigurationException if the wanted level is not possible
+	 * What can be checked for the locks of the default backend.
 	 */
-	CommitGuardLevel guarding() {
-		CommitGuardLevel guarding = this.guarding;
-		if (guarding == null) {
-			guarding = resolve(this.wanted.get());
-			this.guarding = guarding;
-		}
-		return guarding;
+	GuardedLocks locks() {
+		return this.locks;
 	}
 
-	private CommitGuardLevel resolve(CommitGuardLevel wanted) {
-		if (wanted == CommitGuardLevel.LEASE) {
-			return wanted;
+	/**
+	 * What can be checked for a lock, whichever backend has granted it.
+	 */
+	GuardedLocks locksOf(HeldLock lock) {
+		BackendGuards.Guard guard = this.guards.get().of(lock.backend());
+		return (guard != null) ? locksOf(guard) : this.locks;
+	}
+
+	private GuardedLocks locksOf(BackendGuards.Guard guard) {
+		GuardedLocks known = this.others.get(guard.backend());
+		return (known != null) ? known : this.others.computeIfAbsent(guard.backend(),
+				(backend) -> new GuardedLocks(this, guard::level, guard::fence, new DatabaseProof(() -> backend)));
+	}
+
+	/**
+	 * Find out at which levels commits are checked.
+	 * @throws LockConfigurationException if a wanted level is not possible
+	 */
+	void checkLevels() {
+		this.locks.guarding();
+		this.guards.get().all().forEach((guard) -> locksOf(guard).guarding());
+	}
+
+	/**
+	 * Whether this manager's commits are not to be checked, or cannot be, by more than
+	 * the clock of this JVM.
+	 */
+	boolean hasLeaseCheckOnly() {
+		if (isLeftOut()) {
+			if (!this.told.getAndSet(true)) {
+				logger.warn("Transaction manager '{}' is one of 'holdfast.unguarded-transaction-managers': "
+						+ "its commits are guarded at level 'lease' only", this.beanName);
+			}
+			return true;
 		}
-		if (this.leftOut.test(this.beanName)) {
-			logger.warn("Transaction manager '{}' is one of 'holdfast.unguarded-transaction-managers': "
-					+ "its commits are guarded at level 'lease' only", this.beanName);
-			return CommitGuardLevel.LEASE;
-		}
-		if (!isSql()) {
+		if (!isSql() && !this.told.getAndSet(true)) {
 			logger.info("Transaction manager '{}' has no SQL database: its commits are guarded at level 'lease'",
 					this.beanName);
-			return CommitGuardLevel.LEASE;
 		}
-		Fence fence = this.fence.get();
-		if (fence == null) {
-			return withoutFence(wanted);
-		}
-		DataSource dataSource = this.dataSource.get().orElse(null);
-		String objection = (dataSource != null) ? this.proof.objection(fence, dataSource)
-				: "its DataSource is not known to Spring";
-		if (objection == null) {
-			return CommitGuardLevel.FENCE;
-		}
-		if (wanted == CommitGuardLevel.VERIFY) {
-			return wanted;
-		}
-		throw new LockConfigurationException(
+		return !isSql();
+	}
+
+	LockConfigurationException notFenced(String objection) {
+		return new LockConfigurationException(
 				"The commits of the transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
 						+ ") cannot be checked by the fence: " + objection + ".",
 				"Let it work on the database of the locks, " + OTHERWISE + "'lease' or 'verify'.");
 	}
 
-	private static CommitGuardLevel withoutFence(CommitGuardLevel wanted) {
-		if (wanted == CommitGuardLevel.VERIFY) {
-			return wanted;
+	/**
+	 * Whether the commits of this manager can release one of some locks.
+	 */
+	boolean canRelease(List<HeldLock> locks) {
+		for (HeldLock lock : locks) {
+			if (locksOf(lock).canRelease()) {
+				return true;
+			}
 		}
-		throw new LockConfigurationException(
-				"The level 'fence' of 'holdfast.commit-guard' needs a Fence bean beside your own LockBackend bean.",
-				"Put your backend into a FencedLockBackend with a FenceTable, and declare 'FenceTable.fence()' "
-						+ "as a bean, or set 'holdfast.commit-guard' to 'lease' or 'verify'.");
-	}
-
-	/**
-	 * What it means that a lease is not held, as the end of a sentence.
-	 * @param level how that was found
-	 */
-	String lossDetail(CommitGuardLevel level) {
-		return switch (level) {
-			case LEASE -> "its lease has run out by the clock of this process, or the store reported it lost";
-			case VERIFY -> "the store says that it is no longer the holder";
-			case FENCE -> fence().lossDetail();
-		};
-	}
-
-	Fence fence() {
-		Fence fence = this.fence.get();
-		Assert.state(fence != null, "No fence");
-		return fence;
-	}
-
-	/**
-	 * How transactions write leases into the fence table, or {@code null} if they do not.
-	 */
-	@Nullable FenceClaims claims() {
-		Fence fence = this.fence.get();
-		return (fence != null) ? fence.claims() : null;
-	}
-
-	/**
-	 * Whether the commits of this manager can release locks.
-	 */
-	boolean canRelease() {
-		return guarding() == CommitGuardLevel.FENCE && fence().canRelease(dataSource());
+		return false;
 	}
 
 	/**
@@ -207,8 +187,15 @@ final class GuardedManager {
 		}
 	}
 
+	/**
+	 * The DataSource of the transactions, or {@code null} if it is not known.
+	 */
+	@Nullable DataSource knownDataSource() {
+		return this.dataSource.get().orElse(null);
+	}
+
 	DataSource dataSource() {
-		DataSource dataSource = this.dataSource.get().orElse(null);
+		DataSource dataSource = knownDataSource();
 		Assert.state(dataSource != null, "No DataSource");
 		return dataSource;
 	}
@@ -427,7 +414,9 @@ final class GuardedManager {
 	 * @throws LockConfigurationException if it has to be
 	 */
 	void leaveUnguarded() {
-		if (this.wanted.get() != CommitGuardLevel.LEASE && !this.leftOut.test(this.beanName)) {
+		boolean wanted = this.locks.wantsMore()
+				|| this.guards.get().all().stream().anyMatch((guard) -> guard.level() != CommitGuardLevel.LEASE);
+		if (wanted && !isLeftOut()) {
 			throw new LockConfigurationException("The transaction manager '" + this.beanName + "' ("
 					+ this.manager.getClass().getName()
 					+ ") takes no TransactionExecutionListener or no synchronizations, so that its commits cannot be guarded.",

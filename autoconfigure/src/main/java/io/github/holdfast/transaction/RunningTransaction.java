@@ -272,7 +272,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	private @Nullable Claim claimOrRefuse(HeldLock lock) {
-		FenceClaims claims = this.manager.claims();
+		GuardedLocks guarded = this.manager.locksOf(lock);
+		FenceClaims claims = guarded.claims();
 		if (claims == null || !lock.isBody(this.transaction)) {
 			throw ClaimRefusedException.always(lock, "the transaction is not all that is under them");
 		}
@@ -286,7 +287,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (lock.holders().size() > 1) {
 			throw ClaimRefusedException.thisTime(lock, "some are those of an outer call");
 		}
-		if (this.manager.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
+		if (guarded.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
 			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table");
 		}
 		Connection connection = this.manager.untouchedConnection();

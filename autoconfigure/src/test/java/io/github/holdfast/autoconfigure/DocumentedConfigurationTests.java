@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -25,6 +26,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionManagerCust
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.holdfast.DistributedLock;
@@ -33,6 +35,7 @@ import io.github.holdfast.documentation.Documentation;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisQuorum;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -63,14 +66,26 @@ class DocumentedConfigurationTests {
 	void propertiesAreKnown(Block block) throws IOException {
 		Set<String> known = LockPropertiesTests.metadata().keySet();
 		assertThat(block.properties()).filteredOn((name) -> name.startsWith("holdfast."))
-			.filteredOn((name) -> !name.startsWith("holdfast.locks"))
+			.filteredOn((name) -> !name.startsWith("holdfast.locks") && !name.startsWith("holdfast.backends"))
 			.isSubsetOf(known);
 	}
 
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void applicationStartsAndLocks(Block block) throws Exception {
-		if (block.has("holdfast.redis.quorum")) {
+		if (block.has("holdfast.backends")) {
+			start(block,
+					withDatabase(TestDatabase.H2)
+						.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+						.withPropertyValues("spring.data.redis.host=127.0.0.1",
+								"spring.data.redis.port=" + RedisServer.shared().port())
+						.withBean("redisConnectionFactory", RedisConnectionFactory.class,
+								() -> RedisConnections.lettuce(RedisServer.shared().port()),
+								(definition) -> definition.setPrimary(true))
+						.withBean("stockRedis", RedisConnectionFactory.class,
+								() -> RedisConnections.lettuce(RedisServer.shared().port())));
+		}
+		else if (block.has("holdfast.redis.quorum")) {
 			try (RedisQuorum quorum = new RedisQuorum()) {
 				start(block, LockedApplication.redis(quorum.servers().get(0).port())
 					.withPropertyValues("holdfast.redis.quorum.nodes=" + String.join(",", quorum.nodes())));

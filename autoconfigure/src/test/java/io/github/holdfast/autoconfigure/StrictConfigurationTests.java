@@ -52,6 +52,9 @@ class StrictConfigurationTests {
 			"holdfast.stale-context=clear, holdfast.jpa.stale-context",
 			"holdfast.lock.report.wait-time=1s, holdfast.locks", "holdfast.locksmith=1, holdfast.locks",
 			"holdfast.redis.quorum.node[0]=a, holdfast.redis.quorum.nodes",
+			"holdfast.backends.eu.tpye=redis, holdfast.backends.eu.type",
+			"holdfast.backends.eu.redis.quorum.node[0]=a, holdfast.backends.eu.redis.quorum.nodes",
+			"holdfast.backend.eu.type=redis, holdfast.backends",
 			"holdfast.jdbc.initialise-schema=always, holdfast.jdbc.initialize-schema",
 			"holdfast.commit_gard=fence, holdfast.commit-guard" })
 	void unknownNameFailsTheStartWithTheNearestOne(String property, String nearest) {
@@ -215,7 +218,7 @@ class StrictConfigurationTests {
 			return Arrays.stream(type.getMethods())
 				.map(Method::getName)
 				.filter((name) -> name.matches("set[A-Z].*")
-						|| (type == LockProperties.class && name.equals("getLocks")))
+						|| (type == LockProperties.class && name.matches("getLocks|getBackends")))
 				.map((name) -> prefix + "." + dashed(name.substring(3)))
 				.collect(Collectors.toSet());
 		}

@@ -30,9 +30,9 @@ class GuardedManagerTests {
 				() -> CommitGuardLevel.FENCE, () -> {
 					lookups.incrementAndGet();
 					return fence;
-				}, new DatabaseProof(() -> null), (name) -> false);
-		assertThat(manager.guarding()).isEqualTo(CommitGuardLevel.FENCE);
-		assertThat(manager.fence()).isSameAs(manager.fence()).isSameAs(fence);
+				}, new DatabaseProof(() -> null), (name) -> false, () -> BackendGuards.NONE);
+		assertThat(manager.locks().guarding()).isEqualTo(CommitGuardLevel.FENCE);
+		assertThat(manager.locks().fence()).isSameAs(manager.locks().fence()).isSameAs(fence);
 		assertThat(lookups).hasValue(1);
 	}
 
