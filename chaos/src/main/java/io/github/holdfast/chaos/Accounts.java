@@ -20,6 +20,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class Accounts {
 
+	/**
+	 * The end of the names of accounts that are written without a transaction: who loses
+	 * his lock there is told.
+	 */
+	static final String PLAIN = "/plain";
+
 	private final JdbcTemplate jdbc;
 
 	Accounts(JdbcTemplate jdbc) {

@@ -1,10 +1,12 @@
 package io.github.holdfast.chaos;
 
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
+import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -13,6 +15,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisStore;
+import io.github.holdfast.testsupport.ZooKeeperServer;
 
 /**
  * Where the locks of a run are kept.
@@ -20,10 +23,10 @@ import io.github.holdfast.testsupport.RedisStore;
 enum Backend {
 
 	/** In a table of the business database. */
-	JDBC(EnumSet.of(Step.Kind.FAIR, Step.Kind.SHARED), EnumSet.of(Fault.Kind.FORGET)) {
+	JDBC(EnumSet.of(Step.Kind.FAIR, Step.Kind.SHARED), EnumSet.of(Fault.Kind.FORGET, Fault.Kind.CLOCK_JUMP)) {
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
 			return LockedApplication.jdbc(database).withPropertyValues("holdfast.backend=jdbc");
 		}
 
@@ -37,7 +40,7 @@ enum Backend {
 			EnumSet.noneOf(Fault.Kind.class)) {
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
 			return LockedApplication.jdbc(database)
 				.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.mode=session");
 		}
@@ -58,8 +61,8 @@ enum Backend {
 		}
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
-			return RedisStore.REDIS.application(database, storePort);
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
+			return RedisStore.REDIS.application(database, port(store));
 		}
 
 	},
@@ -73,8 +76,8 @@ enum Backend {
 		}
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
-			return RedisStore.REDISSON.application(database, storePort);
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
+			return RedisStore.REDISSON.application(database, port(store));
 		}
 
 	},
@@ -88,9 +91,9 @@ enum Backend {
 		}
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
-			return LockedApplication.zooKeeper(database, "127.0.0.1:" + storePort)
-				.withPropertyValues("holdfast.zookeeper.session-timeout=" + leaseTime() + "ms");
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
+			return LockedApplication.zooKeeper(database, store)
+				.withBean(CuratorFramework.class, () -> ZooKeeperServer.client(store, Duration.ofMillis(leaseTime)));
 		}
 
 	},
@@ -104,8 +107,8 @@ enum Backend {
 		}
 
 		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int storePort) {
-			return LockedApplication.etcd(database, "http://127.0.0.1:" + storePort);
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
+			return LockedApplication.etcd(database, "http://" + store.replace(",", ",http://"));
 		}
 
 		@Override
@@ -131,7 +134,13 @@ enum Backend {
 		return null;
 	}
 
-	abstract ApplicationContextRunner application(DatabaseAccess database, int storePort);
+	/**
+	 * The application of a node.
+	 * @param database its database
+	 * @param store the addresses of the servers that keep the locks
+	 * @param leaseTime the lease time in milliseconds
+	 */
+	abstract ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime);
 
 	/**
 	 * Whether its server can be started on this machine.
@@ -148,15 +157,27 @@ enum Backend {
 		return (this == ZOOKEEPER || this == ETCD) ? 1500 : 700;
 	}
 
+	private static int port(String store) {
+		return Integer.parseInt(store.substring(store.indexOf(':') + 1));
+	}
+
 	boolean offers(Step.Kind kind) {
 		return !this.missing.contains(kind);
+	}
+
+	/**
+	 * How many times longer it takes to meet as many faults, as there is no network to a
+	 * store.
+	 */
+	int patience() {
+		return (this == JDBC || this == SESSION) ? 2 : 1;
 	}
 
 	/**
 	 * The levels to compare {@link Level#FENCE} with.
 	 */
 	List<Level> controls() {
-		return List.of(Level.NONE, Level.LEASE, Level.UNCHECKED, Level.VERIFY);
+		return List.of(Level.LEASE, Level.UNCHECKED, Level.NONE, Level.VERIFY);
 	}
 
 	/**
@@ -164,6 +185,7 @@ enum Backend {
 	 */
 	boolean suffers(Fault.Kind fault) {
 		return switch (fault.place()) {
+			case NODE -> fault != Fault.Kind.SESSION_EXPIRED || this == ZOOKEEPER;
 			case STORE -> this.storeFaults.contains(fault);
 			case STORE_NETWORK -> this != JDBC && this != SESSION;
 			default -> true;

@@ -32,6 +32,8 @@ final class CallRecorder {
 
 	private final BitSet decided = new BitSet();
 
+	private final BitSet plain = new BitSet();
+
 	private int runs;
 
 	private int sales;
@@ -111,6 +113,45 @@ final class CallRecorder {
 	}
 
 	/**
+	 * Notes a sale that is written without a transaction: nobody takes it back.
+	 */
+	Touch sellPlainly(String account, String key, long version) {
+		this.plain.set(this.touches.size());
+		return sell(account, key, version);
+	}
+
+	/**
+	 * Makes a call whose outcome nobody tells this one.
+	 */
+	void apart(Runnable code) {
+		int first = this.touches.size();
+		Touch.Fate fate = Touch.Fate.UNKNOWN;
+		try {
+			code.run();
+			fate = Touch.Fate.COMMITTED;
+		}
+		finally {
+			decide(first, fate);
+		}
+	}
+
+	/**
+	 * Makes a call that is refused before it runs.
+	 */
+	void refused(Runnable code) {
+		int before = this.runs;
+		try {
+			code.run();
+		}
+		catch (IllegalStateException ex) {
+			if (this.runs == before) {
+				throw new OrderRefusedException("refused");
+			}
+			throw ex;
+		}
+	}
+
+	/**
 	 * Runs code whose changes are taken back to a savepoint.
 	 */
 	void takenBack(Runnable code) {
@@ -135,7 +176,8 @@ final class CallRecorder {
 	private void decide(int first, Touch.Fate fate) {
 		for (int i = first; i < this.touches.size(); i++) {
 			if (!this.decided.get(i)) {
-				this.touches.set(i, this.touches.get(i).with(fate));
+				boolean stays = this.plain.get(i) && fate == Touch.Fate.ROLLED_BACK;
+				this.touches.set(i, this.touches.get(i).with(stays ? Touch.Fate.UNKNOWN : fate));
 				this.decided.set(i);
 			}
 		}

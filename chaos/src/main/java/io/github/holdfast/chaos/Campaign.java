@@ -7,25 +7,35 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
  * The long run: in each round every backend at {@code fence} on one database at one
- * isolation, and with the same plan one of the controls. Writes the report.
+ * isolation, in a storm and with one kind of faults, and with the same plan one of the
+ * controls. Writes the report.
  */
 final class Campaign {
 
-	private static final Duration RUN_TIME = Duration.ofSeconds(20);
+	private static final Duration STORM_TIME = Duration.ofSeconds(60);
+
+	private static final Duration RUN_TIME = Duration.ofSeconds(25);
 
 	private static final List<TestDatabase> DATABASES = List.of(TestDatabase.MARIADB, TestDatabase.POSTGRESQL);
 
-	private static final List<Isolation> ISOLATIONS = List.of(Isolation.values());
+	private static final List<Isolation> ISOLATIONS = List.of(Isolation.READ_COMMITTED, Isolation.REPEATABLE_READ);
 
 	private static final List<Weather> WEATHERS = List.of(Weather.CALM, Weather.SERVERS, Weather.PROCESSES,
-			Weather.NETWORK);
+			Weather.NETWORK, Weather.SESSIONS);
 
 	private final long seed;
+
+	private final Path page;
 
 	private final Path directory;
 
@@ -33,10 +43,11 @@ final class Campaign {
 
 	private final List<String> found = new ArrayList<>();
 
-	private Campaign(long seed, int rounds, Path directory) {
+	private Campaign(long seed, int rounds, int lanes, Path page, Path directory) {
 		this.seed = seed;
+		this.page = page;
 		this.directory = directory;
-		this.report = new Report(seed, rounds);
+		this.report = new Report(seed, rounds, lanes);
 	}
 
 	/**
@@ -44,19 +55,30 @@ final class Campaign {
 	 * database at each isolation.
 	 * @param seed where all plans come from
 	 * @param rounds how many
+	 * @param lanes how many plans run at the same time
 	 * @param page the file of the report
 	 * @param directory where to write what is left of the runs
-	 * @return what was found there
+	 * @return what was found at {@code fence}
 	 */
-	static List<String> run(long seed, int rounds, Path page, Path directory) throws IOException, InterruptedException {
-		Campaign campaign = new Campaign(seed, rounds, directory);
-		for (int round = 0; round < rounds; round++) {
-			for (Plan plan : campaign.round(round)) {
-				campaign.run(plan);
-				Files.writeString(page, campaign.report.toString());
+	static List<String> run(long seed, int rounds, int lanes, Path page, Path directory) throws InterruptedException {
+		Campaign campaign = new Campaign(seed, rounds, lanes, page, directory);
+		ExecutorService threads = Executors.newFixedThreadPool(lanes);
+		try {
+			List<Callable<Void>> plans = new ArrayList<>();
+			for (int round = 0; round < rounds; round++) {
+				campaign.round(round).forEach((plan) -> plans.add(() -> campaign.run(plan)));
 			}
+			for (Future<Void> plan : threads.invokeAll(plans)) {
+				plan.get();
+			}
+			return campaign.found;
 		}
-		return campaign.found;
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
+		finally {
+			threads.shutdownNow();
+		}
 	}
 
 	private List<Plan> round(int round) {
@@ -65,11 +87,11 @@ final class Campaign {
 			int turn = round + backend.ordinal();
 			Target target = new Target(backend, turn(DATABASES, turn), turn(ISOLATIONS, turn / DATABASES.size()),
 					Level.FENCE);
-			long planSeed = this.seed * 1000 + round;
-			Plan storm = PlanSource.plan(planSeed, target, Weather.STORM, RUN_TIME);
+			long planSeed = this.seed * 1000 + round * 10L + backend.ordinal();
+			plans.add(PlanSource.plan(planSeed, target, Weather.STORM, STORM_TIME.multipliedBy(backend.patience())));
 			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn), RUN_TIME);
-			plans.addAll(List.of(storm, plan));
-			plans.add(plan.at(turn(backend.controls(), turn)));
+			plans.add(plan);
+			plans.add(plan.at((plan.weather() == Weather.CALM) ? Level.NONE : turn(backend.controls(), turn)));
 		});
 		return plans;
 	}
@@ -78,14 +100,32 @@ final class Campaign {
 		return elements.get(turn % elements.size());
 	}
 
-	private void run(Plan plan) throws IOException, InterruptedException {
-		Run run = Run.of(plan);
+	private Void run(Plan plan) throws IOException, InterruptedException {
+		try {
+			Run run = Run.of(plan);
+			add(run, run.write(this.directory));
+		}
+		catch (IllegalStateException | AssertionError ex) {
+			fail(plan, ex);
+		}
+		return null;
+	}
+
+	private synchronized void add(Run run, Path file) throws IOException {
 		this.report.add(run);
 		System.out.println(run);
-		Path file = run.write(this.directory);
-		if (plan.target().level() == Level.FENCE) {
+		if (run.history().plan().target().level() == Level.FENCE) {
 			run.violations().forEach((violation) -> this.found.add(file + ": " + violation));
 		}
+		Files.writeString(this.page, this.report.toString());
+	}
+
+	/**
+	 * The machine itself has failed, and goes on.
+	 */
+	private synchronized void fail(Plan plan, Throwable failure) {
+		System.out.println(plan.target() + ", " + plan.weather() + ", seed " + plan.seed() + ": " + failure);
+		this.found.add("%s could not run: %s\n%s".formatted(plan.target(), failure, plan));
 	}
 
 }

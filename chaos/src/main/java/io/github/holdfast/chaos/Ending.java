@@ -1,5 +1,6 @@
 package io.github.holdfast.chaos;
 
+import jakarta.persistence.PersistenceException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -79,7 +80,8 @@ enum Ending {
 		if (failure instanceof OrderRefusedException) {
 			return OWN_EXCEPTION;
 		}
-		if (failure instanceof DataAccessException || failure instanceof TransactionException) {
+		if (failure instanceof DataAccessException || failure instanceof TransactionException
+				|| failure instanceof PersistenceException) {
 			return finished ? OUTCOME_UNKNOWN : DATABASE_ERROR;
 		}
 		return UNEXPECTED;

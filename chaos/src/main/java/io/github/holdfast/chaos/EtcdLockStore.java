@@ -1,7 +1,6 @@
 package io.github.holdfast.chaos;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -10,69 +9,97 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.testsupport.EtcdCluster;
 import io.github.holdfast.testsupport.EtcdServer;
 
 /**
- * One etcd.
+ * An etcd cluster of three members.
  */
 final class EtcdLockStore implements LockStore {
 
 	static final Set<Fault.Kind> FAULTS = EnumSet.of(Fault.Kind.FORGET, Fault.Kind.STORE_PAUSE, Fault.Kind.RESTART,
-			Fault.Kind.RESTART_EMPTY);
+			Fault.Kind.RESTART_EMPTY, Fault.Kind.LEADER_KILLED, Fault.Kind.COMPACTION);
 
 	private static final Duration OPERATOR_TIME = Duration.ofSeconds(5);
 
+	private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
+
+	private static final Pattern KEY = Pattern.compile("\"key\":\"([^\"]+)\"");
+
+	private static final String LOCKS = "{\"key\":\"%s\",\"range_end\":\"%s\"}".formatted(base64("/holdfast/locks/"),
+			base64("/holdfast/locks0"));
+
 	private final HttpClient http = HttpClient.newHttpClient();
 
-	private final EtcdServer server = EtcdServer.start();
+	private final EtcdCluster cluster = EtcdCluster.start("--heartbeat-interval", "50", "--election-timeout", "500");
+
+	private @Nullable EtcdServer victim;
 
 	@Override
-	public int port() {
-		return this.server.port();
+	public List<Integer> ports() {
+		return this.cluster.endpoints().stream().map((endpoint) -> URI.create(endpoint).getPort()).toList();
 	}
 
 	@Override
 	public void begin(Fault fault) {
 		switch (fault.kind()) {
-			case FORGET -> forget();
-			case STORE_PAUSE -> this.server.pause();
-			case RESTART -> this.server.restart();
-			case RESTART_EMPTY -> {
-				this.server.kill();
-				this.server.forget();
-				this.server.restart();
+			case FORGET -> ask("/v3/kv/deleterange", LOCKS);
+			case COMPACTION -> {
+				Matcher revision = REVISION.matcher(ask("/v3/kv/range", LOCKS));
+				if (revision.find()) {
+					ask("/v3/kv/compaction", "{\"revision\":\"" + revision.group(1) + "\"}");
+				}
 			}
+			case STORE_PAUSE -> {
+				this.victim = this.cluster.leader();
+				this.victim.pause();
+			}
+			case LEADER_KILLED -> {
+				this.victim = this.cluster.leader();
+				this.victim.kill();
+			}
+			case RESTART -> this.cluster.restart(false);
+			case RESTART_EMPTY -> this.cluster.restart(true);
 			default -> throw new IllegalArgumentException(fault.toString());
 		}
 	}
 
 	@Override
 	public void end(Fault fault) {
-		if (fault.kind() == Fault.Kind.STORE_PAUSE) {
-			this.server.resume();
+		if (this.victim != null) {
+			switch (fault.kind()) {
+				case STORE_PAUSE -> this.victim.resume();
+				case LEADER_KILLED -> this.victim.restart();
+				default -> {
+				}
+			}
 		}
 	}
 
 	/**
-	 * Deletes all locks, as an operator does.
+	 * As an operator does, who gives up if nobody answers.
 	 */
-	private void forget() {
-		String range = "{\"key\":\"%s\",\"range_end\":\"%s\"}".formatted(base64("/holdfast/locks/"),
-				base64("/holdfast/locks0"));
-		HttpRequest request = HttpRequest.newBuilder(URI.create(this.server.endpoint() + "/v3/kv/deleterange"))
-			.POST(HttpRequest.BodyPublishers.ofString(range))
+	private String ask(String path, String question) {
+		HttpRequest request = HttpRequest.newBuilder(URI.create(this.cluster.leader().endpoint() + path))
+			.POST(HttpRequest.BodyPublishers.ofString(question))
 			.timeout(OPERATOR_TIME)
 			.build();
 		try {
-			this.http.send(request, HttpResponse.BodyHandlers.discarding());
+			return this.http.send(request, HttpResponse.BodyHandlers.ofString()).body();
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			return "";
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+			return "";
 		}
 	}
 
@@ -81,8 +108,16 @@ final class EtcdLockStore implements LockStore {
 	}
 
 	@Override
+	public List<String> leftovers() {
+		return KEY.matcher(ask("/v3/kv/range", LOCKS))
+			.results()
+			.map((result) -> new String(Base64.getDecoder().decode(result.group(1)), StandardCharsets.UTF_8))
+			.toList();
+	}
+
+	@Override
 	public void close() {
-		this.server.close();
+		this.cluster.close();
 	}
 
 }

@@ -67,6 +67,12 @@ record Fault(int at, Kind kind, int node, int millis) {
 		/** All connections of the pool are in use. */
 		POOL_EXHAUSTED(Place.NODE),
 
+		/** The application context is stopped, and started again. */
+		CONTEXT_PAUSE(Place.NODE),
+
+		/** ZooKeeper ends the session of a node. */
+		SESSION_EXPIRED(Place.NODE),
+
 		/** Bytes are late. */
 		STORE_DELAY(Place.STORE_NETWORK),
 
@@ -81,6 +87,9 @@ record Fault(int at, Kind kind, int node, int millis) {
 
 		/** Replies are lost, then all connections. */
 		STORE_DROP_REPLIES(Place.STORE_NETWORK),
+
+		/** Only a few bytes pass in a second. */
+		STORE_THROTTLE(Place.STORE_NETWORK),
 
 		/** All connections break. */
 		STORE_RESET(Place.STORE_NETWORK),
@@ -102,6 +111,12 @@ record Fault(int at, Kind kind, int node, int millis) {
 
 		/** Replies are lost, also those to COMMIT, then all connections. */
 		DATABASE_DROP_REPLIES(Place.DATABASE_NETWORK),
+
+		/** Only a few bytes pass in a second. */
+		DATABASE_THROTTLE(Place.DATABASE_NETWORK),
+
+		/** The database commits, and the connection breaks before it says so. */
+		COMMIT_REPLY_LOST(Place.DATABASE_NETWORK),
 
 		/** All connections break. */
 		DATABASE_RESET(Place.DATABASE_NETWORK),
@@ -133,11 +148,27 @@ record Fault(int at, Kind kind, int node, int millis) {
 		/** The store is killed and starts again without its data. */
 		RESTART_EMPTY(Place.STORE),
 
-		/** The database ends all sessions of the nodes. */
-		SESSIONS_KILLED(Place.DATABASE);
+		/** The replica gets nothing for a while, and then replaces the master. */
+		PROMOTION(Place.STORE),
 
-		private static final Set<Kind> MOMENTS = Set.of(STORE_RESET, DATABASE_RESET, FORGET, SCRIPT_FLUSH,
-				SUBSCRIPTIONS_KILLED, RESTART, RESTART_EMPTY, SESSIONS_KILLED);
+		/** The clock of the store goes forward or back, and comes back later. */
+		CLOCK_JUMP(Place.STORE),
+
+		/** The leader of the ensemble is killed, and another server starts later. */
+		LEADER_KILLED(Place.STORE),
+
+		/** The store forgets its earlier revisions. */
+		COMPACTION(Place.STORE),
+
+		/** The database ends all sessions of the nodes. */
+		SESSIONS_KILLED(Place.DATABASE),
+
+		/** The database ends all sessions that wait for a statement. */
+		IDLE_SESSIONS_KILLED(Place.DATABASE);
+
+		private static final Set<Kind> MOMENTS = Set.of(SESSION_EXPIRED, STORE_RESET, DATABASE_RESET, FORGET,
+				SCRIPT_FLUSH, SUBSCRIPTIONS_KILLED, RESTART, RESTART_EMPTY, COMPACTION, SESSIONS_KILLED,
+				IDLE_SESSIONS_KILLED);
 
 		private final Place place;
 

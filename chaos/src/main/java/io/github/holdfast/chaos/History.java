@@ -12,9 +12,10 @@ import java.util.Map;
  * @param sales what is in the database, by account and in the order of the versions
  * @param freeAfter how many milliseconds after the faults all locks were free; negative
  * if they were not
- * @param leakedConnections how many connections were in use when no call was left
+ * @param leftovers what was left when no call was: connections in use, locks in the
+ * store, and so on
  */
 record History(Plan plan, List<Fault> faults, List<Call> calls, Map<String, List<Accounts.Sale>> sales, int freeAfter,
-		int leakedConnections) {
+		List<String> leftovers) {
 
 }

@@ -10,21 +10,37 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -38,6 +54,9 @@ final class Holder {
 	private static final int REST_MILLIS = 50;
 
 	private static final int POOL_SIZE = 12;
+
+	/** More of one kind are no pool of the library. */
+	private static final int MAX_THREADS = 8;
 
 	private static final Duration WAIT_TIME = Duration.ofSeconds(2);
 
@@ -58,9 +77,22 @@ final class Holder {
 
 	private final Shop shop;
 
+	private final Till till;
+
+	private final Entities entities;
+
+	private final Accounts otherAccounts;
+
 	private final TransactionTemplate transaction;
 
+	private final TransactionTemplate other;
+
 	private final TransactionTemplate readOnly;
+
+	private final ConfigurableApplicationContext context;
+
+	/** How often the context was stopped or started: odd while it is stopped. */
+	private volatile int switches;
 
 	private final HikariDataSource pool;
 
@@ -72,15 +104,22 @@ final class Holder {
 
 	private volatile boolean stopped;
 
-	private Holder(String name, int node, Plan plan, Journal journal, ApplicationContext context) {
+	private Holder(String name, int node, Plan plan, Journal journal, AssertableApplicationContext running) {
+		ApplicationContext context = running;
+		this.context = running.getSourceApplicationContext(ConfigurableApplicationContext.class);
 		this.name = name;
 		this.node = node;
 		this.plan = plan;
 		this.journal = journal;
 		this.locks = context.getBean(LockTemplate.class);
 		this.shop = context.getBean(Shop.class);
+		this.till = context.getBean(Till.class);
+		this.entities = context.getBean(Entities.class);
 		PlatformTransactionManager transactionManager = context.getBean(PlatformTransactionManager.class);
 		this.transaction = new TransactionTemplate(transactionManager);
+		JdbcTransactionManager otherManager = context.getBean(Managers.OTHER, JdbcTransactionManager.class);
+		this.other = new TransactionTemplate(otherManager);
+		this.otherAccounts = new Accounts(new JdbcTemplate(Objects.requireNonNull(otherManager.getDataSource())));
 		this.readOnly = new TransactionTemplate(transactionManager);
 		this.readOnly.setReadOnly(true);
 		this.pool = pool(context);
@@ -89,13 +128,13 @@ final class Holder {
 	/**
 	 * Starts a node.
 	 * @param args its name, its number, the file of the plan, the directory of the
-	 * journals, the database, and the port of the store
+	 * journals, the database, and the addresses of the store
 	 */
 	public static void main(String[] args) throws IOException {
 		Plan plan = Plan.parse(Files.readString(Path.of(args[2])));
 		Journal journal = new Journal(Path.of(args[3], args[0] + ".journal"));
 		DatabaseAccess database = new DatabaseAccess(args[4], args[5], args[6]);
-		application(plan, database, Integer.parseInt(args[7])).run((context) -> {
+		application(plan, database, args[7]).run((context) -> {
 			Throwable failure = context.getStartupFailure();
 			if (failure != null) {
 				failure.printStackTrace();
@@ -107,13 +146,16 @@ final class Holder {
 		System.exit(0);
 	}
 
-	private static ApplicationContextRunner application(Plan plan, DatabaseAccess database, int storePort) {
+	private static ApplicationContextRunner application(Plan plan, DatabaseAccess database, String store) {
 		Target target = plan.target();
 		ApplicationContextRunner application = target.backend()
-			.application(database, storePort)
+			.application(database, store, plan.leaseTime())
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withUserConfiguration(Managers.class)
 			.withBean(Accounts.class)
 			.withBean(Shop.class)
 			.withBean(Batch.class)
+			.withBean(Till.Inherited.class)
 			.withPropertyValues(target.level().properties().toArray(String[]::new))
 			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.fence.initialize-schema=never",
 					"holdfast.lease-time=" + plan.leaseTime() + "ms",
@@ -121,6 +163,7 @@ final class Holder {
 					"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
 					"spring.datasource.hikari.connection-timeout=3000",
 					"spring.datasource.hikari.validation-timeout=1000",
+					"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 					"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
 					"spring.data.redis.timeout=1s", "spring.data.redis.connect-timeout=1s", "logging.level.root=off");
 		return (target.level() == Level.UNCHECKED) ? application.withBean(UncheckedFence.class) : application;
@@ -144,15 +187,21 @@ final class Holder {
 					say("JOINED");
 				}
 				case "PROBE" -> probe();
-				case "REST" -> say("RESTS " + this.pool.getHikariPoolMXBean().getActiveConnections());
+				case "REST" -> say("RESTS " + String.join(", ", leftovers()));
 				case "END" -> {
 					return;
 				}
+				case "EXPIRE" -> start("expire", this::expireSession);
 				default -> {
-					int millis = Integer.parseInt(order.substring("EXHAUST ".length()));
-					Thread thread = new Thread(() -> exhaust(millis), "exhaust");
-					thread.setDaemon(true);
-					thread.start();
+					String[] words = order.split(" ");
+					int millis = Integer.parseInt(words[1]);
+					if (words[0].equals("EXHAUST")) {
+						start("exhaust", () -> exhaust(millis));
+					}
+					else {
+						switchContext(millis);
+						say("SWITCHED");
+					}
 				}
 			}
 		}
@@ -165,6 +214,29 @@ final class Holder {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * What is left when no call is.
+	 */
+	private List<String> leftovers() {
+		List<String> left = new ArrayList<>();
+		int active = this.pool.getHikariPoolMXBean().getActiveConnections();
+		if (active > 0) {
+			left.add(active + " connections");
+		}
+		Map<String, Long> threads = Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map((thread) -> thread.getName().replaceAll("-?\\d+$", ""))
+			.filter((name) -> name.startsWith("holdfast"))
+			.collect(Collectors.groupingBy((name) -> name, Collectors.counting()));
+		threads.forEach((name, count) -> {
+			if (count > MAX_THREADS) {
+				left.add(count + " threads " + name);
+			}
+		});
+		return left;
 	}
 
 	/**
@@ -184,6 +256,52 @@ final class Holder {
 		}
 		finally {
 			taken.forEach(JdbcUtils::closeConnection);
+		}
+	}
+
+	private static void start(String name, Runnable task) {
+		Thread thread = new Thread(task, name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	/**
+	 * Stops the context, and starts it again after some time.
+	 */
+	private void switchContext(int millis) {
+		this.switches++;
+		try {
+			this.context.stop();
+			TimeUnit.MILLISECONDS.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			this.context.start();
+			this.switches++;
+		}
+	}
+
+	/**
+	 * Opens the session of this node a second time, and closes it there.
+	 */
+	private void expireSession() {
+		try {
+			ZooKeeper session = this.context.getBean(CuratorFramework.class).getZookeeperClient().getZooKeeper();
+			CountDownLatch connected = new CountDownLatch(1);
+			ZooKeeper twin = new ZooKeeper(
+					this.context.getBean(CuratorFramework.class).getZookeeperClient().getCurrentConnectionString(),
+					session.getSessionTimeout(), (event) -> {
+						if (event.getState() == Watcher.Event.KeeperState.SyncConnected) {
+							connected.countDown();
+						}
+					}, session.getSessionId(), session.getSessionPasswd());
+			connected.await(session.getSessionTimeout(), TimeUnit.MILLISECONDS);
+			twin.close(session.getSessionTimeout());
+		}
+		catch (Exception ex) {
+			// The session is gone already, or ZooKeeper does not answer
 		}
 	}
 
@@ -224,7 +342,8 @@ final class Holder {
 	}
 
 	private Call call(String id, Step step) {
-		Step possible = this.plan.target().possible(step);
+		int before = this.switches;
+		Step possible = this.plan.possible(step);
 		CallRecorder call = new CallRecorder(id, possible, this.node);
 		Throwable failure = null;
 		try {
@@ -234,6 +353,11 @@ final class Holder {
 			failure = ex;
 		}
 		Thread.interrupted();
+		boolean running = before % 2 == 0 && before == this.switches;
+		if (running && failure instanceof LockNotAcquiredException ex
+				&& ex.reason() == LockNotAcquiredException.Reason.SHUTDOWN) {
+			failure = new IllegalStateException("Refused as if the context were stopped", ex);
+		}
 		return call.end(failure);
 	}
 
@@ -273,6 +397,29 @@ final class Holder {
 				}))));
 			case MINIMUM_HOLD -> this.shop.sellAndStay(key, call);
 			case BATCH -> this.shop.sellInBatch(key, call);
+			case LOCKED_LISTENER -> this.shop.sellAndCall(key, call);
+			case COMPLETION -> this.shop.sellAndComplete(key, call);
+			case ENTITY -> this.shop.sellEntity(key, call);
+			case ENTITY_IN_VIEW -> this.entities.inView(key, () -> {
+				this.shop.sellEntity(key, call);
+				return key;
+			});
+			case TWO_MANAGERS -> this.locks.run(key, () -> call.underLock(() -> {
+				sellInTransaction(key, call);
+				sellByOther(key, call);
+			}));
+			case OTHER_MANAGER -> this.transaction.executeWithoutResult((status) -> call.transaction(() -> {
+				call.refused(() -> this.shop.sellByOther(key, call));
+				return key;
+			}));
+			case INHERITED -> this.till.sell(key, call);
+			case CLOSED_SCOPE -> closedScope(key, call);
+			case CROSSED_SCOPES -> crossedScopes(key, call);
+			case READ_ONLY_SALE -> this.shop.sellReadOnly(key, call);
+			case AUDITED -> this.locks.run(key, () -> call.underLock(() -> {
+				sellInTransaction(key, call);
+				this.shop.sellPlainly(key, call);
+			}));
 		}
 	}
 
@@ -286,6 +433,69 @@ final class Holder {
 			call.finished();
 			return key;
 		}));
+	}
+
+	private void sellByOther(String key, CallRecorder call) {
+		call.transaction(() -> this.other.execute((status) -> {
+			long version = this.otherAccounts.read(key);
+			call.think();
+			Touch touch = call.sell(key, key, version);
+			this.otherAccounts.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			call.finished();
+			return key;
+		}));
+	}
+
+	/**
+	 * The lock has ended when the transaction commits, which is refused.
+	 */
+	private void closedScope(String key, CallRecorder call) {
+		LockTemplate.Scope scope = this.locks.acquire(key);
+		AtomicBoolean closed = new AtomicBoolean();
+		try {
+			sellAndClose(key, call, () -> {
+				closed.set(true);
+				scope.close();
+			});
+		}
+		finally {
+			if (!closed.get()) {
+				scope.close();
+			}
+		}
+	}
+
+	/**
+	 * What the inner scope has borrowed has ended when its transaction commits.
+	 */
+	@SuppressWarnings("try")
+	private void crossedScopes(String key, CallRecorder call) {
+		LockTemplate.Scope outer = this.locks.acquire(key);
+		AtomicBoolean closed = new AtomicBoolean();
+		try (LockTemplate.Scope inner = this.locks.acquire(key)) {
+			sellAndClose(key, call, () -> {
+				closed.set(true);
+				outer.close();
+			});
+		}
+		finally {
+			if (!closed.get()) {
+				outer.close();
+			}
+		}
+	}
+
+	private void sellAndClose(String key, CallRecorder call, Runnable close) {
+		try {
+			call.underLock(() -> call.transaction(() -> this.transaction.execute((status) -> {
+				this.shop.sell(key, key, call, close);
+				call.finished();
+				return key;
+			})));
+		}
+		catch (LockLostException ex) {
+			throw new OrderRefusedException("the lock was given back");
+		}
 	}
 
 	@SuppressWarnings("try")

@@ -1,14 +1,22 @@
 package io.github.holdfast.chaos;
 
+import java.util.List;
+
 /**
  * The server that keeps the locks of a run apart from the business database.
  */
 interface LockStore extends AutoCloseable {
 
 	/**
-	 * The local port of the server, the same after each restart.
+	 * The local ports of the servers, the same after each restart.
 	 */
-	int port();
+	List<Integer> ports();
+
+	/**
+	 * What is left of locks that nobody holds any more.
+	 * @return for example the keys of the locks
+	 */
+	List<String> leftovers();
 
 	/**
 	 * Lets something go wrong.

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.springframework.util.FileSystemUtils;
@@ -26,6 +27,9 @@ import org.springframework.util.FileSystemUtils;
  * the same interleaving of processes.
  */
 final class Machine {
+
+	/** After a clock has come back, what was written before lasts longer. */
+	private static final Duration REST_TIME = Duration.ofSeconds(5);
 
 	private Machine() {
 	}
@@ -53,17 +57,33 @@ final class Machine {
 			List<Fault> faults = letFaultsHappen(plan, servers, nodes);
 			nodes.forEach(Node::stop);
 			int freeAfter = nodes.get(0).probe();
-			int active = 0;
+			List<String> leftovers = new ArrayList<>();
 			for (Node node : nodes) {
 				node.join();
-				active += node.activeConnections();
 			}
-			return new History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, active);
+			for (Node node : nodes) {
+				leftovers.addAll(node.leftovers());
+			}
+			leftovers.addAll(lasting(servers::leftovers, plan.leaseTime()));
+			return new History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, leftovers);
 		}
 		finally {
 			nodes.forEach(Node::close);
 			delete(directory);
 		}
+	}
+
+	/**
+	 * What is still left after the time in which everything ends by itself.
+	 */
+	private static List<String> lasting(Supplier<List<String>> leftovers, int leaseTime) throws InterruptedException {
+		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * leaseTime) + REST_TIME.toNanos();
+		List<String> left = leftovers.get();
+		while (!left.isEmpty() && System.nanoTime() < deadline) {
+			TimeUnit.MILLISECONDS.sleep(100);
+			left = leftovers.get();
+		}
+		return left;
 	}
 
 	private static Path directory(Plan plan) {
@@ -137,6 +157,8 @@ final class Machine {
 			case PAUSE -> node.pause(duration);
 			case KILL -> node.kill(duration);
 			case POOL_EXHAUSTED -> node.exhaust(duration);
+			case CONTEXT_PAUSE -> node.switchContext(duration);
+			case SESSION_EXPIRED -> node.expireSession();
 			default -> {
 				servers.begin(fault);
 				TimeUnit.MILLISECONDS.sleep(fault.millis());

@@ -2,6 +2,7 @@ package io.github.holdfast.chaos;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.testsupport.ChildJvm;
@@ -39,7 +40,7 @@ final class Node implements AutoCloseable {
 		String name = "n" + this.number + "." + this.processes++;
 		return ChildJvm.start(Holder.class, name, String.valueOf(this.number),
 				this.directory.resolve("plan").toString(), this.directory.toString(), database.url(), database.user(),
-				database.password(), String.valueOf(this.servers.storePort(this.number)));
+				database.password(), this.servers.store(this.number));
 	}
 
 	/**
@@ -96,6 +97,21 @@ final class Node implements AutoCloseable {
 		TimeUnit.NANOSECONDS.sleep(duration.toNanos());
 	}
 
+	/**
+	 * Stops the application context, and starts it again after some time.
+	 */
+	void switchContext(Duration duration) throws InterruptedException {
+		this.process.send("SWITCH " + duration.toMillis());
+		this.process.await("SWITCHED", END_TIME);
+	}
+
+	/**
+	 * Ends the session of the process in ZooKeeper.
+	 */
+	void expireSession() {
+		this.process.send("EXPIRE");
+	}
+
 	void stop() {
 		this.process.send("STOP");
 	}
@@ -119,11 +135,12 @@ final class Node implements AutoCloseable {
 	}
 
 	/**
-	 * The connections that are still in use.
+	 * What is still in use.
 	 */
-	int activeConnections() throws InterruptedException {
+	List<String> leftovers() throws InterruptedException {
 		this.process.send("REST");
-		return Integer.parseInt(this.process.await("RESTS ", END_TIME));
+		String left = this.process.await("RESTS ", END_TIME);
+		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
 	}
 
 	@Override

@@ -14,11 +14,12 @@ import java.util.stream.Collectors;
  * @param weather which faults may be among them
  * @param leaseTime the lease time of the locks in milliseconds
  * @param duration how many milliseconds the faults come
+ * @param autoCommit whether the pools commit statements outside of transactions
  * @param programs the steps of each thread, which it repeats until the end
  * @param faults the faults
  */
-record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, List<Program> programs,
-		List<Fault> faults) {
+record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit,
+		List<Program> programs, List<Fault> faults) {
 
 	static final int NODES = 3;
 
@@ -31,16 +32,27 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	 * The same events with another protection.
 	 */
 	Plan at(Level level) {
-		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.programs,
-				this.faults);
+		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit,
+				this.programs, this.faults);
 	}
 
 	/**
 	 * The same run with fewer events.
 	 */
 	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, fewerPrograms,
-				fewerFaults);
+		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit,
+				fewerPrograms, fewerFaults);
+	}
+
+	/**
+	 * The step, or a plain one with the same key where it is not possible: if the target
+	 * does not offer it, or if it makes others fail where nothing else does.
+	 */
+	Step possible(Step step) {
+		Step.Kind kind = step.kind();
+		boolean possible = this.target.offers(kind) && (this.autoCommit || !kind.needsAutoCommit())
+				&& (this.weather != Weather.CALM || !kind.givesBackEarly());
+		return possible ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
 	}
 
 	List<Program> programs(int node) {
@@ -55,6 +67,7 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		lines.add("weather " + this.weather);
 		lines.add("lease-time " + this.leaseTime);
 		lines.add("duration " + this.duration);
+		lines.add("auto-commit " + this.autoCommit);
 		this.programs.forEach((program) -> lines.add("program " + program));
 		this.faults.forEach((fault) -> lines.add("fault " + fault));
 		return String.join("\n", lines) + "\n";
@@ -63,7 +76,7 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	static Plan parse(String text) {
 		return new Plan(Long.parseLong(value(text, "seed")), Target.parse(value(text, "target")),
 				Names.parse(Weather.class, value(text, "weather")), Integer.parseInt(value(text, "lease-time")),
-				Integer.parseInt(value(text, "duration")),
+				Integer.parseInt(value(text, "duration")), Boolean.parseBoolean(value(text, "auto-commit")),
 				values(text, "program").stream().map(Program::parse).toList(),
 				values(text, "fault").stream().map(Fault::parse).toList());
 	}

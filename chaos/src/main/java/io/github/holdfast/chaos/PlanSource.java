@@ -21,8 +21,8 @@ final class PlanSource {
 
 	private static final int MAX_THINK = 25;
 
-	/** In calm weather nothing but a loss that is none should end a lease. */
-	private static final int CALM_LEASE_TIME = 10_000;
+	/** Where nothing but a loss that is none should end a lease. */
+	private static final int LONG_LEASE_TIME = 10_000;
 
 	private PlanSource() {
 	}
@@ -30,10 +30,20 @@ final class PlanSource {
 	static Plan plan(long seed, Target target, Weather weather, Duration duration) {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
+		boolean autoCommit = random.nextInt(3) != 0;
 		List<Plan.Program> programs = programs(random);
 		List<Fault> faults = faults(random, target.backend(), weather, millis);
 		return new Plan(seed, target, weather,
-				(weather == Weather.CALM) ? CALM_LEASE_TIME : target.backend().leaseTime(), millis, programs, faults);
+				weather.hasShortLeases() ? target.backend().leaseTime() : LONG_LEASE_TIME, millis, autoCommit, programs,
+				faults);
+	}
+
+	/**
+	 * The key that may be taken while another one is held: the next one, or the same if
+	 * it is the last.
+	 */
+	static String next(String key) {
+		return KEYS.get(Math.min(KEYS.indexOf(key) + 1, KEYS.size() - 1));
 	}
 
 	private static List<Plan.Program> programs(Random random) {

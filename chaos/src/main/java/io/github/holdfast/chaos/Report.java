@@ -3,11 +3,14 @@ package io.github.holdfast.chaos;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -29,6 +32,10 @@ final class Report {
 			| %s | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
 			""";
 
+	/** Written by the other programs of the machine. */
+	private static final List<Path> MORE = List.of(Path.of("results", "holes.md"), Path.of("results", "calm.md"),
+			Path.of("results", "soak.md"));
+
 	private final long seed;
 
 	private final long started = System.nanoTime();
@@ -41,9 +48,12 @@ final class Report {
 
 	private final int rounds;
 
+	private final int lanes;
+
 	private final String commit = git("log", "-1", "--format=%h", "--", "../autoconfigure/src/main");
 
-	Report(long seed, int rounds) {
+	Report(long seed, int rounds, int lanes) {
+		this.lanes = lanes;
 		this.seed = seed;
 		this.rounds = rounds;
 	}
@@ -113,7 +123,17 @@ final class Report {
 				.forEach((backend) -> page.append(" ").append(counts.getOrDefault(backend, 0)).append(" |"));
 			page.append("\n");
 		});
+		MORE.forEach((section) -> page.append("\n").append(read(section)));
 		return page.toString();
+	}
+
+	private static String read(Path section) {
+		try {
+			return Files.exists(section) ? Files.readString(section) : "";
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private String promised() {
@@ -126,7 +146,7 @@ final class Report {
 
 	private String command() {
 		return "./mvnw verify -P chaos -pl chaos -am -Dholdfast.chaos.seed=" + this.seed + " -Dholdfast.chaos.rounds="
-				+ this.rounds;
+				+ this.rounds + " -Dholdfast.chaos.lanes=" + this.lanes;
 	}
 
 	private long minutes() {

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -25,14 +27,22 @@ import io.github.holdfast.testsupport.TestDatabase;
  */
 final class Servers implements AutoCloseable {
 
+	/** The longest of these times in milliseconds. */
+	static final int MAX_ANSWER_TIME = 5000;
+
 	/**
 	 * A statement that waits for an answer which never comes fails at last, as it should
-	 * in any application.
+	 * in any application. The database is not told which transactions only read.
 	 */
 	private static final Map<TestDatabase, String> SETTINGS = Map.of(TestDatabase.MARIADB,
-			"?socketTimeout=5000&connectTimeout=2000", TestDatabase.POSTGRESQL, "?socketTimeout=5&connectTimeout=2");
+			"?socketTimeout=5000&connectTimeout=2000&readOnlyPropagatesToServer=false", TestDatabase.POSTGRESQL,
+			"?socketTimeout=5&connectTimeout=2&readOnlyMode=ignore");
 
 	private static final int OPERATOR_SECONDS = 1;
+
+	private static final int SLOW_BYTES_PER_SECOND = 5_000;
+
+	private static final long MICROS = 1000;
 
 	private final TestDatabase kind;
 
@@ -42,7 +52,8 @@ final class Servers implements AutoCloseable {
 
 	private final List<FaultProxy> databaseNetworks;
 
-	private final List<FaultProxy> storeNetworks;
+	/** Those of each node. */
+	private final List<List<FaultProxy>> storeNetworks;
 
 	Servers(Target target) {
 		this.kind = target.database();
@@ -56,12 +67,13 @@ final class Servers implements AutoCloseable {
 		}
 		LockStore locks = target.backend().startStore();
 		this.store = locks;
-		this.databaseNetworks = networks(this.database.port());
-		this.storeNetworks = (locks != null) ? networks(locks.port()) : List.of();
+		this.databaseNetworks = ofNodes(() -> new FaultProxy(this.database.port()));
+		this.storeNetworks = ofNodes(
+				() -> (locks != null) ? locks.ports().stream().map(FaultProxy::new).toList() : List.of());
 	}
 
-	private static List<FaultProxy> networks(int port) {
-		return IntStream.range(0, Plan.NODES).mapToObj((node) -> new FaultProxy(port)).toList();
+	private static <T> List<T> ofNodes(Supplier<T> network) {
+		return IntStream.range(0, Plan.NODES).mapToObj((node) -> network.get()).toList();
 	}
 
 	/**
@@ -73,10 +85,24 @@ final class Servers implements AutoCloseable {
 	}
 
 	/**
-	 * The port of the store as a node sees it, or 0 without a store.
+	 * The addresses of the store as a node sees them.
 	 */
-	int storePort(int node) {
-		return (this.store != null) ? this.storeNetworks.get(node).port() : 0;
+	String store(int node) {
+		return this.storeNetworks.get(node)
+			.stream()
+			.map((network) -> "127.0.0.1:" + network.port())
+			.collect(Collectors.joining(","));
+	}
+
+	/**
+	 * What is left of locks that nobody holds any more.
+	 */
+	List<String> leftovers() {
+		return (this.store != null) ? this.store.leftovers() : query("""
+				SELECT l.lock_key FROM holdfast_lock l LEFT JOIN holdfast_renewal r
+				ON r.lock_key = l.lock_key AND r.epoch = l.epoch AND r.owner = l.owner
+				WHERE l.owner IS NOT NULL AND COALESCE(r.expires_at, l.expires_at) >\s"""
+				+ MICROS * System.currentTimeMillis());
 	}
 
 	Map<String, List<Accounts.Sale>> sales() {
@@ -90,10 +116,10 @@ final class Servers implements AutoCloseable {
 	 */
 	void begin(Fault fault) {
 		switch (fault.kind().place()) {
-			case STORE_NETWORK -> begin(fault, this.storeNetworks.get(fault.node()));
+			case STORE_NETWORK -> this.storeNetworks.get(fault.node()).forEach((network) -> begin(fault, network));
 			case DATABASE_NETWORK -> begin(fault, this.databaseNetworks.get(fault.node()));
 			case STORE -> beginAtStore(fault);
-			case DATABASE -> killSessions();
+			case DATABASE -> killSessions(fault.kind() == Fault.Kind.IDLE_SESSIONS_KILLED);
 			case NODE -> throw new IllegalArgumentException(fault.toString());
 		}
 	}
@@ -103,7 +129,7 @@ final class Servers implements AutoCloseable {
 	 */
 	void end(Fault fault) {
 		switch (fault.kind().place()) {
-			case STORE_NETWORK -> end(fault, this.storeNetworks.get(fault.node()));
+			case STORE_NETWORK -> this.storeNetworks.get(fault.node()).forEach((network) -> end(fault, network));
 			case DATABASE_NETWORK -> end(fault, this.databaseNetworks.get(fault.node()));
 			case STORE -> endAtStore(fault);
 			default -> {
@@ -118,6 +144,8 @@ final class Servers implements AutoCloseable {
 			case STORE_HOLD_REQUESTS, DATABASE_HOLD_REQUESTS -> network.inject(FaultProxy.Fault.HOLD_REQUESTS);
 			case STORE_HOLD_REPLIES, DATABASE_HOLD_REPLIES -> network.inject(FaultProxy.Fault.HOLD_REPLIES);
 			case STORE_DROP_REPLIES, DATABASE_DROP_REPLIES -> network.inject(FaultProxy.Fault.DROP_REPLIES);
+			case STORE_THROTTLE, DATABASE_THROTTLE -> network.throttle(SLOW_BYTES_PER_SECOND);
+			case COMMIT_REPLY_LOST -> network.inject(FaultProxy.Fault.BREAK_COMMITS);
 			case STORE_RESET, DATABASE_RESET -> network.reset();
 			case STORE_REFUSE, DATABASE_REFUSE -> {
 				network.inject(FaultProxy.Fault.REFUSE);
@@ -129,6 +157,7 @@ final class Servers implements AutoCloseable {
 
 	private static void end(Fault fault, FaultProxy network) {
 		network.delay(Duration.ZERO);
+		network.throttle(Integer.MAX_VALUE);
 		if (fault.kind() == Fault.Kind.STORE_DROP_REPLIES || fault.kind() == Fault.Kind.DATABASE_DROP_REPLIES) {
 			// What was swallowed is gone, so that nobody could make sense of the rest
 			network.reset();
@@ -140,8 +169,27 @@ final class Servers implements AutoCloseable {
 		if (this.store != null) {
 			this.store.begin(fault);
 		}
+		else if (fault.kind() == Fault.Kind.CLOCK_JUMP) {
+			moveClock(jump(fault));
+		}
 		else {
 			execute("DELETE FROM holdfast_lock");
+		}
+	}
+
+	/**
+	 * Every second time it goes back.
+	 */
+	private static long jump(Fault fault) {
+		return ((fault.at() % 2 == 0) ? 1 : -1) * MICROS * fault.millis();
+	}
+
+	/**
+	 * To a clock that has gone forward, all that was written down is longer ago.
+	 */
+	private void moveClock(long micros) {
+		for (String table : List.of("holdfast_lock", "holdfast_renewal")) {
+			execute("UPDATE " + table + " SET expires_at = expires_at - " + micros);
 		}
 	}
 
@@ -149,16 +197,21 @@ final class Servers implements AutoCloseable {
 		if (this.store != null) {
 			this.store.end(fault);
 		}
+		else if (fault.kind() == Fault.Kind.CLOCK_JUMP) {
+			moveClock(-jump(fault));
+		}
 	}
 
-	private void killSessions() {
+	private void killSessions(boolean idle) {
 		switch (this.kind) {
 			case POSTGRESQL -> execute("""
 					SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-					WHERE datname = current_database() AND pid <> pg_backend_pid()""");
+					WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+					+ (idle ? " AND state LIKE 'idle%'" : ""));
 			case MARIADB -> query("""
 					SELECT concat('KILL ', id) FROM information_schema.processlist
-					WHERE db = database() AND id <> connection_id()""").forEach(this::execute);
+					WHERE db = database() AND id <> connection_id()""" + (idle ? " AND command = 'Sleep'" : ""))
+				.forEach(this::execute);
 			default -> throw new IllegalStateException("Nobody knows how to end sessions of " + this.kind);
 		}
 	}
@@ -198,7 +251,7 @@ final class Servers implements AutoCloseable {
 	@Override
 	public void close() {
 		this.databaseNetworks.forEach(FaultProxy::close);
-		this.storeNetworks.forEach(FaultProxy::close);
+		this.storeNetworks.forEach((networks) -> networks.forEach(FaultProxy::close));
 		if (this.store != null) {
 			this.store.close();
 		}

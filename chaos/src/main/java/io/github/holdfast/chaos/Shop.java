@@ -7,10 +7,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.event.TransactionPhase;
 import org.springframework.transaction.event.TransactionalEventListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
 
 /**
  * The annotated methods of the business.
@@ -21,16 +23,22 @@ class Shop {
 
 	private final Batch batch;
 
+	private final Entities entities;
+
+	private final LockTemplate locks;
+
 	private final ApplicationEventPublisher events;
 
 	private final TransactionTemplate apart;
 
 	private final TransactionTemplate savepoint;
 
-	Shop(Accounts accounts, Batch batch, ApplicationEventPublisher events,
+	Shop(Accounts accounts, Batch batch, Entities entities, LockTemplate locks, ApplicationEventPublisher events,
 			PlatformTransactionManager transactionManager) {
 		this.accounts = accounts;
 		this.batch = batch;
+		this.entities = entities;
+		this.locks = locks;
 		this.events = events;
 		this.apart = new TransactionTemplate(transactionManager);
 		this.apart.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
@@ -130,11 +138,103 @@ class Shop {
 		});
 	}
 
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellAndCall(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			this.events.publishEvent(new Called(key, call));
+		});
+	}
+
+	/**
+	 * Takes the next lock, which works apart from the transaction that has ended, and
+	 * writes without one. The last lock is held already: what is written under it goes to
+	 * the connection of that transaction.
+	 */
+	@TransactionalEventListener
+	public void callLocked(Called called) {
+		String key = called.key();
+		CallRecorder call = called.call();
+		String next = PlanSource.next(key);
+		if (next.equals(key)) {
+			call.late(() -> this.locks.run(key, () -> sell(key, key + "/late", call)));
+		}
+		else {
+			call.apart(() -> this.locks.run(next, () -> sellPlainly(next, call)));
+		}
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional
+	public void sellAndComplete(String key, CallRecorder call) {
+		call.underLock(() -> {
+			sell(key, key, call);
+			this.events.publishEvent(new Completed(key, call));
+		});
+	}
+
+	/**
+	 * Writes on the connection of the transaction that has just ended, whether or not it
+	 * has committed.
+	 */
+	@TransactionalEventListener(phase = TransactionPhase.AFTER_COMPLETION)
+	public void noteEnd(Completed completed) {
+		completed.call().late(() -> sell(completed.key(), completed.key() + "/late", completed.call()));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional(Managers.JPA)
+	public void sellEntity(String key, CallRecorder call) {
+		call.underLock(() -> {
+			long version = this.entities.read(key);
+			call.think();
+			Touch touch = call.sell(key, key, version);
+			this.entities.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+		});
+	}
+
+	/**
+	 * Uses the connection that the caller's transaction has bound, unless the call is
+	 * refused.
+	 */
+	@DistributedLock(key = "#p0")
+	@Transactional(transactionManager = Managers.OTHER, propagation = Propagation.REQUIRES_NEW)
+	public void sellByOther(String key, CallRecorder call) {
+		call.underLock(() -> sell(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional(readOnly = true)
+	public void sellReadOnly(String key, CallRecorder call) {
+		call.underLock(() -> sell(key, key, call));
+	}
+
+	/**
+	 * Read, think, write: each statement commits by itself.
+	 */
+	void sellPlainly(String key, CallRecorder call) {
+		String account = key + Accounts.PLAIN;
+		long version = this.accounts.read(account);
+		call.think();
+		Touch touch = call.sellPlainly(account, key, version);
+		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+	}
+
 	/**
 	 * Read, think, write: in the transaction that runs.
 	 */
 	void sell(String key, String account, CallRecorder call) {
+		sell(key, account, call, () -> {
+		});
+	}
+
+	/**
+	 * Read, do something else, think, write: in the transaction that runs.
+	 */
+	void sell(String key, String account, CallRecorder call, Runnable afterRead) {
 		long version = this.accounts.read(account);
+		afterRead.run();
 		call.think();
 		Touch touch = call.sell(account, key, version);
 		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
@@ -156,6 +256,26 @@ class Shop {
 	 * @param call the call
 	 */
 	record Sold(String key, CallRecorder call) {
+
+	}
+
+	/**
+	 * Something was sold, and another lock is needed.
+	 *
+	 * @param key the key of the lock that is held
+	 * @param call the call
+	 */
+	record Called(String key, CallRecorder call) {
+
+	}
+
+	/**
+	 * Something may have been sold.
+	 *
+	 * @param key the key of the lock
+	 * @param call the call
+	 */
+	record Completed(String key, CallRecorder call) {
 
 	}
 

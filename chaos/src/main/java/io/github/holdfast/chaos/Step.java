@@ -1,5 +1,8 @@
 package io.github.holdfast.chaos;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /**
  * One locked call of a program.
  *
@@ -79,7 +82,61 @@ record Step(Kind kind, String key, int think) {
 		BATCH,
 
 		/** An annotated method whose lock stays behind for a while. */
-		MINIMUM_HOLD
+		MINIMUM_HOLD,
+
+		/**
+		 * An annotated method with a listener that calls a locked body after its commit.
+		 */
+		LOCKED_LISTENER,
+
+		/**
+		 * An annotated method with a listener that writes, however the method has ended.
+		 */
+		COMPLETION,
+
+		/** An annotated method that reads and writes entities. */
+		ENTITY,
+
+		/** The same in the persistence context of a request, which has read before. */
+		ENTITY_IN_VIEW,
+
+		/** A body with transactions of two managers. */
+		TWO_MANAGERS,
+
+		/** A transaction of one manager that calls a method of another one: refused. */
+		OTHER_MANAGER,
+
+		/** A method that is inherited, with the annotation on its interface. */
+		INHERITED,
+
+		/** A scope that is closed before its transaction ends: refused. */
+		CLOSED_SCOPE,
+
+		/** A scope in another one that is closed first: refused. */
+		CROSSED_SCOPES,
+
+		/** An annotated method that is declared read-only and writes. */
+		READ_ONLY_SALE,
+
+		/** A body that writes without a transaction after one that has committed. */
+		AUDITED;
+
+		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED);
+
+		/**
+		 * Whether it gives its lock back before its transaction has ended.
+		 */
+		boolean givesBackEarly() {
+			return this == CLOSED_SCOPE || this == CROSSED_SCOPES;
+		}
+
+		/**
+		 * Whether it writes without a transaction, which needs connections that commit
+		 * each statement.
+		 */
+		boolean needsAutoCommit() {
+			return WITHOUT_TRANSACTION.contains(this);
+		}
 
 	}
 

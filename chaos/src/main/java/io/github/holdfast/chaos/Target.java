@@ -20,13 +20,10 @@ record Target(Backend backend, TestDatabase database, Isolation isolation, Level
 	}
 
 	/**
-	 * The step, or a plain one with the same key where the backend or the level does not
-	 * offer it.
+	 * Whether a program may do that there.
 	 */
-	Step possible(Step step) {
-		boolean offered = this.backend.offers(step.kind())
-				&& (step.kind() != Step.Kind.OPTIMISTIC || this.level.hasVersions());
-		return offered ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
+	boolean offers(Step.Kind kind) {
+		return this.backend.offers(kind) && (kind != Step.Kind.OPTIMISTIC || this.level.hasVersions());
 	}
 
 	@Override

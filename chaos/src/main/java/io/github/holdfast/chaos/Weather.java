@@ -22,6 +22,9 @@ enum Weather {
 	/** Servers lose data or sessions. */
 	SERVERS(Set.of(Fault.Place.STORE, Fault.Place.DATABASE)),
 
+	/** The database ends sessions, while leases are long. */
+	SESSIONS(Set.of(Fault.Place.DATABASE)),
+
 	/** All of it. */
 	STORM(Set.of(Fault.Place.values()));
 
@@ -39,6 +42,13 @@ enum Weather {
 
 	List<Fault.Place> places() {
 		return Arrays.stream(Fault.Place.values()).filter(this.places::contains).toList();
+	}
+
+	/**
+	 * Whether leases end when a node stands still.
+	 */
+	boolean hasShortLeases() {
+		return this != CALM && this != SESSIONS;
 	}
 
 	/**

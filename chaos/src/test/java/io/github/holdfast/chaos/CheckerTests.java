@@ -94,7 +94,8 @@ class CheckerTests {
 
 	@Test
 	void lockThatIsNeverFreeAndConnectionInUseAreFound() {
-		assertThat(Checker.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), -1, 1)))
+		assertThat(Checker
+			.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), -1, List.of("a connection"))))
 			.extracting(Violation::kind)
 			.containsExactly(Violation.Kind.STUCK, Violation.Kind.LEAK);
 	}
@@ -105,7 +106,7 @@ class CheckerTests {
 
 	private static List<Violation.Kind> kinds(Weather weather, List<Call> calls, List<Accounts.Sale> sales) {
 		Map<String, List<Accounts.Sale>> byAccount = sales.isEmpty() ? Map.of() : Map.of(KEY, sales);
-		return Checker.check(new History(plan(weather), List.of(), calls, byAccount, 0, 0))
+		return Checker.check(new History(plan(weather), List.of(), calls, byAccount, 0, List.of()))
 			.stream()
 			.map(Violation::kind)
 			.toList();

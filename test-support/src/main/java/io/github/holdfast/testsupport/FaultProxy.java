@@ -6,11 +6,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -39,6 +41,8 @@ public final class FaultProxy implements AutoCloseable {
 	private Fault fault = Fault.NONE;
 
 	private volatile Duration delay = Duration.ZERO;
+
+	private volatile int bytesPerSecond = Integer.MAX_VALUE;
 
 	private volatile Runnable beforeReply = () -> {
 	};
@@ -107,6 +111,14 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public void delay(Duration delay) {
 		this.delay = delay;
+	}
+
+	/**
+	 * Lets no more than some bytes pass in a second.
+	 * @param bytesPerSecond how many, on each connection and in each direction
+	 */
+	public void throttle(int bytesPerSecond) {
+		this.bytesPerSecond = bytesPerSecond;
 	}
 
 	/**
@@ -216,8 +228,9 @@ public final class FaultProxy implements AutoCloseable {
 			server.setTcpNoDelay(true);
 			server.connect(this.target);
 			Traffic traffic = this.traffic.get();
-			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES, traffic));
-			pump(client, server, Fault.HOLD_REQUESTS, traffic);
+			AtomicBoolean committing = new AtomicBoolean();
+			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES, traffic, committing));
+			pump(client, server, Fault.HOLD_REQUESTS, traffic, committing);
 		}
 		finally {
 			close(client);
@@ -227,7 +240,8 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private void pump(Socket from, Socket to, Fault hold, Traffic traffic) throws IOException {
+	private void pump(Socket from, Socket to, Fault hold, Traffic traffic, AtomicBoolean committing)
+			throws IOException {
 		try (from; to) {
 			byte[] buffer = new byte[8192];
 			for (int length = from.getInputStream().read(buffer); length >= 0; length = from.getInputStream()
@@ -235,10 +249,11 @@ public final class FaultProxy implements AutoCloseable {
 				if (hold == Fault.HOLD_REQUESTS) {
 					traffic.sent(buffer, length);
 				}
-				sleep(this.delay);
+				sleep(this.delay.plusMillis(length * 1000L / this.bytesPerSecond));
 				if (hold == Fault.HOLD_REPLIES) {
 					this.beforeReply.run();
 				}
+				noteCommit(buffer, length, hold, committing);
 				if (passes(hold)) {
 					if (hold == Fault.HOLD_REPLIES) {
 						traffic.answered(buffer, length);
@@ -250,6 +265,26 @@ public final class FaultProxy implements AutoCloseable {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Some drivers say COMMIT only once and have a number for it then, but the server
+	 * says it in its answer.
+	 */
+	private void noteCommit(byte[] buffer, int length, Fault hold, AtomicBoolean committing) throws IOException {
+		boolean commit = current() == Fault.BREAK_COMMITS
+				&& new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains("COMMIT");
+		if (hold == Fault.HOLD_REQUESTS) {
+			committing.set(commit);
+		}
+		else if (commit || committing.get()) {
+			this.dropped.incrementAndGet();
+			throw new IOException("The reply to COMMIT is lost");
+		}
+	}
+
+	private synchronized Fault current() {
+		return this.fault;
 	}
 
 	private synchronized boolean passes(Fault hold) {
@@ -339,6 +374,9 @@ public final class FaultProxy implements AutoCloseable {
 
 		/** The server works on each request, and its replies are swallowed. */
 		DROP_REPLIES,
+
+		/** The server commits, and the connection breaks before it says so. */
+		BREAK_COMMITS,
 
 		/** New connections are refused; open ones go on. */
 		REFUSE

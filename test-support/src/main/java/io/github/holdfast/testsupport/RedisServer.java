@@ -145,12 +145,13 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Starts a server whose clock can be moved.
+	 * @param settings settings as on the command line
 	 * @return the server, or nothing if libfaketime is not installed on this machine
 	 */
-	public static Optional<RedisServer> startWithMovableClock() {
+	public static Optional<RedisServer> startWithMovableClock(String... settings) {
 		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
 				(path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
-			return libraries.findFirst().map((library) -> new RedisServer(Embedded.BINARY, List.of(), library));
+			return libraries.findFirst().map((library) -> new RedisServer(Embedded.BINARY, List.of(settings), library));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,0 +1,66 @@
+package io.github.holdfast.chaos;
+
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.TransactionExecutionListener;
+
+/**
+ * The transaction managers of a node: one for JDBC, another one that knows nothing of the
+ * first, and one for JPA, all in one database.
+ */
+@Configuration(proxyBeanMethods = false)
+class Managers {
+
+	static final String OTHER = "otherManager";
+
+	static final String JPA = "jpaManager";
+
+	@Bean
+	@Primary
+	JdbcTransactionManager transactionManager(DataSource dataSource) {
+		return new JdbcTransactionManager(dataSource);
+	}
+
+	@Bean(OTHER)
+	JdbcTransactionManager otherManager(DataSource dataSource) {
+		return new JdbcTransactionManager(new DelegatingDataSource(dataSource));
+	}
+
+	@Bean(JPA)
+	JpaTransactionManager jpaManager(EntityManagerFactory factory) {
+		return new JpaTransactionManager(factory);
+	}
+
+	/**
+	 * The application has listeners of its own, and knows of no others.
+	 */
+	@Bean
+	SmartInitializingSingleton ownListeners(JdbcTransactionManager transactionManager) {
+		return () -> transactionManager.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+		}));
+	}
+
+	@Bean
+	static PersistenceManagedTypes managedTypes() {
+		return PersistenceManagedTypes.of(Entities.StoredAccount.class.getName(), Entities.StoredSale.class.getName());
+	}
+
+	@Bean
+	Entities entities(EntityManagerFactory factory, EntityManager entities) {
+		return new Entities(factory, entities);
+	}
+
+}
