@@ -166,6 +166,13 @@ enum Backend {
 	}
 
 	/**
+	 * Whether its locks end by time only.
+	 */
+	boolean hasLeases() {
+		return this != SESSION && this != ZOOKEEPER;
+	}
+
+	/**
 	 * How many times longer it takes to meet as many faults, as there is no network to a
 	 * store.
 	 */

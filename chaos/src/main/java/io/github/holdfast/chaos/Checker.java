@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -150,6 +151,7 @@ final class Checker {
 
 	private void checkEndings() {
 		boolean calm = this.history.plan().faults().isEmpty();
+		boolean keepsLocks = keepsLocks();
 		for (Call call : this.history.calls()) {
 			if (call.ending() == Ending.UNEXPECTED) {
 				found(Violation.Kind.UNEXPECTED_END, call.toString());
@@ -160,10 +162,42 @@ final class Checker {
 			if (!call.left().isEmpty()) {
 				found(Violation.Kind.LEAK, call.toString());
 			}
-			if (calm && LOSSES.contains(call.ending())) {
+			if (calm ? LOSSES.contains(call.ending()) : keepsLocks && isLostTooEarly(call)) {
 				found(Violation.Kind.FALSE_LOSS, call.toString());
 			}
+			if (call.runs() == 0 && !call.kind().isAfterOthers() && millis(call) > longestWait(call)) {
+				found(Violation.Kind.OVERDUE, call.toString());
+			}
 		}
+	}
+
+	/**
+	 * Whether nothing else ends a lease than its time. The session of ZooKeeper may have
+	 * ended while its process stood still.
+	 */
+	private boolean keepsLocks() {
+		Plan plan = this.history.plan();
+		return plan.weather() == Weather.PROCESSES && plan.target().level() == Level.FENCE
+				&& plan.target().backend().hasLeases();
+	}
+
+	private boolean isLostTooEarly(Call call) {
+		return call.ending() == Ending.LOST && !call.kind().givesBackEarly()
+				&& millis(call) < this.history.plan().leaseTime() - MARGIN / 10;
+	}
+
+	private static long millis(Call call) {
+		return TimeUnit.NANOSECONDS.toMillis(call.ended() - call.started());
+	}
+
+	/**
+	 * A process that stands still does not know how long.
+	 */
+	private long longestWait(Call call) {
+		Weather weather = this.history.plan().weather();
+		return (weather == Weather.PROCESSES || weather == Weather.STORM) ? Long.MAX_VALUE
+				: Holder.WAIT_TIME.toMillis() * call.kind().locks() + 2 * Servers.MAX_ANSWER_TIME
+						+ Holder.POOL_TIME.toMillis() + MARGIN;
 	}
 
 	/**

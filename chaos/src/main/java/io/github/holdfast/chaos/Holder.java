@@ -58,7 +58,10 @@ final class Holder {
 	/** More of one kind are no pool of the library. */
 	private static final int MAX_THREADS = 8;
 
-	private static final Duration WAIT_TIME = Duration.ofSeconds(2);
+	static final Duration WAIT_TIME = Duration.ofSeconds(2);
+
+	/** How long a pool lets callers wait for a connection. */
+	static final Duration POOL_TIME = Duration.ofSeconds(3);
 
 	/** How long it is tried to get the locks after the faults. */
 	static final Duration FREE_TIME = Duration.ofSeconds(40);
@@ -161,7 +164,7 @@ final class Holder {
 					"holdfast.lease-time=" + plan.leaseTime() + "ms",
 					"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.main.banner-mode=off",
 					"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
-					"spring.datasource.hikari.connection-timeout=3000",
+					"spring.datasource.hikari.connection-timeout=" + POOL_TIME.toMillis(),
 					"spring.datasource.hikari.validation-timeout=1000",
 					"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 					"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),

@@ -21,6 +21,8 @@ final class PlanSource {
 
 	private static final int MAX_THINK = 25;
 
+	private static final int MAX_LONG_THINK = 300;
+
 	/** Where nothing but a loss that is none should end a lease. */
 	private static final int LONG_LEASE_TIME = 10_000;
 
@@ -61,11 +63,13 @@ final class PlanSource {
 	}
 
 	/**
-	 * One in three is the plainest call, as it is in applications.
+	 * One in three is the plainest call, as it is in applications. A few take long, which
+	 * is when others overtake them.
 	 */
 	private static Step step(Random random) {
 		Step.Kind kind = (random.nextInt(3) == 0) ? Step.Kind.DECLARATIVE : pick(random, Step.Kind.values());
-		return new Step(kind, KEYS.get(random.nextInt(KEYS.size())), random.nextInt(MAX_THINK + 1));
+		return new Step(kind, KEYS.get(random.nextInt(KEYS.size())),
+				random.nextInt(((random.nextInt(6) == 0) ? MAX_LONG_THINK : MAX_THINK) + 1));
 	}
 
 	private static List<Fault> faults(Random random, Backend backend, Weather weather, int duration) {
@@ -86,8 +90,8 @@ final class PlanSource {
 		int at = random.nextInt(1000);
 		while (at < duration) {
 			Fault.Kind kind = pick(random, kinds);
-			// A new process takes its time
-			if (kind == Fault.Kind.KILL && random.nextInt(4) != 0) {
+			// A new process takes its time, and without a context nothing goes on
+			if ((kind == Fault.Kind.KILL || kind == Fault.Kind.CONTEXT_PAUSE) && random.nextInt(4) != 0) {
 				kind = Fault.Kind.PAUSE;
 			}
 			int millis = kind.lasts() ? 50 + random.nextInt(pace.longest()) : 0;

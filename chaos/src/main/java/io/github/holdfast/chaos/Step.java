@@ -124,6 +124,24 @@ record Step(Kind kind, String key, int think) {
 		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED);
 
 		/**
+		 * How many locks it waits for at most, one after the other.
+		 */
+		int locks() {
+			return switch (this) {
+				case SEVERAL_KEYS -> PlanSource.KEYS.size();
+				case NESTED, LOCKED_LISTENER -> 2;
+				default -> 1;
+			};
+		}
+
+		/**
+		 * Whether it does something else before it waits for its lock.
+		 */
+		boolean isAfterOthers() {
+			return this == REQUIRES_NEW || this == OTHER_MANAGER || this == ENTITY_IN_VIEW;
+		}
+
+		/**
 		 * Whether it gives its lock back before its transaction has ended.
 		 */
 		boolean givesBackEarly() {

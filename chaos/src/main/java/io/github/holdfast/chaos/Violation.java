@@ -52,11 +52,17 @@ record Violation(Kind kind, String detail) {
 		/** Two bodies ran under one lock at the same time, though nothing went wrong. */
 		OVERLAP,
 
-		/** A call lost its lock or failed, though nothing went wrong. */
+		/**
+		 * A call lost its lock or failed, though nothing went wrong, or before its lease
+		 * could be over.
+		 */
 		FALSE_LOSS,
 
 		/** A lock could not be had after the faults. */
-		STUCK
+		STUCK,
+
+		/** A call that did not get its lock took longer than it may. */
+		OVERDUE
 
 	}
 

@@ -3,6 +3,7 @@ package io.github.holdfast.chaos;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,43 @@ class CheckerTests {
 			.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), -1, List.of("a connection"))))
 			.extracting(Violation::kind)
 			.containsExactly(Violation.Kind.STUCK, Violation.Kind.LEAK);
+	}
+
+	@Test
+	void lossWithinTheLeaseIsFoundIfNothingElseEndsIt() {
+		assertThat(kinds(Weather.PROCESSES, List.of(call(1, Ending.LOST)), List.of()))
+			.containsExactly(Violation.Kind.FALSE_LOSS);
+		assertThat(kinds(Weather.SERVERS, List.of(call(1, Ending.LOST)), List.of())).isEmpty();
+	}
+
+	@Test
+	void callThatWaitsForTooLongIsFound() {
+		Call call = new Call("1", Step.Kind.DECLARATIVE, 0, 0, TimeUnit.SECONDS.toNanos(20), Ending.NOT_ACQUIRED, 0,
+				List.of(), List.of(), "", "");
+		assertThat(kinds(Weather.NETWORK, List.of(call), List.of())).containsExactly(Violation.Kind.OVERDUE);
+		assertThat(kinds(Weather.STORM, List.of(call), List.of())).isEmpty();
+	}
+
+	@Test
+	void plainWritesThatMeetAreFoundIfNobodyIsTold() {
+		String account = KEY + Accounts.PLAIN;
+		Touch first = new Touch("1/0", account, 10L, 0, Touch.Fate.COMMITTED);
+		Touch second = new Touch("2/0", account, 11L, 0, Touch.Fate.COMMITTED);
+		Map<String, List<Accounts.Sale>> sales = Map.of(account,
+				List.of(new Accounts.Sale(account, 1, 10L, "1/0"), new Accounts.Sale(account, 1, 11L, "2/0")));
+		assertThat(kinds(List.of(call(1, Ending.RESULT, first), call(2, Ending.RESULT, second)), sales))
+			.contains(Violation.Kind.LOST_UPDATE);
+		assertThat(
+				kinds(List.of(call(1, Ending.OVERLAP, first.with(Touch.Fate.UNKNOWN)), call(2, Ending.RESULT, second)),
+						sales))
+			.isEmpty();
+	}
+
+	private static List<Violation.Kind> kinds(List<Call> calls, Map<String, List<Accounts.Sale>> sales) {
+		return Checker.check(new History(plan(Weather.STORM), List.of(), calls, sales, 0, List.of()))
+			.stream()
+			.map(Violation::kind)
+			.toList();
 	}
 
 	private static List<Violation.Kind> kinds(List<Call> calls, List<Accounts.Sale> sales) {

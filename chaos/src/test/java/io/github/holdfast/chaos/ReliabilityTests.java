@@ -17,8 +17,8 @@ class ReliabilityTests {
 	@Test
 	void nothingIsFoundAtFence() throws Exception {
 		List<String> found = Campaign.run(Long.getLong("holdfast.chaos.seed", 1),
-				Integer.getInteger("holdfast.chaos.rounds", 4), Integer.getInteger("holdfast.chaos.lanes", 2), Path.of("../docs/reliability.md"),
-				Path.of("target", "runs"));
+				Integer.getInteger("holdfast.chaos.rounds", 4), Integer.getInteger("holdfast.chaos.lanes", 2),
+				Path.of("../docs/reliability.md"), Path.of("target", "runs"));
 		assertThat(found).isEmpty();
 	}
 
