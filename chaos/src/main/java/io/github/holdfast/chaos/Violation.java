@@ -10,9 +10,16 @@ import java.util.Locale;
  */
 record Violation(Kind kind, String detail) {
 
+	/**
+	 * The kind as people read it.
+	 */
+	String kindName() {
+		return this.kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+	}
+
 	@Override
 	public String toString() {
-		return this.kind.name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": " + this.detail;
+		return kindName() + ": " + this.detail;
 	}
 
 	/**
