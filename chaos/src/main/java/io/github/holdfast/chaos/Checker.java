@@ -212,7 +212,7 @@ final class Checker {
 			found(Violation.Kind.STUCK, "a lock was not free after " + Holder.FREE_TIME);
 		}
 		else if (freeAfter > limit) {
-			found(Violation.Kind.STUCK, "a lock was not free after " + limit + " ms, but after " + freeAfter);
+			found(Violation.Kind.LATE, "a lock was not free after " + limit + " ms, but after " + freeAfter);
 		}
 		this.history.leftovers().forEach((leftover) -> found(Violation.Kind.LEAK, leftover));
 	}

@@ -51,6 +51,8 @@ import io.github.holdfast.testsupport.DatabaseAccess;
  */
 final class Holder {
 
+	private static final String SEPARATOR = "\t";
+
 	private static final int REST_MILLIS = 50;
 
 	private static final int POOL_SIZE = 12;
@@ -129,24 +131,46 @@ final class Holder {
 	}
 
 	/**
-	 * Starts a node.
-	 * @param args its name, its number, the file of the plan, the directory of the
-	 * journals, the database, and the addresses of the store
+	 * Waits for nodes to be, one after the other. A process that has been one before is
+	 * much faster.
 	 */
 	public static void main(String[] args) throws IOException {
-		Plan plan = Plan.parse(Files.readString(Path.of(args[2])));
-		Journal journal = new Journal(Path.of(args[3], args[0] + ".journal"));
-		DatabaseAccess database = new DatabaseAccess(args[4], args[5], args[6]);
-		application(plan, database, args[7]).run((context) -> {
+		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+		for (String node = orders.readLine(); node != null; node = orders.readLine()) {
+			run(node.split(SEPARATOR, -1), orders);
+		}
+		System.exit(0);
+	}
+
+	/**
+	 * The order to be a node.
+	 * @param name its name
+	 * @param node its number
+	 * @param directory where the plan is, and its journal will be
+	 * @param database its database
+	 * @param store the addresses of the store
+	 */
+	static String order(String name, int node, Path directory, DatabaseAccess database, String store) {
+		return String.join(SEPARATOR, name, String.valueOf(node), directory.toString(), database.url(), database.user(),
+				database.password(), store);
+	}
+
+	private static void run(String[] args, BufferedReader orders) throws IOException {
+		Path directory = Path.of(args[2]);
+		Plan plan = Plan.parse(Files.readString(directory.resolve(Machine.PLAN)));
+		Journal journal = new Journal(directory.resolve(args[0] + ".journal"));
+		DatabaseAccess database = new DatabaseAccess(args[3], args[4], args[5]);
+		application(plan, database, args[6]).run((context) -> {
 			Throwable failure = context.getStartupFailure();
 			if (failure != null) {
 				failure.printStackTrace();
-				say("FAILED");
-				return;
+				System.exit(1);
 			}
-			new Holder(args[0], Integer.parseInt(args[1]), plan, journal, context).obey();
+			Holder holder = new Holder(args[0], Integer.parseInt(args[1]), plan, journal, context);
+			holder.obey(orders);
+			holder.interrupts.shutdownNow();
 		});
-		System.exit(0);
+		say("ENDED");
 	}
 
 	private static ApplicationContextRunner application(Plan plan, DatabaseAccess database, String store) {
@@ -172,7 +196,7 @@ final class Holder {
 		return (target.level() == Level.UNCHECKED) ? application.withBean(UncheckedFence.class) : application;
 	}
 
-	private void obey() throws IOException {
+	private void obey(BufferedReader orders) throws IOException {
 		List<Thread> threads = new ArrayList<>();
 		for (Plan.Program program : this.plan.programs(this.node)) {
 			Thread thread = new Thread(() -> run(program), "program-" + program.thread());
@@ -180,7 +204,6 @@ final class Holder {
 			threads.add(thread);
 		}
 		say("READY");
-		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
 		for (String order = orders.readLine(); order != null; order = orders.readLine()) {
 			switch (order) {
 				case "GO" -> threads.forEach(Thread::start);

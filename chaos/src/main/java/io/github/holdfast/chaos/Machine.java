@@ -28,6 +28,9 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Machine {
 
+	/** The name of the file of the plan. */
+	static final String PLAN = "plan";
+
 	/** After a clock has come back, what was written before lasts longer. */
 	private static final Duration REST_TIME = Duration.ofSeconds(5);
 
@@ -65,6 +68,7 @@ final class Machine {
 				leftovers.addAll(node.leftovers());
 			}
 			leftovers.addAll(lasting(servers::leftovers, plan.leaseTime()));
+			nodes.forEach(Node::end);
 			return new History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, leftovers);
 		}
 		finally {
@@ -89,7 +93,7 @@ final class Machine {
 	private static Path directory(Plan plan) {
 		try {
 			Path directory = Files.createTempDirectory("holdfast-chaos-");
-			Files.writeString(directory.resolve("plan"), plan.toString());
+			Files.writeString(directory.resolve(PLAN), plan.toString());
 			return directory;
 		}
 		catch (IOException ex) {

@@ -3,6 +3,8 @@ package io.github.holdfast.chaos;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.testsupport.ChildJvm;
@@ -18,6 +20,9 @@ final class Node implements AutoCloseable {
 	/** What a call may take that waits for servers which do not answer. */
 	private static final Duration END_TIME = Duration.ofMinutes(2);
 
+	/** Processes that were nodes of earlier runs. */
+	private static final Queue<ChildJvm> SPARE = new ConcurrentLinkedQueue<>();
+
 	private final int number;
 
 	private final Servers servers;
@@ -28,6 +33,8 @@ final class Node implements AutoCloseable {
 
 	private int processes;
 
+	private boolean ended;
+
 	Node(int number, Servers servers, Path directory) {
 		this.number = number;
 		this.servers = servers;
@@ -36,11 +43,13 @@ final class Node implements AutoCloseable {
 	}
 
 	private ChildJvm start() {
-		DatabaseAccess database = this.servers.database(this.number);
-		String name = "n" + this.number + "." + this.processes++;
-		return ChildJvm.start(Holder.class, name, String.valueOf(this.number),
-				this.directory.resolve("plan").toString(), this.directory.toString(), database.url(), database.user(),
-				database.password(), this.servers.store(this.number));
+		ChildJvm process = SPARE.poll();
+		if (process == null || !process.isAlive()) {
+			process = ChildJvm.start(Holder.class);
+		}
+		process.send(Holder.order("n" + this.number + "." + this.processes++, this.number, this.directory,
+				this.servers.database(this.number), this.servers.store(this.number)));
+		return process;
 	}
 
 	/**
@@ -143,9 +152,29 @@ final class Node implements AutoCloseable {
 		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
 	}
 
+	/**
+	 * Keeps the process for another run, if it comes to the end of this one.
+	 */
+	void end() {
+		this.process.send("END");
+		try {
+			this.process.await("ENDED", END_TIME);
+			SPARE.add(this.process);
+			this.ended = true;
+		}
+		catch (AssertionError ex) {
+			// It is killed
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	@Override
 	public void close() {
-		this.process.close();
+		if (!this.ended) {
+			this.process.close();
+		}
 	}
 
 }

@@ -68,6 +68,9 @@ record Violation(Kind kind, String detail) {
 		/** A lock could not be had after the faults. */
 		STUCK,
 
+		/** A lock could be had after the faults, but later than its lease says. */
+		LATE,
+
 		/** A call that did not get its lock took longer than it may. */
 		OVERDUE
 

@@ -131,6 +131,13 @@ class CheckerTests {
 			.isEmpty();
 	}
 
+	@Test
+	void lockThatIsFreeTooLateIsFound() {
+		assertThat(Checker.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), 7000, List.of())))
+			.extracting(Violation::kind)
+			.containsExactly(Violation.Kind.LATE);
+	}
+
 	private static List<Violation.Kind> kinds(List<Call> calls, Map<String, List<Accounts.Sale>> sales) {
 		return Checker.check(new History(plan(Weather.STORM), List.of(), calls, sales, 0, List.of()))
 			.stream()

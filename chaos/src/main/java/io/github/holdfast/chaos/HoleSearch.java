@@ -1,0 +1,57 @@
+package io.github.holdfast.chaos;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Looks for a hole that was put into the library, see {@code chaos/holes}. The file of
+ * the hole says on what to run: lines of {@code run: backend database isolation weather}.
+ */
+final class HoleSearch {
+
+	private static final Duration RUN_TIME = Duration.ofSeconds(15);
+
+	private static final String RUN = "run: ";
+
+	private HoleSearch() {
+	}
+
+	/**
+	 * Looks for a hole.
+	 * @param args the file of the hole, where to write the answer, and how many runs to
+	 * make at most
+	 */
+	public static void main(String[] args) throws IOException, InterruptedException {
+		List<String> runs = Files.readString(Path.of(args[0]))
+			.lines()
+			.filter((line) -> line.startsWith(RUN))
+			.map((line) -> line.substring(RUN.length()))
+			.toList();
+		Files.writeString(Path.of(args[1]), search(runs, Integer.parseInt(args[2])) + "\n");
+		System.exit(0);
+	}
+
+	private static String search(List<String> runs, int attempts) throws InterruptedException {
+		for (int i = 0; i < attempts; i++) {
+			Run run = run(runs.get(i % runs.size()), i + 1);
+			System.out.println(run);
+			if (!run.violations().isEmpty()) {
+				run.violations().stream().limit(3).forEach(System.out::println);
+				return "%d s | %s, %s | %s".formatted(RUN_TIME.multipliedBy(i + 1L).toSeconds(),
+						run.history().plan().target(), run.history().plan().weather(),
+						run.violations().get(0).kindName());
+			}
+		}
+		return "not found in " + RUN_TIME.multipliedBy(attempts).toSeconds() + " s | |";
+	}
+
+	private static Run run(String text, long seed) throws InterruptedException {
+		int end = text.lastIndexOf(' ');
+		Target target = Target.parse(text.substring(0, end) + " " + Level.FENCE);
+		return Run.of(PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME));
+	}
+
+}
