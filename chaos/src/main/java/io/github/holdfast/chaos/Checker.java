@@ -207,7 +207,8 @@ final class Checker {
 	private void checkEnd() {
 		Plan plan = this.history.plan();
 		int freeAfter = this.history.freeAfter();
-		int limit = (plan.weather().hasShortLeases() ? plan.leaseTime() : 0) + MARGIN + Servers.MAX_ANSWER_TIME;
+		int limit = (plan.weather().hasShortLeases() || isAnyOutcomeUnknown() ? plan.leaseTime() : 0) + MARGIN
+				+ Servers.MAX_ANSWER_TIME;
 		if (freeAfter < 0) {
 			found(Violation.Kind.STUCK, "a lock was not free after " + Holder.FREE_TIME);
 		}
@@ -215,6 +216,21 @@ final class Checker {
 			found(Violation.Kind.LATE, "a lock was not free after " + limit + " ms, but after " + freeAfter);
 		}
 		this.history.leftovers().forEach((leftover) -> found(Violation.Kind.LEAK, leftover));
+	}
+
+	/**
+	 * Whether a lock may be kept for its lease at the end, as the outcome of a commit is
+	 * unknown.
+	 */
+	private boolean isAnyOutcomeUnknown() {
+		long end = this.history.calls().stream().mapToLong(Call::ended).max().orElse(0);
+		long kept = TimeUnit.MILLISECONDS
+			.toNanos(this.history.plan().leaseTime() + Math.max(0, this.history.freeAfter()));
+		return this.history.calls()
+			.stream()
+			.anyMatch((call) -> call.ended() > end - kept && call.touches()
+				.stream()
+				.anyMatch((touch) -> touch.sale() != null && touch.fate() == Touch.Fate.UNKNOWN));
 	}
 
 	private void checkHolds() {
@@ -228,6 +244,9 @@ final class Checker {
 			holds.sort(Comparator.comparingLong((held) -> held.hold().from()));
 			if (this.history.plan().faults().isEmpty()) {
 				checkExclusive(holds);
+			}
+			if (keepsLocks()) {
+				checkTold(holds);
 			}
 			for (int node = 0; node < Plan.NODES; node++) {
 				int number = node;
@@ -243,6 +262,22 @@ final class Checker {
 				found(Violation.Kind.OVERLAP, last + " and " + held);
 			}
 			last = (last == null || held.hold().to() > last.hold().to()) ? held : last;
+		}
+	}
+
+	/**
+	 * Who writes without a transaction is told at the end if another one has begun
+	 * before.
+	 */
+	private void checkTold(List<Held> holds) {
+		for (Held held : holds) {
+			if (held.call().kind() == Step.Kind.AUDITED && held.call().ending() == Ending.RESULT) {
+				holds.stream()
+					.filter((later) -> later.hold().token() > held.hold().token()
+							&& later.hold().from() < held.hold().to())
+					.findFirst()
+					.ifPresent((later) -> found(Violation.Kind.LOSS_NOT_TOLD, held + " before " + later));
+			}
 		}
 	}
 

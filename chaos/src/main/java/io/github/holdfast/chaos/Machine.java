@@ -41,7 +41,7 @@ final class Machine {
 	 * Runs a plan.
 	 */
 	static History run(Plan plan) throws InterruptedException {
-		try (Servers servers = new Servers(plan.target())) {
+		try (Servers servers = new Servers(plan.target(), plan.latency())) {
 			return run(plan, servers);
 		}
 	}
@@ -65,7 +65,7 @@ final class Machine {
 				node.join();
 			}
 			for (Node node : nodes) {
-				leftovers.addAll(node.leftovers());
+				leftovers.addAll(lasting(node::leftovers, plan.leaseTime()));
 			}
 			leftovers.addAll(lasting(servers::leftovers, plan.leaseTime()));
 			nodes.forEach(Node::end);

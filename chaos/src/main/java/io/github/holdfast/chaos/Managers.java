@@ -7,10 +7,11 @@ import javax.sql.DataSource;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -48,9 +49,10 @@ class Managers {
 	 * The application has listeners of its own, and knows of no others.
 	 */
 	@Bean
-	SmartInitializingSingleton ownListeners(JdbcTransactionManager transactionManager) {
-		return () -> transactionManager.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
-		}));
+	ApplicationListener<ContextRefreshedEvent> ownListeners(JdbcTransactionManager transactionManager) {
+		return (event) -> transactionManager
+			.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+			}));
 	}
 
 	@Bean

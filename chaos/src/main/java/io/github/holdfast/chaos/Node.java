@@ -146,10 +146,15 @@ final class Node implements AutoCloseable {
 	/**
 	 * What is still in use.
 	 */
-	List<String> leftovers() throws InterruptedException {
+	List<String> leftovers() {
 		this.process.send("REST");
-		String left = this.process.await("RESTS ", END_TIME);
-		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
+		try {
+			String left = this.process.await("RESTS ", END_TIME);
+			return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	/**

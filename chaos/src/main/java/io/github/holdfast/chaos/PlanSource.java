@@ -3,6 +3,7 @@ package io.github.holdfast.chaos;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
@@ -19,6 +20,11 @@ final class PlanSource {
 
 	private static final int STEPS = 8;
 
+	/** What some programs do is not hidden by what all others can do. */
+	private static final int KINDS = 8;
+
+	private static final int MAX_LATENCY = 3;
+
 	private static final int MAX_THINK = 25;
 
 	private static final int MAX_LONG_THINK = 300;
@@ -33,11 +39,12 @@ final class PlanSource {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
 		boolean autoCommit = random.nextInt(3) != 0;
+		int latency = random.nextBoolean() ? 0 : 1 + random.nextInt(MAX_LATENCY);
 		List<Plan.Program> programs = programs(random);
 		List<Fault> faults = faults(random, target.backend(), weather, millis);
 		return new Plan(seed, target, weather,
-				weather.hasShortLeases() ? target.backend().leaseTime() : LONG_LEASE_TIME, millis, autoCommit, programs,
-				faults);
+				weather.hasShortLeases() ? target.backend().leaseTime() : LONG_LEASE_TIME, millis, autoCommit, latency,
+				programs, faults);
 	}
 
 	/**
@@ -49,12 +56,14 @@ final class PlanSource {
 	}
 
 	private static List<Plan.Program> programs(Random random) {
+		List<Step.Kind> kinds = new ArrayList<>(Arrays.asList(Step.Kind.values()));
+		Collections.shuffle(kinds, random);
 		List<Plan.Program> programs = new ArrayList<>();
 		for (int node = 0; node < Plan.NODES; node++) {
 			for (int thread = 0; thread < THREADS; thread++) {
 				List<Step> steps = new ArrayList<>();
 				for (int i = 0; i < STEPS; i++) {
-					steps.add(step(random));
+					steps.add(step(random, kinds.subList(0, KINDS)));
 				}
 				programs.add(new Plan.Program(node, thread, steps));
 			}
@@ -63,11 +72,11 @@ final class PlanSource {
 	}
 
 	/**
-	 * One in three is the plainest call, as it is in applications. A few take long, which
+	 * One in four is the plainest call, as it is in applications. A few take long, which
 	 * is when others overtake them.
 	 */
-	private static Step step(Random random) {
-		Step.Kind kind = (random.nextInt(3) == 0) ? Step.Kind.DECLARATIVE : pick(random, Step.Kind.values());
+	private static Step step(Random random, List<Step.Kind> kinds) {
+		Step.Kind kind = (random.nextInt(4) == 0) ? Step.Kind.DECLARATIVE : kinds.get(random.nextInt(kinds.size()));
 		return new Step(kind, KEYS.get(random.nextInt(KEYS.size())),
 				random.nextInt(((random.nextInt(6) == 0) ? MAX_LONG_THINK : MAX_THINK) + 1));
 	}

@@ -55,8 +55,11 @@ final class Servers implements AutoCloseable {
 	/** Those of each node. */
 	private final List<List<FaultProxy>> storeNetworks;
 
-	Servers(Target target) {
+	private final Duration latency;
+
+	Servers(Target target, int latency) {
 		this.kind = target.database();
+		this.latency = Duration.ofMillis(latency);
 		this.database = this.kind.newRemoteDatabase();
 		try (HikariDataSource dataSource = this.database.dataSource(1)) {
 			Accounts.create(dataSource);
@@ -68,8 +71,10 @@ final class Servers implements AutoCloseable {
 		LockStore locks = target.backend().startStore();
 		this.store = locks;
 		this.databaseNetworks = ofNodes(() -> new FaultProxy(this.database.port()));
+		this.databaseNetworks.forEach((network) -> network.delay(this.latency));
 		this.storeNetworks = ofNodes(
 				() -> (locks != null) ? locks.ports().stream().map(FaultProxy::new).toList() : List.of());
+		this.storeNetworks.forEach((networks) -> networks.forEach((network) -> network.delay(this.latency)));
 	}
 
 	private static <T> List<T> ofNodes(Supplier<T> network) {
@@ -155,8 +160,8 @@ final class Servers implements AutoCloseable {
 		}
 	}
 
-	private static void end(Fault fault, FaultProxy network) {
-		network.delay(Duration.ZERO);
+	private void end(Fault fault, FaultProxy network) {
+		network.delay(this.latency);
 		network.throttle(Integer.MAX_VALUE);
 		if (fault.kind() == Fault.Kind.STORE_DROP_REPLIES || fault.kind() == Fault.Kind.DATABASE_DROP_REPLIES) {
 			// What was swallowed is gone, so that nobody could make sense of the rest

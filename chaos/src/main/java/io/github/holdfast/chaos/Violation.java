@@ -59,6 +59,9 @@ record Violation(Kind kind, String detail) {
 		/** Two bodies ran under one lock at the same time, though nothing went wrong. */
 		OVERLAP,
 
+		/** A call was told of a success, though it has gone on after a later holder. */
+		LOSS_NOT_TOLD,
+
 		/**
 		 * A call lost its lock or failed, though nothing went wrong, or before its lease
 		 * could be over.

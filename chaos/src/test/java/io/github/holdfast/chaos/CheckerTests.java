@@ -138,6 +138,15 @@ class CheckerTests {
 			.containsExactly(Violation.Kind.LATE);
 	}
 
+	@Test
+	void lossOfWhichTheCallerIsNotToldIsFound() {
+		Call audited = new Call("1", Step.Kind.AUDITED, 0, 0, 20, Ending.RESULT, 1, List.of(),
+				List.of(new Call.Hold(KEY, 10, 0, 20)), "", "");
+		assertThat(kinds(Weather.PROCESSES, List.of(audited, held(2, 11, 19, 30)), List.of()))
+			.containsExactly(Violation.Kind.LOSS_NOT_TOLD);
+		assertThat(kinds(Weather.PROCESSES, List.of(audited, held(2, 11, 21, 30)), List.of())).isEmpty();
+	}
+
 	private static List<Violation.Kind> kinds(List<Call> calls, Map<String, List<Accounts.Sale>> sales) {
 		return Checker.check(new History(plan(Weather.STORM), List.of(), calls, sales, 0, List.of()))
 			.stream()
