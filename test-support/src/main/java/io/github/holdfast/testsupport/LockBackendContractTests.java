@@ -507,6 +507,38 @@ public abstract class LockBackendContractTests {
 		return Stream.of(64, 65, 190, 191, 192, 193, 200, 255, 256, 511, 512, 513, 767, 768, 1024, 4096);
 	}
 
+	/**
+	 * Whatever the characters are, and up to a megabyte of them.
+	 */
+	@Test
+	@Tag("F44")
+	final void keysOfAnyCharactersAreLocksOfTheirOwn() throws Exception {
+		Random random = new Random(44);
+		LockLease before = acquired(backend(), request(newKey(), NO_WAIT));
+		for (int length : List.of(1, 1, 2, 3, 5, 8, 20, 50, 60, 65, 120, 180, 200, 250, 500, 1000, 300_000)) {
+			String key = newKey() + randomText(random, length);
+			LockLease lease = acquired(secondBackend(), request(key, NO_WAIT));
+			assertThat(lease.key()).isEqualTo(key);
+			assertHeld(key);
+			assertReleased(before);
+			assertFree(before.key());
+			before = lease;
+		}
+	}
+
+	private static String randomText(Random random, int length) {
+		return random.ints(0, Character.MAX_CODE_POINT + 1).map((any) -> switch (random.nextInt(4)) {
+			case 0 -> any % 0xa0;
+			case 1 -> any % 0x500;
+			case 2 -> any % 0x10000;
+			default -> any;
+		})
+			.filter((codePoint) -> codePoint < Character.MIN_SURROGATE || codePoint > Character.MAX_SURROGATE)
+			.limit(length)
+			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+			.toString();
+	}
+
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("similarTexts")
 	@Tag("F46")
