@@ -13,6 +13,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
@@ -38,6 +39,8 @@ import io.github.holdfast.transaction.CommitGuardLevel;
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
 @EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class })
+@Import(BuildTimeProperties.Registrar.class)
+@ImportRuntimeHints(LockRuntimeHints.class)
 public final class LockBackendAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockBackendAutoConfiguration.class);

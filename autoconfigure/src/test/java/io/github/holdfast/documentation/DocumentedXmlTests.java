@@ -51,6 +51,10 @@ class DocumentedXmlTests {
 				assertThat(builds).contains(">" + child(root, "version") + "</");
 			}
 		}
+		else if (root.getTagName().equals("plugin")) {
+			assertThat(builds()).contains("<artifactId>" + child(root, "artifactId") + "</artifactId>",
+					"<goal>" + child(root, "goal") + "</goal>");
+		}
 		else {
 			String script = ((Element) root.getElementsByTagName("sqlFile").item(0)).getAttribute("path");
 			assertThat(new ClassPathResource(script).exists()).isTrue();

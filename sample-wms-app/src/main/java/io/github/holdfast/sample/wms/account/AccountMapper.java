@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * lock of the account.
  */
 @Mapper
-interface AccountMapper {
+public interface AccountMapper {
 
 	@Nullable Account find(String accountNo);
 

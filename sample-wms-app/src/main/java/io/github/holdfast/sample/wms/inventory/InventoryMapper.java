@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * holds the {@link StockLock}.
  */
 @Mapper
-interface InventoryMapper {
+public interface InventoryMapper {
 
 	@Nullable InventoryRow find(StockId id);
 

@@ -8,7 +8,7 @@ package io.github.holdfast.sample.wms.inventory;
  * as deleted
  * @param version counts the changes, for people who look at the table
  */
-record InventoryRow(long id, long availableInventory, long version) {
+public record InventoryRow(long id, long availableInventory, long version) {
 
 	InventoryRow withAvailable(long available) {
 		return new InventoryRow(this.id, available, this.version + 1);

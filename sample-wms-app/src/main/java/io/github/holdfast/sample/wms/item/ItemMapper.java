@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * SKU twice: the lock of the item lets one commit after the other.
  */
 @Mapper
-interface ItemMapper {
+public interface ItemMapper {
 
 	@Nullable String findExtension(String sku);
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The statements on {@code outbound_order} and {@code outbound_order_detail}.
  */
 @Mapper
-interface OrderMapper {
+public interface OrderMapper {
 
 	@Nullable OrderRow find(String orderNo);
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param warehouseCode where the stock is
  * @param status how far it is
  */
-record OrderRow(String orderNo, String customerNo, String warehouseCode, OrderStatus status) {
+public record OrderRow(String orderNo, String customerNo, String warehouseCode, OrderStatus status) {
 
 	Order withLines(List<OrderLine> lines) {
 		return new Order(this.orderNo, this.customerNo, this.warehouseCode, this.status, lines);

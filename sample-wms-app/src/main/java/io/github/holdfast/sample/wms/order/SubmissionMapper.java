@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * whoever writes holds the lock of the request.
  */
 @Mapper
-interface SubmissionMapper {
+public interface SubmissionMapper {
 
 	@Nullable Submission find(String requestId);
 

@@ -8,7 +8,7 @@ import org.apache.ibatis.annotations.Mapper;
  * The statements on {@code stock_report}.
  */
 @Mapper
-interface StockReportMapper {
+public interface StockReportMapper {
 
 	StockTotal total();
 

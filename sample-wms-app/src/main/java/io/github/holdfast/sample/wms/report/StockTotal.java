@@ -6,5 +6,5 @@ package io.github.holdfast.sample.wms.report;
  * @param skus how many SKUs of all customers and warehouses
  * @param pieces how many pieces of all of them
  */
-record StockTotal(long skus, long pieces) {
+public record StockTotal(long skus, long pieces) {
 }

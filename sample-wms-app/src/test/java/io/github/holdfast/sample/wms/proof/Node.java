@@ -52,6 +52,10 @@ final class Node implements AutoCloseable {
 		Path temporary = Files.createTempDirectory(logs, name).toAbsolutePath();
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		String option = System.getProperty("wms.jvm-option");
+		if (option != null) {
+			command.add(option);
+		}
 		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 				"-Djava.io.tmpdir=" + temporary, "-jar", System.getProperty("wms.jar"), "--server.port=0",
 				"--wms.stock-report.cron=-");

@@ -1,0 +1,119 @@
+package io.github.holdfast.autoconfigure;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.AotDetector;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.StringUtils;
+
+import io.github.holdfast.support.LockConfigurationException;
+
+/**
+ * The properties that have decided which beans there are. If an application is processed
+ * ahead of time that happens when it is built, so that another value at its start would
+ * have no effect: it is refused.
+ */
+final class BuildTimeProperties implements BeanFactoryPostProcessor, EnvironmentAware {
+
+	/** Each value makes other beans. */
+	private static final List<String> VALUES = List.of("holdfast.enabled", "holdfast.backend", "holdfast.commit-guard",
+			"holdfast.jdbc.mode");
+
+	/** There are other beans if it is set, to whatever. */
+	private static final List<String> PRESENCES = List.of("holdfast.redis.quorum.nodes", "holdfast.etcd.endpoints",
+			"holdfast.zookeeper.connect-string");
+
+	private static final String SET = "set";
+
+	private final Map<String, String> values;
+
+	private @Nullable Environment environment;
+
+	/**
+	 * Create the properties.
+	 * @param values their values, those that are not set being empty
+	 */
+	BuildTimeProperties(Map<String, String> values) {
+		this.values = values;
+	}
+
+	@Override
+	public void setEnvironment(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		if (this.environment == null || !AotDetector.useGeneratedArtifacts()) {
+			return;
+		}
+		Map<String, String> now = values(this.environment);
+		this.values.forEach((name, value) -> check(name, value, now.getOrDefault(name, "")));
+	}
+
+	private static void check(String name, String built, String started) {
+		if (!built.equals(started)) {
+			throw new LockConfigurationException(
+					"'" + name + "' is " + described(started)
+							+ ", but the application was processed ahead of time when it was " + described(built)
+							+ ", which has decided what beans there are.",
+					"Build the application with the value that it is started with, or start it without "
+							+ "'spring.aot.enabled'.");
+		}
+	}
+
+	private static String described(String value) {
+		return value.isEmpty() ? "not set" : value.equals(SET) ? SET : "'" + value + "'";
+	}
+
+	private static Map<String, String> values(Environment environment) {
+		Map<String, String> values = new TreeMap<>();
+		VALUES.forEach((name) -> values.put(name, environment.getProperty(name, "").strip().toLowerCase(Locale.ROOT)));
+		PRESENCES.forEach((name) -> values.put(name, isSet(environment, name) ? SET : ""));
+		return values;
+	}
+
+	private static boolean isSet(Environment environment, String name) {
+		return StringUtils.hasText(environment.getProperty(name))
+				|| StringUtils.hasText(environment.getProperty(name + "[0]"));
+	}
+
+	/**
+	 * Writes the values into the bean definition, which is all that is left of them in
+	 * code that is generated ahead of time.
+	 */
+	static class Registrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
+
+		private @Nullable Environment environment;
+
+		@Override
+		public void setEnvironment(Environment environment) {
+			this.environment = environment;
+		}
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			if (this.environment != null) {
+				RootBeanDefinition definition = new RootBeanDefinition(BuildTimeProperties.class);
+				definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+				definition.getConstructorArgumentValues().addIndexedArgumentValue(0, values(this.environment));
+				registry.registerBeanDefinition("holdfastBuildTimeProperties", definition);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,228 @@
+package io.github.holdfast.autoconfigure;
+
+import java.sql.Connection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.support.LockConfigurationException;
+
+import org.springframework.aot.AotDetector;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.test.tools.CompileWithForkedClassLoader;
+import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.javapoet.ClassName;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Applications that are processed ahead of time: the generated code makes the same locks,
+ * and a native image knows what it has to contain.
+ */
+class AheadOfTimeTests {
+
+	private final TestGenerationContext generation = new TestGenerationContext();
+
+	@AfterEach
+	void forget() {
+		System.clearProperty(AotDetector.AOT_ENABLED);
+	}
+
+	@Test
+	@CompileWithForkedClassLoader
+	void generatedCodeLocksMethods() {
+		run(Application.class, List.of("holdfast.backend=local"), List.of("holdfast.backend=local"), (context) -> {
+			Orders orders = context.getBean(Orders.class);
+			assertThat(orders.held(new Order(new Customer("7"), 1))).containsExactly("order:7");
+			try (LockTemplate.Scope scope = context.getBean(LockTemplate.class).acquire("quote:7")) {
+				assertThat(scope).isNotNull();
+				assertThat(onAnotherThread(() -> orders.quote("7"))).isEqualTo("the last one");
+			}
+		});
+	}
+
+	@Test
+	@CompileWithForkedClassLoader
+	void generatedCodeKeepsLocksAndFenceInTheDatabase() {
+		List<String> properties = List.of("spring.datasource.url=jdbc:h2:mem:aot;DB_CLOSE_DELAY=-1",
+				"holdfast.commit-guard=fence");
+		run(DatabaseApplication.class, properties, properties, (context) -> {
+			assertThat(context.getBean(Orders.class).transactional("7")).isTrue();
+			assertThat(context.getBean(JdbcClient.class)
+				.sql("SELECT COUNT(*) FROM holdfast_lock")
+				.query(Integer.class)
+				.single()).isEqualTo(1);
+		});
+	}
+
+	@Test
+	@CompileWithForkedClassLoader
+	void startWithAnotherBackendThanAtTheBuildIsRefused() {
+		refused(List.of("holdfast.backend=local"), List.of("holdfast.backend=redis"),
+				"'holdfast.backend' is 'redis', but the application was processed ahead of time when it was 'local', "
+						+ "which has decided what beans there are.");
+	}
+
+	@Test
+	@CompileWithForkedClassLoader
+	void startWithLocksAfterABuildWithoutIsRefused() {
+		refused(List.of("holdfast.enabled=false"), List.of(),
+				"'holdfast.enabled' is not set, but the application was processed ahead of time when it was 'false'");
+	}
+
+	@Test
+	@Tag("long")
+	@CompileWithForkedClassLoader
+	void startOnSeveralServersAfterABuildForOneIsRefused() {
+		refused(List.of("holdfast.backend=local"),
+				List.of("holdfast.backend=local", "holdfast.redis.quorum.nodes=a:1,b:1,c:1"),
+				"'holdfast.redis.quorum.nodes' is set, but the application was processed ahead of time when it was not set");
+	}
+
+	@Test
+	void nativeImageContainsWhatAKeyReadsAndTheFallback() throws Exception {
+		process(Application.class, List.of("holdfast.backend=local"));
+		RuntimeHints hints = this.generation.getRuntimeHints();
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Order.class, "customer")).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Customer.class, "id")).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Orders.class, "lastQuote")).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Orders.class, "held")).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Other.class, "unrelated")).rejects(hints);
+	}
+
+	@Test
+	void nativeImageContainsScriptsAndConnectionsOfSessions() {
+		process(DatabaseApplication.class, List.of("spring.datasource.url=jdbc:h2:mem:aot"));
+		RuntimeHints hints = this.generation.getRuntimeHints();
+		for (String script : List.of("schema", "fence-schema")) {
+			for (String database : List.of("h2", "mariadb", "mysql", "postgresql")) {
+				assertThat(RuntimeHintsPredicates.resource()
+					.forResource("io/github/holdfast/jdbc/" + script + "-" + database + ".sql")).accepts(hints);
+			}
+		}
+		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Connection.class, "getSchema"))
+			.accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onType(LockProperties.Handover.class)).accepts(hints);
+	}
+
+	private void refused(List<String> atTheBuild, List<String> atTheStart, String message) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> run(Application.class, atTheBuild, atTheStart, (context) -> {
+			}))
+			.withMessageContaining(message);
+	}
+
+	private ClassName process(Class<?> application, List<String> properties) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		TestPropertyValues.of(properties).applyTo(context);
+		context.register(application);
+		ClassName initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, this.generation);
+		this.generation.writeGeneratedContent();
+		return initializer;
+	}
+
+	@SuppressWarnings("unchecked")
+	private void run(Class<?> application, List<String> atTheBuild, List<String> atTheStart,
+			Consumer<GenericApplicationContext> test) {
+		ClassName initializer = process(application, atTheBuild);
+		TestCompiler.forSystem().with(this.generation).compile((compiled) -> {
+			System.setProperty(AotDetector.AOT_ENABLED, "true");
+			try (GenericApplicationContext context = new GenericApplicationContext()) {
+				TestPropertyValues.of(atTheStart).applyTo(context);
+				compiled.getInstance(ApplicationContextInitializer.class, initializer.toString()).initialize(context);
+				context.refresh();
+				test.accept(context);
+			}
+		});
+	}
+
+	private static <T extends @Nullable Object> T onAnotherThread(Supplier<T> call) {
+		return CompletableFuture.supplyAsync(call).join();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class })
+	@Import(Orders.class)
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			TransactionAutoConfiguration.class, JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class,
+			LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class })
+	@Import(Orders.class)
+	static class DatabaseApplication {
+
+	}
+
+	static class Orders {
+
+		@DistributedLock(key = "'order:' + #order.customer.id")
+		public List<String> held(Order order) {
+			return LockContext.current().map(LockContext::keys).orElse(List.of());
+		}
+
+		@DistributedLock(key = "'quote:' + #id", waitTime = "0s", fallback = "lastQuote")
+		public String quote(String id) {
+			return "a new one for " + id;
+		}
+
+		public String lastQuote(String id, LockNotAcquiredException busy) {
+			return "the last one";
+		}
+
+		@DistributedLock(key = "'order:' + #id")
+		@Transactional
+		public boolean transactional(String id) {
+			LockContext.assertHeld("order:" + id);
+			return TransactionSynchronizationManager.isActualTransactionActive();
+		}
+
+	}
+
+	record Order(Customer customer, int quantity) {
+
+	}
+
+	record Customer(String id) {
+
+	}
+
+	static class Other {
+
+		void unrelated() {
+		}
+
+	}
+
+}
