@@ -3,7 +3,6 @@ package io.github.holdfast.sample.wms.lab;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -50,11 +49,7 @@ final class LabDatabase {
 	 * The orders that were sold.
 	 */
 	Set<Integer> sold(String sku) {
-		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = ?")
-			.param(sku)
-			.query(Integer.class)
-			.stream()
-			.collect(Collectors.toSet());
+		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = ?").param(sku).query(Integer.class).set();
 	}
 
 	Optional<Overlap> firstLostUpdate(String sku) {

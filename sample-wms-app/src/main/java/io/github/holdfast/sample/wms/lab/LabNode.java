@@ -23,16 +23,6 @@ final class LabNode implements AutoCloseable {
 
 	private static final Duration START_TIME = Duration.ofMinutes(2);
 
-	/**
-	 * Who freezes the node also lets it go on, even if the lab has ended meanwhile: a
-	 * process that stands still cannot see that.
-	 */
-	private static final String FREEZE = """
-			trap '' INT TERM HUP
-			kill -STOP "$0" && sleep "$1"
-			kill -CONT "$0"
-			""";
-
 	private final int id;
 
 	private final Path parent;
@@ -142,17 +132,18 @@ final class LabNode implements AutoCloseable {
 	}
 
 	/**
-	 * Lets it stand still for a while, and waits until it goes on.
-	 * @param time how long
+	 * Notes that it stands still as long as something is done, unless it is killed
+	 * meanwhile.
 	 */
-	void freeze(Duration time) throws IOException, InterruptedException {
-		Process freezer = new ProcessBuilder("sh", "-c", FREEZE, String.valueOf(this.process.pid()),
-				String.valueOf(time.toMillis() / 1000.0))
-			.start();
+	void freezeDuring(Runnable action) {
 		this.state = NodeView.State.FROZEN;
-		freezer.waitFor();
-		if (this.state == NodeView.State.FROZEN) {
-			this.state = NodeView.State.UP;
+		try {
+			action.run();
+		}
+		finally {
+			if (this.state == NodeView.State.FROZEN) {
+				this.state = NodeView.State.UP;
+			}
 		}
 	}
 

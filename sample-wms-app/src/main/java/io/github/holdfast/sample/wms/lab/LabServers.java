@@ -5,9 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +42,7 @@ final class LabServers implements AutoCloseable {
 
 	private final EmbeddedZooKeeper zooKeeper;
 
-	private final List<EmbeddedRedis> redis;
+	private final List<EmbeddedRedis> redis = new CopyOnWriteArrayList<>();
 
 	LabServers() {
 		try {
@@ -54,38 +52,30 @@ final class LabServers implements AutoCloseable {
 			throw new UncheckedIOException(ex);
 		}
 		this.caretaker = new Caretaker(this.folder);
-		CompletableFuture<EmbeddedMariaDb> database = start("MariaDB", () -> EmbeddedMariaDb.start(this.folder),
-				EmbeddedMariaDb::port);
-		CompletableFuture<EmbeddedZooKeeper> zooKeeper = start("ZooKeeper",
-				() -> EmbeddedZooKeeper.start(this.folder, TICK), EmbeddedZooKeeper::port);
-		List<CompletableFuture<EmbeddedRedis>> redis = new ArrayList<>();
-		for (int i = 0; i < REDIS_SERVERS; i++) {
-			redis.add(start("Redis", () -> EmbeddedRedis.start(this.folder), EmbeddedRedis::port));
-		}
-		List<CompletableFuture<?>> all = new ArrayList<>(redis);
-		all.add(database);
-		all.add(zooKeeper);
 		try {
-			CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+			for (int i = 0; i < REDIS_SERVERS; i++) {
+				this.redis.add(start("Redis", () -> EmbeddedRedis.start(this.folder), EmbeddedRedis::port));
+			}
+			this.zooKeeper = start("ZooKeeper", () -> EmbeddedZooKeeper.start(this.folder, TICK),
+					EmbeddedZooKeeper::port);
+			this.database = start("MariaDB", () -> EmbeddedMariaDb.start(this.folder), EmbeddedMariaDb::port);
 		}
 		catch (RuntimeException ex) {
 			close();
 			throw ex;
 		}
-		this.database = database.join();
-		this.zooKeeper = zooKeeper.join();
-		this.redis = new CopyOnWriteArrayList<>(redis.stream().map(CompletableFuture::join).toList());
 	}
 
-	private <T extends AutoCloseable> CompletableFuture<T> start(String name, Supplier<T> starter,
-			Function<T, Integer> port) {
+	/**
+	 * One after the other: a program that is being unpacked cannot be run while another
+	 * process starts.
+	 */
+	private <T extends AutoCloseable> T start(String name, Supplier<T> starter, Function<T, Integer> port) {
 		logger.info("Lab: {} is starting", name);
-		return CompletableFuture.supplyAsync(() -> {
-			T server = starter.get();
-			this.started.push(server);
-			logger.info("Lab: {} is ready on port {}", name, port.apply(server));
-			return server;
-		}, (task) -> new Thread(task, name + " start").start());
+		T server = starter.get();
+		this.started.push(server);
+		logger.info("Lab: {} is ready on port {}", name, port.apply(server));
+		return server;
 	}
 
 	/**

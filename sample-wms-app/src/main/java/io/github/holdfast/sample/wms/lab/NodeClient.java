@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestClientException;
 
 import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
 import io.github.holdfast.sample.wms.lab.node.OrderRequest;
@@ -39,6 +40,28 @@ final class NodeClient {
 			.body(order)
 			.retrieve()
 			.requiredBody(OrderAnswer.class);
+	}
+
+	/**
+	 * Lets a node stand still, and waits until it goes on.
+	 */
+	void freeze(LabNode node, Duration time) {
+		this.client.post()
+			.uri(node.uri() + "/lab-node/freeze?millis={millis}", time.toMillis())
+			.retrieve()
+			.toBodilessEntity();
+	}
+
+	/**
+	 * Lets a node be killed.
+	 */
+	void kill(LabNode node) {
+		try {
+			this.client.post().uri(node.uri() + "/lab-node/kill").retrieve().toBodilessEntity();
+		}
+		catch (RestClientException ex) {
+			// The dead do not answer
+		}
 	}
 
 }

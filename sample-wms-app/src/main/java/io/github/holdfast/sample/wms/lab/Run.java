@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +66,8 @@ final class Run implements Runnable {
 
 	private @Nullable Thread thread;
 
+	private boolean cancelled;
+
 	Run(String id, RunRequest request, LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client,
 			Duration waitTime, Executor eventSender) {
 		this.id = id;
@@ -86,17 +89,23 @@ final class Run implements Runnable {
 			}
 			end(RunView.State.FINISHED, null);
 		}
-		catch (InterruptedException ex) {
+		catch (Exception ex) {
+			fail(ex);
+		}
+	}
+
+	private void fail(Exception ex) {
+		if (isCancelled()) {
 			end(RunView.State.CANCELLED, null);
 		}
-		catch (Exception ex) {
+		else {
 			logger.warn("Lab: run {} has failed", this.id, ex);
 			end(RunView.State.FAILED, ex.getMessage());
 		}
 	}
 
 	private synchronized void begin() throws InterruptedException {
-		if (this.state == RunView.State.CANCELLED) {
+		if (this.cancelled) {
 			throw new InterruptedException();
 		}
 		this.thread = Thread.currentThread();
@@ -118,13 +127,14 @@ final class Run implements Runnable {
 		this.nodes.require(strategy, this.request.nodes());
 		this.nodes.awaitStart(strategy);
 		setState(RunView.State.RUNNING);
-		Thread reporter = new Thread(() -> report(trial), "lab-progress");
+		CountDownLatch over = new CountDownLatch(1);
+		Thread reporter = new Thread(() -> report(trial, over), "lab-progress");
 		reporter.setDaemon(true);
 		try {
 			trial.run(this.nodes.all(), reporter::start);
 		}
 		finally {
-			reporter.interrupt();
+			over.countDown();
 			reporter.join();
 		}
 		finished(trial);
@@ -140,15 +150,17 @@ final class Run implements Runnable {
 		this.state = state;
 	}
 
-	private void report(Trial trial) {
+	private void report(Trial trial, CountDownLatch over) {
 		try {
-			while (true) {
+			boolean last;
+			do {
+				last = over.await(PROGRESS_MS, TimeUnit.MILLISECONDS);
 				this.events.publish("progress", trial.progress(this.nodes.all()));
-				TimeUnit.MILLISECONDS.sleep(PROGRESS_MS);
 			}
+			while (!last);
 		}
 		catch (InterruptedException ex) {
-			this.events.publish("progress", trial.progress(this.nodes.all()));
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -173,6 +185,7 @@ final class Run implements Runnable {
 	private void end(RunView.State state, @Nullable String message) {
 		synchronized (this) {
 			this.thread = null;
+			Thread.interrupted();
 			this.lastNodes = this.nodes.views();
 			this.state = state;
 			this.message = message;
@@ -185,12 +198,14 @@ final class Run implements Runnable {
 	 * Ends it before its time.
 	 */
 	synchronized void cancel() {
+		this.cancelled = true;
 		if (this.thread != null) {
 			this.thread.interrupt();
 		}
-		else if (!this.state.isEnd()) {
-			this.state = RunView.State.CANCELLED;
-		}
+	}
+
+	private synchronized boolean isCancelled() {
+		return this.cancelled;
 	}
 
 	/**
@@ -219,9 +234,13 @@ final class Run implements Runnable {
 		Duration time = Duration.ofMillis(fault.untilMs() - fault.atMs());
 		try {
 			switch (fault.kind()) {
-				case FREEZE -> node(fault).freeze(time);
+				case FREEZE -> {
+					LabNode node = node(fault);
+					node.freezeDuring(() -> this.client.freeze(node, time));
+				}
 				case KILL -> {
 					LabNode node = node(fault);
+					this.client.kill(node);
 					node.kill();
 					TimeUnit.MILLISECONDS.sleep(time.toMillis());
 					node.restart();

@@ -33,14 +33,14 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 						.formatted(facts.sold(), facts.lostUpdates()),
 					Map.of("sold", facts.sold(), "lostUpdates", facts.lostUpdates()));
 		}
-		if (blocked > 0) {
-			return new Verdict(Code.BLOCKED, "Blocked: %d orders waited %d ms in vain, and nothing was sold meanwhile."
-				.formatted(blocked, waitMs), Map.of("blocked", blocked, "waitMs", waitMs));
-		}
 		if (starved > 0) {
 			return new Verdict(Code.STARVED,
 					"Starved: %d orders got no connection, as waiting orders kept all of them.".formatted(starved),
 					Map.of("starved", starved));
+		}
+		if (blocked > 0) {
+			return new Verdict(Code.BLOCKED, "Blocked: %d orders waited %d ms in vain, and nothing was sold meanwhile."
+				.formatted(blocked, waitMs), Map.of("blocked", blocked, "waitMs", waitMs));
 		}
 		if (facts.failed() > 0 && !faults) {
 			return new Verdict(Code.FAILED, "Failed: %d orders failed.".formatted(facts.failed()),

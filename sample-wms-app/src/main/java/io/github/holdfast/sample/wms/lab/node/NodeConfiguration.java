@@ -1,10 +1,27 @@
 package io.github.holdfast.sample.wms.lab.node;
 
+import java.time.Duration;
+import java.util.List;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.web.server.context.WebServerPortFileWriter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Profile;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import io.github.holdfast.sample.wms.lab.strategy.RedisServers;
 
 /**
  * What a node has in addition to the service.
@@ -13,6 +30,11 @@ import org.springframework.context.annotation.Profile;
 @Profile("lab-node")
 class NodeConfiguration {
 
+	/** A server that is down keeps nobody waiting. */
+	private static final Duration COMMAND_TIME = Duration.ofMillis(500);
+
+	private static final int CONNECTION_MS = 5_000;
+
 	/**
 	 * Tells the lab on which port this node is.
 	 */
@@ -20,6 +42,39 @@ class NodeConfiguration {
 	@Lazy(false)
 	static WebServerPortFileWriter portFile() {
 		return new WebServerPortFileWriter();
+	}
+
+	@Bean(destroyMethod = "shutdown")
+	RedissonClient redissonClient(@Value("${spring.data.redis.port}") int port,
+			@Value("${wms.lab.lease-time}") Duration leaseTime) {
+		Config config = new Config();
+		config.setLockWatchdogTimeout(leaseTime.toMillis());
+		config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
+		return Redisson.create(config);
+	}
+
+	@Bean
+	RedisServers redisServers(@Value("${wms.lab.redis-ports}") List<Integer> ports) {
+		return new RedisServers(ports.stream().map(NodeConfiguration::template).toList());
+	}
+
+	private static StringRedisTemplate template(int port) {
+		LettuceConnectionFactory connections = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", port),
+				LettuceClientConfiguration.builder().commandTimeout(COMMAND_TIME).build());
+		connections.afterPropertiesSet();
+		connections.start();
+		return new StringRedisTemplate(connections);
+	}
+
+	/**
+	 * Its session is as long as the other strategies' leases.
+	 */
+	@Bean(initMethod = "start")
+	CuratorFramework curatorFramework(@Value("${wms.lab.zookeeper}") String servers,
+			@Value("${wms.lab.lease-time}") Duration leaseTime) {
+		return CuratorFrameworkFactory.newClient(servers, (int) leaseTime.toMillis(), CONNECTION_MS,
+				new ExponentialBackoffRetry(100, 3));
 	}
 
 }

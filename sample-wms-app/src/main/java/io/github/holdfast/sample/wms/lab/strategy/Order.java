@@ -29,6 +29,8 @@ public final class Order {
 
 	private @Nullable Long acquired;
 
+	private @Nullable Long lastBegin;
+
 	private @Nullable Long begin;
 
 	private @Nullable Long readAt;
@@ -112,6 +114,7 @@ public final class Order {
 	 * happen to the node meanwhile.
 	 */
 	public void work() {
+		Mishap.happenNow();
 		sleep(this.work.toNanos());
 	}
 
@@ -150,29 +153,32 @@ public final class Order {
 		this.acquired = now();
 	}
 
-	/** Notes that a transaction has begun. */
+	/**
+	 * Notes that a transaction has begun: the order's own, if it then reads or writes the
+	 * stock.
+	 */
 	public void begun() {
-		this.begin = now();
+		this.lastBegin = now();
 	}
 
 	void hasRead(Stock stock) {
+		this.begin = this.lastBegin;
 		this.readAt = now();
 		this.read = stock;
+		this.commit = null;
 	}
 
 	void hasWritten(long available) {
+		this.begin = this.lastBegin;
 		this.writeAt = now();
 		this.wrote = available;
 	}
 
-	/** Notes that a transaction was committed. */
+	/** Notes that a transaction was committed, of which the first one is its own. */
 	public void committed() {
-		this.commit = now();
-	}
-
-	/** Notes that a transaction was rolled back. */
-	public void rolledBack() {
-		this.commit = null;
+		if (this.commit == null && (this.readAt != null || this.writeAt != null)) {
+			this.commit = now();
+		}
 	}
 
 	/** Notes that the lock was given back. */
@@ -189,8 +195,8 @@ public final class Order {
 	 * @return the happenings so far
 	 */
 	public Times times() {
-		return new Times(this.start, this.acquired, this.begin, this.readAt, this.writeAt, this.commit, this.released,
-				now());
+		return new Times(this.start, this.acquired, (this.begin != null) ? this.begin : this.lastBegin, this.readAt,
+				this.writeAt, this.commit, this.released, now());
 	}
 
 	/**

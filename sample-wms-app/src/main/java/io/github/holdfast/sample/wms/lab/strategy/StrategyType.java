@@ -19,12 +19,164 @@ public enum StrategyType {
 			"Reads the stock, checks it in memory, and writes the new value, all in one transaction.",
 			"Two transactions read the same value. The later one overwrites what the earlier one has written."),
 
+	/** {@link MemoryDecrement}. */
+	MEMORY_DECREMENT("memory-decrement", Group.WRONG, MemoryDecrement.class, "Check in memory, then subtract",
+			"Reads the stock, checks it in memory, and lets the database subtract.",
+			"Nothing is overwritten, but several transactions pass the check before one of them subtracts. The stock goes below zero."),
+
+	/** {@link SynchronizedTransactional}. */
+	SYNCHRONIZED_TRANSACTIONAL("synchronized-transactional", Group.WRONG, SynchronizedTransactional.class,
+			"synchronized on the transactional method", "Only one thread of the node is in the method at a time.",
+			"The commit comes after the method, outside of the monitor. The next thread reads what is not committed yet, and another node has a monitor of its own."),
+
+	/** {@link RedisInsideTransaction}. */
+	REDIS_INSIDE_TRANSACTION("redis-inside-transaction", Group.WRONG, RedisInsideTransaction.class,
+			"A Redis lock inside the transaction",
+			"Takes a lock within the transactional method, and frees it before the method ends.",
+			"The lock is free before the commit. The next holder reads the old value."),
+
+	/** {@link SetnxNoExpiry}. */
+	SETNX_NO_EXPIRY("setnx-no-expiry", Group.WRONG, SetnxNoExpiry.class, "SET NX without expiry",
+			"A key in Redis is the lock. Whoever sets it deletes it afterwards.",
+			"If a node dies while it holds the lock, the key stays, and everybody waits for ever."),
+
+	/** {@link SetnxThenExpire}. */
+	SETNX_THEN_EXPIRE("setnx-then-expire", Group.WRONG, SetnxThenExpire.class, "SET NX, then EXPIRE",
+			"A key in Redis is the lock, and a second command gives it an expiry.",
+			"If a node dies between the two commands, the key stays, and everybody waits for ever."),
+
+	/** {@link DeleteWithoutOwner}. */
+	DELETE_WITHOUT_OWNER("delete-without-owner", Group.WRONG, DeleteWithoutOwner.class,
+			"Delete without asking whose it is",
+			"A key in Redis with an expiry is the lock. Whoever has finished deletes it.",
+			"One who takes longer than the expiry deletes the lock of its successor. From then on nobody is alone."),
+
+	/** {@link CopiedAspect}. */
+	COPIED_ASPECT("copied-aspect", Group.WRONG, CopiedAspect.class, "The copied aspect",
+			"An aspect takes a lock of Redisson with a fixed lease, and runs the method in a new transaction.",
+			"A caller with a transaction needs a second connection. As many callers as connections wait for each other. And the lease ends in the middle of a slow transaction."),
+
+	/** {@link SynchronizedCaller}. */
+	SYNCHRONIZED_CALLER("synchronized-caller", Group.ONE_NODE, SynchronizedCaller.class,
+			"synchronized around the transaction",
+			"The caller of the transactional method is synchronized, so the commit is inside.",
+			"Another node has a monitor of its own."),
+
+	/** {@link ReentrantLockCaller}. */
+	REENTRANT_LOCK("reentrant-lock", Group.ONE_NODE, ReentrantLockCaller.class, "ReentrantLock around the transaction",
+			"A lock of the JVM with a time-out, around a programmatic transaction.",
+			"Another node has a lock of its own."),
+
 	/** {@link ForUpdate}. */
 	FOR_UPDATE("for-update", Group.DATABASE, ForUpdate.class, "SELECT … FOR UPDATE",
 			"The database locks the row when it is read, until the transaction ends.",
-			"Each waiter keeps a connection. It needs a row that exists already, and one database.");
+			"Each waiter keeps a connection. It needs a row that exists already, in one database."),
+
+	/** {@link LockTable}. */
+	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class, "A table of locks, FOR UPDATE",
+			"A row for each lock is inserted when it is missing, and locked by the transaction that changes the stock.",
+			"Each waiter keeps a connection, and rows of locks stay behind."),
+
+	/** {@link InsertLock}. */
+	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class, "Insert a row, with an expiry",
+			"Whoever can insert the row has the lock. The transaction that changes the stock also deletes the row, if it is still its own.",
+			"Waiters ask again and again, and the database has to resolve deadlocks between them. If a node dies, others wait for the expiry."),
+
+	/** {@link Optimistic}. */
+	OPTIMISTIC("optimistic", Group.DATABASE, Optimistic.class, "A version, without retry",
+			"Writes only if the version is still the one that was read.",
+			"Whoever was overtaken gets an error, so under load most orders fail although there is stock."),
+
+	/** {@link OptimisticRetry}. */
+	OPTIMISTIC_RETRY("optimistic-retry", Group.DATABASE, OptimisticRetry.class, "A version, with retry",
+			"Writes only if the version is still the one that was read, and tries again otherwise.",
+			"Under load most of the work is done in vain, and there is no order among those who wait."),
+
+	/** {@link ConditionalUpdate}. */
+	CONDITIONAL_UPDATE("conditional-update", Group.DATABASE, ConditionalUpdate.class, "UPDATE … WHERE available >= n",
+			"Checks and subtracts in one statement.", "Only what fits into one statement can be checked."),
+
+	/** {@link RedisPxLua}. */
+	REDIS_PX_LUA("redis-px-lua", Group.UNTIL_PAUSE, RedisPxLua.class, "SET NX PX, and a script to release",
+			"A key in Redis with an owner and an expiry, which only its owner deletes.",
+			"A pause longer than the expiry: the next holder gets the lock, and the first one commits all the same."),
+
+	/** {@link RedissonWatchdog}. */
+	REDISSON_WATCHDOG("redisson-watchdog", Group.UNTIL_PAUSE, RedissonWatchdog.class, "Redisson with watchdog",
+			"A lock of Redisson, which is renewed as long as the JVM runs.",
+			"The watchdog stands still with the JVM. After the pause, the first holder commits all the same."),
+
+	/** {@link Redlock}. */
+	REDLOCK("redlock", Group.UNTIL_PAUSE, Redlock.class, "Redlock on three servers",
+			"Two of three servers of Redis must grant the lock.",
+			"One server may fail. After a pause, the first holder commits all the same."),
+
+	/** {@link CuratorMutex}. */
+	CURATOR_MUTEX("curator-mutex", Group.UNTIL_PAUSE, CuratorMutex.class, "Curator's InterProcessMutex",
+			"A lock of ZooKeeper, which is there as long as the session of its holder.",
+			"The session ends in a long pause. After it, the first holder commits all the same."),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, fence",
+			"The locks are rows of the database, which also decides at each commit.",
+			"A lock is a row that is written and committed before the work.", "holdfast.backend=jdbc",
+			"holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, lease",
+			"The locks are rows of the database. The clock of the JVM decides at the commit.",
+			"A pause between the look at the clock and the commit.", "holdfast.backend=jdbc",
+			"holdfast.commit-guard=lease"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_SESSION("holdfast-session", Group.HOLDFAST, Holdfast.class, "Holdfast, sessions of the database",
+			"The connection of the transaction holds the lock, so the two can only be lost together.",
+			"Each waiter keeps a connection.", "holdfast.backend=jdbc", "holdfast.commit-guard=fence",
+			"holdfast.jdbc.mode=session"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redis, fence",
+			"The locks are keys in Redis. The database decides at each commit.",
+			"One more statement in each transaction.", "holdfast.backend=redis", "holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_REDIS_LEASE("holdfast-redis-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, redis, lease",
+			"The locks are keys in Redis. The clock of the JVM decides at the commit.",
+			"A pause between the look at the clock and the commit, and a lock that the store has lost.",
+			"holdfast.backend=redis", "holdfast.commit-guard=lease"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_REDISSON_FENCE("holdfast-redisson-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redisson, fence",
+			"The locks are those of Redisson. The database decides at each commit.",
+			"One more statement in each transaction.", "holdfast.backend=redisson", "holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_REDISSON_LEASE("holdfast-redisson-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, redisson, lease",
+			"The locks are those of Redisson. The clock of the JVM decides at the commit.",
+			"A pause between the look at the clock and the commit, and a lock that the store has lost.",
+			"holdfast.backend=redisson", "holdfast.commit-guard=lease"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_ZOOKEEPER_FENCE("holdfast-zookeeper-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, zookeeper, fence",
+			"The locks are nodes in ZooKeeper. The database decides at each commit.",
+			"One more statement in each transaction.", "holdfast.backend=zookeeper", "holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_ZOOKEEPER_LEASE("holdfast-zookeeper-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, zookeeper, lease",
+			"The locks are nodes in ZooKeeper. The clock of the JVM decides at the commit.",
+			"A pause between the look at the clock and the commit, and a lock that the store has lost.",
+			"holdfast.backend=zookeeper", "holdfast.commit-guard=lease"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_OFF("holdfast-off", Group.HOLDFAST, Holdfast.class, "Holdfast, switched off",
+			"The same code, without locks.",
+			"Two transactions read the same value. The later one overwrites what the earlier one has written.",
+			"holdfast.enabled=false");
 
 	private static final String STOCK_SERVICE = StockService.class.getSimpleName();
+
+	/** The nodes of strategies that do not care. */
+	private static final List<String> DEFAULT_NODE = List.of("holdfast.backend=jdbc", "holdfast.commit-guard=fence");
 
 	private final String id;
 
@@ -113,7 +265,7 @@ public enum StrategyType {
 	 * @return {@code name=value}
 	 */
 	public List<String> nodeProperties() {
-		return this.nodeProperties;
+		return this.nodeProperties.isEmpty() ? DEFAULT_NODE : this.nodeProperties;
 	}
 
 	/**

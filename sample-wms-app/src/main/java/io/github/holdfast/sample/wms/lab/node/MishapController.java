@@ -1,0 +1,29 @@
+package io.github.holdfast.sample.wms.lab.node;
+
+import java.time.Duration;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+import io.github.holdfast.sample.wms.lab.strategy.Mishap;
+
+/**
+ * Lets something happen to this node.
+ */
+@RestController
+@Profile("lab-node")
+class MishapController {
+
+	@PostMapping("/lab-node/freeze")
+	void freeze(@RequestParam long millis) throws InterruptedException {
+		Mishap.freeze(Duration.ofMillis(millis)).happenSoon();
+	}
+
+	@PostMapping("/lab-node/kill")
+	void kill() throws InterruptedException {
+		Mishap.kill().happenSoon();
+	}
+
+}

@@ -1,0 +1,151 @@
+package io.github.holdfast.sample.wms.lab;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.http.ResponseEntity;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import io.github.holdfast.sample.wms.lab.Verdict.Code;
+import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The lab over HTTP: a wrong strategy, a right one, and two holders that stand still for
+ * longer than their lease. All strategies are in {@link LabMatrixTests}.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("lab")
+@DirtiesContext
+class LabTests {
+
+	private static final String FREEZE = """
+			{"kind": "FREEZE", "node": 1, "millis": 2500}""";
+
+	@LocalServerPort
+	private int port;
+
+	private LabClient lab;
+
+	@BeforeEach
+	void setUp() {
+		this.lab = new LabClient(this.port);
+	}
+
+	@Test
+	void checkInMemoryOversellsAndTheLabShowsTheFirstLostUpdate() {
+		String id = this.lab.start("""
+				{"strategy": "memory-overwrite", "stock": 40, "orders": 80, "concurrency": 10, "workMs": 5}""");
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.OVERSOLD);
+		assertThat(run.facts()).extracting(Facts::lostUpdates).isNotEqualTo(0L);
+		Trial.LostUpdate lost = this.lab.lostUpdate(id).getBody();
+		assertThat(lost).isNotNull();
+		assertThat(lost.first().read()).isEqualTo(lost.second().read());
+		assertThat(lost.second().readAt()).isLessThan(lost.first().commit());
+		assertThat(lost.first().commit()).isLessThan(lost.second().commit());
+		assertThat(this.lab.get("/runs/" + id + ".csv").lines()).hasSize(81)
+			.first()
+			.asString()
+			.startsWith("n,strategy,node,thread,outcome,read,wrote,start,acquired,begin");
+		assertThat(this.lab.get("/runs/" + id + "/events")).contains("event:progress", "event:order", "event:finished");
+	}
+
+	@Test
+	void rowLockSellsWhatThereIsOnTwoNodes() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 20, "orders": 40, "concurrency": 10, "nodes": 2}""");
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(20L, 20, 0L);
+		assertThat(this.lab.orders(id)).hasSize(40).extracting(OrderView::node).contains(1, 2);
+		assertThat(this.lab.orders(id)).filteredOn((order) -> order.outcome() == OrderOutcome.SOLD)
+			.allSatisfy((order) -> assertThat(new Long[] { order.start(), order.begin(), order.readAt(),
+					order.writeAt(), order.commit(), order.end() })
+				.isSorted());
+		assertThat(this.lab.lostUpdate(id).getStatusCode().value()).isEqualTo(204);
+	}
+
+	@Test
+	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
+		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
+		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
+		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+		RunView fence = this.lab.run(frozen("holdfast-jdbc-fence"), FREEZE);
+		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+	}
+
+	private static String frozen(String strategy) {
+		return """
+				{"strategy": "%s", "stock": 1000, "orders": 80, "concurrency": 8, "workMs": 30}""".formatted(strategy);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					{"strategy": "for-update", "nodes": 0}                | nodes       | must be a whole number from 1 to 4
+					{"strategy": "for-update", "nodes": 5}                | nodes       | must be a whole number from 1 to 4
+					{"strategy": "for-update", "stock": -1}               | stock       | must be a whole number from 0 to 1000000
+					{"strategy": "for-update", "orders": 1000000000}      | orders      | must be a whole number from 1 to 100000
+					{"strategy": "for-update", "orders": 0}               | orders      | must be a whole number from 1 to 100000
+					{"strategy": "for-update", "concurrency": 201}        | concurrency | must be a whole number from 1 to 200
+					{"strategy": "for-update", "quantity": 0}             | quantity    | must be a whole number from 1 to 1000
+					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
+					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
+					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
+					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
+					{}                                                    | strategy    | must be one of the strategies, or 'all'
+					""")
+	void refusesWhatCannotBeRun(String json, String field, String message) {
+		ResponseEntity<String> answer = this.lab.post("/runs", json);
+		assertThat(answer.getStatusCode().value()).isEqualTo(400);
+		assertThat(answer.getBody()).contains("{\"field\":\"" + field + "\",\"message\":\"" + message + "\"}");
+	}
+
+	@Test
+	void refusesWhatIsNoRequest() {
+		for (String json : new String[] { "orders", "{\"strategy\": ", "{\"orders\": 10000000000000}" }) {
+			ResponseEntity<String> answer = this.lab.post("/runs", json);
+			assertThat(answer.getStatusCode().value()).isEqualTo(400);
+			assertThat(answer.getBody()).contains("The request cannot be read");
+		}
+	}
+
+	@Test
+	void runsOneAtATimeUntilItIsCancelled() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "orders": 100000, "ratePerSecond": 10, "nodes": 2}""");
+		ResponseEntity<String> second = this.lab.post("/runs", "{\"strategy\": \"for-update\"}");
+		assertThat(second.getStatusCode().value()).isEqualTo(409);
+		assertThat(second.getBody()).contains("urn:problem:wms:run-in-progress");
+		this.lab.delete("/runs/" + id);
+		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		assertThat(this.lab.post("/runs/" + id + "/faults", FREEZE).getStatusCode().value()).isEqualTo(409);
+	}
+
+	@Test
+	void pagesOfOtherOriginsChangeNothing() {
+		String json = """
+				{"strategy": "for-update", "orders": 1}""";
+		assertThat(this.lab.postFrom("http://shop.example", "/runs", json).getStatusCode().value()).isEqualTo(403);
+		assertThat(this.lab.postFrom("null", "/runs", json).getStatusCode().value()).isEqualTo(403);
+		assertThat(this.lab.postFrom("http://shop.example", "/runs/1/faults", FREEZE).getStatusCode().value())
+			.isEqualTo(403);
+		assertThat(this.lab.postFrom("http://localhost:" + this.port, "/runs", "{}").getStatusCode().value())
+			.isEqualTo(400);
+	}
+
+	@Test
+	void showsTheCodeOfEachStrategy() {
+		assertThat(this.lab.get("/strategies")).contains("class ForUpdate implements Strategy", "class StockService",
+				"// holdfast.backend=zookeeper");
+	}
+
+}
