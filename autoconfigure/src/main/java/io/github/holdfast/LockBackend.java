@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -104,6 +105,38 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Takes a lock away from one holder for good, however long it would go on renewing
+	 * its lease: for an operator who knows that it hangs. If the holder is fenced, it
+	 * cannot commit any more. Never touches a successor. Default: not supported.
+	 * @param key the stored id of the lock
+	 * @param owner the owner of the holder
+	 * @param epoch the epoch of the holder
+	 * @return what became of it
+	 * @throws LockBackendException if the store is unreachable or failed; trying again
+	 * does no harm
+	 * @throws UnsupportedOperationException if the lock cannot be taken away, with a
+	 * message that says what can be done instead
+	 * @throws InterruptedException if the thread was interrupted
+	 */
+	default Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		throw new UnsupportedOperationException(
+				"The " + this + " cannot take locks away from their holders: end the process that holds it");
+	}
+
+	/**
+	 * Asks the store whether it answers, and waits for that for some seconds at most.
+	 * Takes no lock. A store that keeps its locks in several places answers if one of
+	 * them does. Default: not supported.
+	 * @param key the stored id of a lock, which is left alone
+	 * @return what the store tells, or {@code null} if nothing is known, as it cannot be
+	 * asked, or this process has no connection left to ask by
+	 * @throws LockBackendException if the store is unreachable or did not answer
+	 */
+	default @Nullable Status probe(String key) {
+		return null;
+	}
+
+	/**
 	 * Whether a lease that was granted to another thread of this JVM can be handed over
 	 * to one with this request as it is. Does no I/O. Default: yes.
 	 * @param lease the lease, granted by this backend
@@ -167,6 +200,35 @@ public interface LockBackend {
 
 		/** A release after a guarded commit need not be waited for. */
 		RELEASE_NOT_AWAITED
+
+	}
+
+	/**
+	 * What became of a lock that was to be taken away.
+	 */
+	enum Eviction {
+
+		/** The holder has lost it, and is told by its next renewal or check. */
+		EVICTED,
+
+		/** It is free, or another one holds it. Nothing was changed. */
+		NOT_HELD,
+
+		/**
+		 * The holder has it, and a transaction in the database that keeps the row of the
+		 * lock locked, and so all others out. Nothing was changed.
+		 */
+		IN_TRANSACTION
+
+	}
+
+	/**
+	 * What a store tells about itself.
+	 *
+	 * @param topology how it is made up, for people
+	 * @param time its clock, or {@code null} if it does not tell
+	 */
+	record Status(String topology, @Nullable Instant time) {
 
 	}
 

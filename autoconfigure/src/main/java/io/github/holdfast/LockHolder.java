@@ -20,6 +20,16 @@ public record LockHolder(@Nullable String owner, String text, @Nullable Instant 
 		@Nullable Long epoch) {
 
 	/**
+	 * Whether this is the holder of one acquisition.
+	 * @param owner its owner
+	 * @param epoch its epoch
+	 * @return {@code false} also if it is not told who this is
+	 */
+	public boolean isOf(String owner, long epoch) {
+		return owner.equals(this.owner) && this.epoch != null && this.epoch == epoch;
+	}
+
+	/**
 	 * A holder of whom nothing is told but a text.
 	 * @param text who it is and for how long, for people
 	 * @return the holder

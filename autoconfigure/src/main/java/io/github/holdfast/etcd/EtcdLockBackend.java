@@ -1,7 +1,9 @@
 package io.github.holdfast.etcd;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -14,6 +16,7 @@ import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
@@ -93,10 +96,32 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public @Nullable LockHolder holder(String key) {
 		try {
-			return Answers.awaitUninterruptibly(this.locks.holder(key), EtcdAnswers.TIMEOUT).orElse(null);
+			return answer(key, "looked up", this.locks.first(key)).map(EtcdLocks.First::holder).orElse(null);
+		}
+		catch (LockBackendException ex) {
+			return null;
+		}
+	}
+
+	@Override
+	public Eviction evict(String key, String owner, long epoch) {
+		Optional<EtcdLocks.First> first = answer(key, "looked up", this.locks.first(key))
+			.filter((held) -> held.holder().isOf(owner, epoch));
+		boolean evicted = first.isPresent() && answer(key, "taken away", this.locks.delete(first.get()));
+		return evicted ? Eviction.EVICTED : Eviction.NOT_HELD;
+	}
+
+	@Override
+	public Status probe(String key) {
+		return new Status(answer(key, "asked for", this.locks.describe()), null);
+	}
+
+	private static <T> T answer(String key, String what, CompletableFuture<T> answer) {
+		try {
+			return Answers.awaitUninterruptibly(answer, EtcdAnswers.TIMEOUT);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			return null;
+			throw EtcdAnswers.failure(key, what, ex);
 		}
 	}
 

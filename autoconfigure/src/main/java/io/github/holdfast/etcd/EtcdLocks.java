@@ -185,17 +185,51 @@ final class EtcdLocks implements AutoCloseable {
 			.thenApply(TxnResponse::isSucceeded);
 	}
 
-	CompletableFuture<Optional<LockHolder>> holder(String key) {
-		return this.client.get()
-			.getKVClient()
-			.get(Entry.lock(this.namespace, key), FIRST)
-			.thenApply((answer) -> answer.getKvs().stream().findFirst().map(EtcdLocks::holder));
+	/**
+	 * Who is the first in the queue of a lock.
+	 */
+	CompletableFuture<Optional<First>> first(String key) {
+		return txn().Then(Op.get(Entry.lock(this.namespace, key), FIRST), Op.get(this.epochOffset, GetOption.DEFAULT))
+			.commit()
+			.thenApply((answer) -> {
+				List<KeyValue> offset = answer.getGetResponses().get(1).getKvs();
+				long added = offset.isEmpty() ? 0
+						: Long.parseLong(offset.get(0).getValue().toString(StandardCharsets.UTF_8));
+				return answer.getGetResponses()
+					.get(0)
+					.getKvs()
+					.stream()
+					.findFirst()
+					.map((first) -> first(first, added));
+			});
 	}
 
-	private static LockHolder holder(KeyValue first) {
+	private static First first(KeyValue first, long epochOffset) {
 		String path = first.getKey().toString(StandardCharsets.UTF_8);
-		return new LockHolder(path.substring(path.lastIndexOf('/') + 1),
-				"held by " + first.getValue().toString(StandardCharsets.UTF_8), null, null, null);
+		LockHolder holder = new LockHolder(path.substring(path.lastIndexOf('/') + 1),
+				"held by " + first.getValue().toString(StandardCharsets.UTF_8), null, null,
+				first.getCreateRevision() + epochOffset);
+		return new First(first.getKey(), first.getCreateRevision(), holder);
+	}
+
+	/**
+	 * Delete an entry, unless it has been put anew.
+	 */
+	CompletableFuture<Boolean> delete(First first) {
+		return txn().If(created(first.key(), first.createRevision()))
+			.Then(Op.delete(first.key(), DeleteOption.DEFAULT))
+			.commit()
+			.thenApply(TxnResponse::isSucceeded);
+	}
+
+	/**
+	 * Read through a majority of the members, and tell which cluster that is.
+	 */
+	CompletableFuture<String> describe() {
+		return this.client.get()
+			.getKVClient()
+			.get(this.epochOffset)
+			.thenApply((answer) -> "etcd cluster " + Long.toHexString(answer.getHeader().getClusterId()));
 	}
 
 	Watch.Watcher watchDeletion(ByteSequence key, long revision, Watch.Listener listener) {
@@ -230,6 +264,17 @@ final class EtcdLocks implements AutoCloseable {
 	 */
 	static long seconds(Duration leaseTime) {
 		return leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
+	}
+
+	/**
+	 * The first entry in the queue of a lock.
+	 *
+	 * @param key the key of the entry
+	 * @param createRevision when it was put
+	 * @param holder whose it is
+	 */
+	record First(ByteSequence key, long createRevision, LockHolder holder) {
+
 	}
 
 }

@@ -94,8 +94,8 @@ final class FenceStatements implements FenceRows {
 		}
 	}
 
-	void update(Connection connection, LockLease lease, Duration timeout) throws SQLException {
-		write(connection, UPDATE, lease, timeout);
+	void update(Connection connection, String key, FenceEntry entry, Duration timeout) throws SQLException {
+		write(connection, UPDATE, key, entry, timeout);
 	}
 
 	/**
@@ -118,15 +118,16 @@ final class FenceStatements implements FenceRows {
 	/**
 	 * Insert the row of a lock. Fails with a duplicate key if another one was faster.
 	 */
-	void insert(Connection connection, LockLease lease, Duration timeout) throws SQLException {
-		write(connection, INSERT, lease, timeout);
+	void insert(Connection connection, String key, FenceEntry entry, Duration timeout) throws SQLException {
+		write(connection, INSERT, key, entry, timeout);
 	}
 
-	private void write(Connection connection, String sql, LockLease lease, Duration timeout) throws SQLException {
+	private void write(Connection connection, String sql, String key, FenceEntry entry, Duration timeout)
+			throws SQLException {
 		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
-			statement.setLong(1, lease.epoch());
-			statement.setString(2, lease.owner());
-			setKey(statement, 3, lease.key());
+			statement.setLong(1, entry.epoch());
+			statement.setString(2, entry.owner());
+			setKey(statement, 3, key);
 			statement.executeUpdate();
 		}
 	}

@@ -111,8 +111,7 @@ public final class FenceTable {
 	 */
 	@Nullable FenceEntry install(LockLease lease, Duration timeout) throws SQLException {
 		FenceEntry entry = this.connections.retryInAnySession(() -> installAtOnce(lease, timeout))
-				? new FenceEntry(lease.epoch(), lease.owner())
-				: this.connections.retryInAnySession(() -> this.connections
+				? FenceEntry.of(lease) : this.connections.retryInAnySession(() -> this.connections
 					.inTransaction((connection, statements) -> install(connection, statements, lease, timeout)));
 		if (entry != null && entry.isOf(lease)) {
 			this.claims.installed().add(lease);
@@ -151,7 +150,7 @@ public final class FenceTable {
 		if (!connection.getAutoCommit() || statements.find(connection, lease.key(), timeout) != null) {
 			return false;
 		}
-		statements.insert(connection, lease, timeout);
+		statements.insert(connection, lease.key(), FenceEntry.of(lease), timeout);
 		return true;
 	}
 
@@ -162,15 +161,15 @@ public final class FenceTable {
 			return found;
 		}
 		if (found != null) {
-			statements.update(connection, lease, timeout);
+			statements.update(connection, lease.key(), FenceEntry.of(lease), timeout);
 		}
 		else if (statements.find(connection, lease.key(), timeout) == null) {
-			statements.insert(connection, lease, timeout);
+			statements.insert(connection, lease.key(), FenceEntry.of(lease), timeout);
 		}
 		else {
 			return null;
 		}
-		return new FenceEntry(lease.epoch(), lease.owner());
+		return FenceEntry.of(lease);
 	}
 
 	/**
@@ -182,6 +181,45 @@ public final class FenceTable {
 			FenceEntry entry = statements.find(connection, key, timeout);
 			return (entry != null && statements.lock(connection, key, timeout) == null) ? entry : null;
 		});
+	}
+
+	/**
+	 * Whether the row of a lock names a holder, or has been taken from it.
+	 */
+	boolean isNamed(String key, FenceEntry holder, Duration timeout) throws SQLException {
+		FenceEntry found = this.connections.call((connection, statements) -> statements.find(connection, key, timeout));
+		return found != null && (found.equals(holder) || found.isTakenFrom(holder));
+	}
+
+	/**
+	 * Let neither the transactions of a holder commit any more, nor those in which it
+	 * would claim its lease: the row gets its epoch, if it has none or a smaller one, and
+	 * names nobody.
+	 * @return {@code false} if a later holder is there already, so that nothing was to be
+	 * done; {@code null} if a transaction has the row locked
+	 */
+	@Nullable Boolean exclude(String key, FenceEntry holder, Duration timeout) throws SQLException {
+		Boolean excluded = this.connections.retryInAnySession(() -> this.connections
+			.inTransaction((connection, statements) -> exclude(connection, statements, key, holder, timeout)));
+		this.claims.installed().forget(key);
+		return excluded;
+	}
+
+	private static @Nullable Boolean exclude(Connection connection, FenceStatements statements, String key,
+			FenceEntry holder, Duration timeout) throws SQLException {
+		FenceEntry found = statements.lock(connection, key, timeout);
+		if (found == null && statements.find(connection, key, timeout) != null) {
+			return null;
+		}
+		if (found == null) {
+			statements.insert(connection, key, holder.taken(), timeout);
+			return true;
+		}
+		if (found.epoch() < holder.epoch() || found.equals(holder)) {
+			statements.update(connection, key, holder.taken(), timeout);
+			return true;
+		}
+		return found.isTakenFrom(holder);
 	}
 
 }

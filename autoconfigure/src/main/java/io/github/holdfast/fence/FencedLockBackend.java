@@ -14,6 +14,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.Polling;
 
 /**
  * Installs each exclusive lease of a store in the fence table before anybody gets to see
@@ -41,6 +42,9 @@ import io.github.holdfast.support.Deadline;
 public final class FencedLockBackend implements LockBackend {
 
 	private static final Duration SHORT = Duration.ofSeconds(1);
+
+	/** How often to look whether a commit that has the row locked has ended. */
+	private static final Polling COMMIT = new Polling(Duration.ofMillis(5), Duration.ofMillis(50));
 
 	private final LockBackend store;
 
@@ -218,6 +222,42 @@ public final class FencedLockBackend implements LockBackend {
 		catch (SQLException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * Keeps the holder from committing first, so that this is also done for one whose
+	 * lease has run out in the store. A holder that has not written its row yet is asked
+	 * the store for, as any epoch could be written over an earlier one.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		FenceEntry evicted = new FenceEntry(epoch, owner);
+		Boolean excluded = COMMIT.until(SHORT, (deadline) -> exclude(key, evicted));
+		if (excluded == null) {
+			return Eviction.IN_TRANSACTION;
+		}
+		Eviction eviction = this.store.evict(key, owner, epoch);
+		return excluded ? Eviction.EVICTED : eviction;
+	}
+
+	private @Nullable Boolean exclude(String key, FenceEntry evicted) {
+		try {
+			return (this.table.isNamed(key, evicted, SHORT) || isHeld(key, evicted.owner(), evicted.epoch()))
+					? this.table.exclude(key, evicted, SHORT) : Boolean.FALSE;
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(key, "could not be taken away, the fence table failed", ex);
+		}
+	}
+
+	private boolean isHeld(String key, String owner, long epoch) {
+		LockHolder holder = this.store.holder(key);
+		return holder != null && holder.isOf(owner, epoch);
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return this.store.probe(key);
 	}
 
 	@Override

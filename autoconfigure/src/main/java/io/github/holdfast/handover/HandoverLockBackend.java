@@ -206,6 +206,16 @@ public final class HandoverLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		return this.store.evict(key, owner, epoch);
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return this.store.probe(key);
+	}
+
+	@Override
 	public Set<Capability> capabilities() {
 		return this.store.capabilities();
 	}

@@ -17,6 +17,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.sql.DatabaseProbe;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.support.Deadline;
@@ -69,6 +70,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
 	private static final Duration SHORT = Duration.ofSeconds(5);
+
+	private static final Duration LOOK = Duration.ofSeconds(1);
 
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
@@ -189,13 +192,41 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public @Nullable LockHolder holder(String key) {
 		try {
 			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
-			LockTable.Row row = this.connections
-				.call((connection, table) -> table.find(connection, id, Duration.ofSeconds(1)));
+			LockTable.Row row = this.connections.call((connection, table) -> table.find(connection, id, LOOK));
 			return row.heldBy();
 		}
 		catch (SQLException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * The row is the one that commits are checked against, so to free it keeps the holder
+	 * from committing, too.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
+		Eviction eviction = POLLING.until(LOOK, (deadline) -> {
+			try {
+				return this.connections.retry(() -> this.connections.inTransaction((connection, table) -> {
+					LockHolder holder = table.find(connection, id, LOOK).heldBy();
+					if (holder == null || !holder.isOf(owner, epoch)) {
+						return Eviction.NOT_HELD;
+					}
+					return table.removeHolder(connection, id, owner, epoch, LOOK) ? Eviction.EVICTED : null;
+				}));
+			}
+			catch (SQLException ex) {
+				throw new LockBackendException(key, "could not be taken away, the lock table failed", ex);
+			}
+		});
+		return (eviction != null) ? eviction : Eviction.IN_TRANSACTION;
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return DatabaseProbe.ask(key, "the lock table", this.connections::open);
 	}
 
 	@Override

@@ -228,6 +228,22 @@ final class LockTable implements FenceRows {
 		}
 	}
 
+	/**
+	 * Free the row of a holder, unless its commit or a renewal has it locked.
+	 */
+	boolean removeHolder(Connection connection, String id, String owner, long epoch, Duration timeout)
+			throws SQLException {
+		if (!lockHeld(connection, id, epoch, timeout)) {
+			return false;
+		}
+		try (PreparedStatement statement = prepare(connection, RELEASE_HOLDER, timeout)) {
+			statement.setLong(1, epoch);
+			statement.setString(2, owner);
+			this.dialect.setKey(statement, 3, id);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
 	RenewalTable renewals() {
 		return this.renewals;
 	}

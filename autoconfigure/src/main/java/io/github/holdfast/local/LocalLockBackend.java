@@ -71,6 +71,19 @@ public final class LocalLockBackend implements LockBackend {
 		return new Lease(request.key(), request.owner(), epoch, permit);
 	}
 
+	/**
+	 * Nothing would keep a thread that goes on from working beside its successor.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) {
+		throw new UnsupportedOperationException("The lock belongs to a thread of this process: end the process");
+	}
+
+	@Override
+	public Status probe(String key) {
+		return new Status("the memory of this JVM", null);
+	}
+
 	@Override
 	public Set<Capability> capabilities() {
 		return CAPABILITIES;

@@ -128,6 +128,16 @@ public final class OptimisticLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		return this.locks.evict(key, owner, epoch);
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return this.locks.probe(key);
+	}
+
+	@Override
 	public Set<Capability> capabilities() {
 		return this.capabilities;
 	}

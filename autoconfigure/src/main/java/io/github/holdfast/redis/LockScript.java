@@ -131,6 +131,15 @@ enum LockScript {
 			local time = redis.call('time')
 			local now = time[1] * 1000 + math.floor(time[2] / 1000)
 			return {held[1], held[2], tonumber(held[3]), redis.call('pttl', KEYS[1]), now}
+			"""),
+
+	/**
+	 * Answers with the time, in seconds and microseconds. Touches nothing; the key leads
+	 * to a server.
+	 */
+	PROBE("""
+			local time = redis.call('time')
+			return {tonumber(time[1]), tonumber(time[2])}
 			""");
 
 	private final String lua;

@@ -1,10 +1,15 @@
 package io.github.holdfast.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -14,9 +19,11 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 
 /**
@@ -51,6 +58,9 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/** So that others need not wait for long until their scripts run. */
 	static final int RENEWED_TOGETHER = 100;
+
+	/** Of a Cluster, where to ask besides the place of a key. */
+	private static final int OTHER_PLACES = 6;
 
 	private final RedisLocks locks;
 
@@ -147,7 +157,40 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return this.locks.holder(key);
+		try {
+			return find(key).orElse(null);
+		}
+		catch (LockBackendException ex) {
+			return null;
+		}
+	}
+
+	private Optional<LockHolder> find(String key) {
+		return RedisLocks.answer(key, "looked up", driver().server(), this.locks.holder(key));
+	}
+
+	@Override
+	public Eviction evict(String key, String owner, long epoch) {
+		boolean evicted = find(key).filter((holder) -> holder.isOf(owner, epoch)).isPresent()
+				&& RedisLocks.answer(key, "taken away", driver().server(), this.locks.remove(key, owner));
+		return evicted ? Eviction.EVICTED : Eviction.NOT_HELD;
+	}
+
+	/**
+	 * Several servers of a Cluster, other ones each time, as one that fails has the locks
+	 * of few keys.
+	 */
+	@Override
+	public Status probe(String key) {
+		CompletableFuture<Instant> any = Answers.any(probed(key).map(this.locks::time).toList());
+		return new Status(driver().server(), RedisLocks.answer(key, "asked for", driver().server(), any));
+	}
+
+	private Stream<String> probed(String key) {
+		if (driver().slot(LockKey.of(key).lock()) == 0) {
+			return Stream.of(key);
+		}
+		return Stream.concat(Stream.of(key), ThreadLocalRandom.current().ints(OTHER_PLACES).mapToObj((n) -> key + n));
 	}
 
 	@Override

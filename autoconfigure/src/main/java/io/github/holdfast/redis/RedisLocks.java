@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -45,6 +47,8 @@ final class RedisLocks implements AutoCloseable {
 	private final Duration counterRetention;
 
 	private final AnswerTimeout timeout = new AnswerTimeout(RELEASE_TIMEOUT);
+
+	private final AnswerTimeout questions = new AnswerTimeout(MIN_TIMEOUT);
 
 	private final Releases releases = new Releases();
 
@@ -168,15 +172,45 @@ final class RedisLocks implements AutoCloseable {
 		return released.size() < 2 || number(released, 1) > 0 || !driver().knowsListeners();
 	}
 
-	@Nullable LockHolder holder(String key) {
-		CompletableFuture<List<Object>> answer = driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]);
+	/**
+	 * Who holds a lock, or nobody.
+	 */
+	CompletableFuture<Optional<LockHolder>> holder(String key) {
+		return this.questions.limit(driver().run(LockScript.HOLDER, LockKey.of(key).keys(), new byte[0][]))
+			.thenApply((holder) -> (holder.get(0) instanceof byte[] owner) ? Optional.of(holder(text(owner), holder))
+					: Optional.empty());
+	}
+
+	/**
+	 * Free a lock of one owner, by one attempt.
+	 * @return {@code false} if it was another one's
+	 */
+	CompletableFuture<Boolean> remove(String key, String owner) {
+		LockKey lock = LockKey.of(key);
+		return this.questions
+			.limit(driver().run(LockScript.RELEASE, lock.keys(), new byte[][] { LockKey.bytes(owner), channel(lock) }))
+			.thenApply(RedisLocks::isYes);
+	}
+
+	/**
+	 * Ask for the time, of the server that has a lock.
+	 */
+	CompletableFuture<Instant> time(String key) {
+		byte[][] keys = { LockKey.bytes(LockKey.of(key).lock()) };
+		return this.questions.limit(driver().run(LockScript.PROBE, keys, new byte[0][]))
+			.thenApply(
+					(time) -> Instant.ofEpochSecond(number(time, 0), TimeUnit.MICROSECONDS.toNanos(number(time, 1))));
+	}
+
+	/**
+	 * Wait for the answer to a question.
+	 */
+	static <T> T answer(String key, String what, String server, CompletableFuture<T> answer) {
 		try {
-			List<Object> holder = Answers.awaitUninterruptibly(answer, MIN_TIMEOUT);
-			return (holder.get(0) instanceof byte[] owner) ? holder(text(owner), holder) : null;
+			return Answers.awaitUninterruptibly(answer, MIN_TIMEOUT.multipliedBy(2));
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			answer.cancel(true);
-			return null;
+			throw Answers.failure(key, what, server, ex);
 		}
 	}
 

@@ -1,14 +1,21 @@
 package io.github.holdfast.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -94,6 +101,16 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 				request.minEpoch());
 	}
 
+	/**
+	 * Names the owner of the request instead of that of the attempt.
+	 */
+	private static LockHolder ofRequest(LockHolder holder) {
+		String attempt = String.valueOf(holder.owner());
+		int end = attempt.lastIndexOf('.');
+		return new LockHolder((end > 0) ? attempt.substring(0, end) : attempt, holder.text(), null, holder.expires(),
+				holder.epoch());
+	}
+
 	private static void giveBack(QuorumGrant grant, LockRequest request, Duration timeout) {
 		try {
 			Answers.awaitUninterruptibly(grant.release(Deadline.after(request.leaseTime())), timeout);
@@ -114,17 +131,102 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 		return RedisLockBackend.RENEWED_TOGETHER;
 	}
 
-	/**
-	 * What one node says, whose epoch and lease are not those of the majority.
-	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return this.nodes.stream()
-			.map((node) -> node.holder(key))
-			.filter(Objects::nonNull)
+		try {
+			LockHolder holder = find(key);
+			return (holder != null) ? ofRequest(holder) : null;
+		}
+		catch (LockBackendException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Whom a majority names. One that only some nodes name, as it is on its way or others
+	 * do not answer, has no epoch and no end.
+	 */
+	private @Nullable LockHolder find(String key) {
+		List<LockHolder> named = answers(key, "looked up", (node) -> node.holder(key)).stream()
+			.flatMap(Optional::stream)
+			.toList();
+		Map<String, List<LockHolder>> owners = named.stream()
+			.collect(Collectors.groupingBy((holder) -> String.valueOf(holder.owner())));
+		return owners.values()
+			.stream()
+			.filter((votes) -> votes.size() > this.nodes.size() / 2)
 			.findFirst()
-			.map((holder) -> new LockHolder(holder.owner(), holder.text(), null, null, null))
+			.map(this::holder)
+			.orElseGet(() -> named.stream()
+				.findFirst()
+				.map((one) -> new LockHolder(one.owner(), one.text(), null, null, null))
+				.orElse(null));
+	}
+
+	/**
+	 * The lease ends when too few nodes are left for a majority.
+	 */
+	private LockHolder holder(List<LockHolder> votes) {
+		LockHolder last = votes.stream()
+			.sorted(Comparator.comparing(LockHolder::expires, Comparator.nullsFirst(Comparator.reverseOrder())))
+			.toList()
+			.get(this.nodes.size() / 2);
+		return new LockHolder(last.owner(), last.text(), null, last.expires(), epoch(votes));
+	}
+
+	/**
+	 * What a majority counts. Those that were not waited for may be ahead.
+	 */
+	private @Nullable Long epoch(List<LockHolder> votes) {
+		Map<Long, Long> epochs = votes.stream()
+			.map(LockHolder::epoch)
+			.filter(Objects::nonNull)
+			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+		return epochs.entrySet()
+			.stream()
+			.filter((count) -> count.getValue() > this.nodes.size() / 2)
+			.map(Map.Entry::getKey)
+			.findFirst()
 			.orElse(null);
+	}
+
+	@Override
+	public Eviction evict(String key, String owner, long epoch) {
+		LockHolder holder = find(key);
+		if (holder == null || !ofRequest(holder).isOf(owner, epoch)) {
+			return Eviction.NOT_HELD;
+		}
+		String attempt = String.valueOf(holder.owner());
+		answers(key, "taken away", (node) -> node.remove(key, attempt));
+		return Eviction.EVICTED;
+	}
+
+	@Override
+	public Status probe(String key) {
+		int answered = answers(key, "asked for", (node) -> node.time(key)).size();
+		return new Status(answered + " of " + this.nodes.size() + " Redis nodes", null);
+	}
+
+	/**
+	 * Ask all nodes at the same time.
+	 * @return the answers of those that have answered, at least a majority
+	 */
+	private <T> List<T> answers(String key, String what, Function<RedisLocks, CompletableFuture<T>> question) {
+		List<CompletableFuture<T>> asked = this.nodes.stream().map(question).toList();
+		List<T> answers = new ArrayList<>(asked.size());
+		LockBackendException failure = null;
+		for (CompletableFuture<T> answer : asked) {
+			try {
+				answers.add(RedisLocks.answer(key, what, "a majority of the Redis nodes", answer));
+			}
+			catch (LockBackendException ex) {
+				failure = ex;
+			}
+		}
+		if (failure != null && answers.size() <= this.nodes.size() / 2) {
+			throw failure;
+		}
+		return answers;
 	}
 
 	@Override

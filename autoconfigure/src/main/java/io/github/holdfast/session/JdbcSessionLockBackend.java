@@ -20,6 +20,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.DatabaseProbe;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.LockConfigurationException;
 
@@ -207,6 +208,21 @@ public final class JdbcSessionLockBackend implements LockBackend {
 		catch (SQLException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * The database rolls a transaction back with its session, which is what keeps its
+	 * holder from committing without the lock. Nothing else may take it away.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) {
+		throw new UnsupportedOperationException(
+				"The lock belongs to a session of the database: end that session there, or the process that has it");
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return DatabaseProbe.ask(key, "sessions", () -> this.dataSource.get().openOwn());
 	}
 
 	@Override

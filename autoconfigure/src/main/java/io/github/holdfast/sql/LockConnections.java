@@ -61,9 +61,18 @@ public final class LockConnections<S> {
 	 * @throws SQLException if a statement fails
 	 */
 	public <T> T call(Work<S, T> work) throws SQLException {
-		try (Connection connection = OwnConnections.open(this.dataSource.get())) {
+		try (Connection connection = open()) {
 			return connection.getAutoCommit() ? work.run(connection, statements(connection)) : commit(connection, work);
 		}
+	}
+
+	/**
+	 * Open a connection outside of all transactions.
+	 * @return the connection, to be closed by the caller
+	 * @throws SQLException if there is none
+	 */
+	public Connection open() throws SQLException {
+		return OwnConnections.open(this.dataSource.get());
 	}
 
 	/**
@@ -91,7 +100,7 @@ public final class LockConnections<S> {
 	 * @throws SQLException if a statement or the commit fails
 	 */
 	public <T> T inTransaction(Work<S, T> work) throws SQLException {
-		try (Connection connection = OwnConnections.open(this.dataSource.get())) {
+		try (Connection connection = open()) {
 			boolean autoCommit = connection.getAutoCommit();
 			int isolation = connection.getTransactionIsolation();
 			if (autoCommit) {

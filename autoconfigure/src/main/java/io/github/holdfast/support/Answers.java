@@ -1,11 +1,13 @@
 package io.github.holdfast.support;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.holdfast.LockBackendException;
 
@@ -47,6 +49,27 @@ public final class Answers {
 				Thread.currentThread().interrupt();
 			}
 		}
+	}
+
+	/**
+	 * The first answer of several.
+	 * @param <T> the type of the answers
+	 * @param answers at least one
+	 * @return an answer, or a failure if all of them have failed
+	 */
+	public static <T> CompletableFuture<T> any(List<CompletableFuture<T>> answers) {
+		CompletableFuture<T> any = new CompletableFuture<>();
+		AtomicInteger open = new AtomicInteger(answers.size());
+		answers.forEach((answer) -> answer.whenComplete((value, failure) -> {
+			boolean last = open.decrementAndGet() == 0;
+			if (failure == null) {
+				any.complete(value);
+			}
+			else if (last) {
+				any.completeExceptionally(failure);
+			}
+		}));
+		return any;
 	}
 
 	/**

@@ -128,6 +128,13 @@ final class LockSessions {
 	}
 
 	/**
+	 * Where the servers are.
+	 */
+	String address() {
+		return this.curator.get().getZookeeperClient().getCurrentConnectionString();
+	}
+
+	/**
 	 * Forget a session whose parent of all locks is gone.
 	 */
 	synchronized void forget(LockSession session) {

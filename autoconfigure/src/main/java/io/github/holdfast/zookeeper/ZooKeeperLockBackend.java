@@ -1,8 +1,10 @@
 package io.github.holdfast.zookeeper;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -12,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
@@ -89,13 +92,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		Deadline deadline = Deadline.PASSED;
 		try {
-			LockSession session = this.sessions.connected(deadline);
-			String lock = session.paths().lock(key);
-			List<LockNode> queue = LockNode.of(ZooKeeperAnswers.await(session.children(lock), deadline));
-			LockNode first = LockNode.first(queue, "");
-			return (first != null) ? holder(first, text(session, lock + '/' + first.name(), deadline)) : null;
+			Holding holding = find(this.sessions.connected(Deadline.PASSED), key);
+			return (holding != null) ? holding.holder() : null;
 		}
 		catch (KeeperException ex) {
 			return null;
@@ -106,13 +105,64 @@ public final class ZooKeeperLockBackend implements LockBackend {
 		}
 	}
 
-	private static LockHolder holder(LockNode node, String text) {
-		return new LockHolder(node.owner(), "held by " + text, null, null, null);
+	private static @Nullable Holding find(LockSession session, String key)
+			throws KeeperException, InterruptedException {
+		String lock = session.paths().lock(key);
+		List<LockNode> queue = LockNode
+			.of(ZooKeeperAnswers.await(LockSession.absentAs(List.of(), session.children(lock)), Deadline.PASSED));
+		LockNode first = LockNode.first(queue, "");
+		if (first == null) {
+			return null;
+		}
+		String path = lock + '/' + first.name();
+		CompletableFuture<Requests.Content> read = session.read(path, null);
+		EpochOffset offset = ZooKeeperAnswers.await(EpochOffset.read(session), Deadline.PASSED);
+		try {
+			Requests.Content node = ZooKeeperAnswers.await(read, Deadline.PASSED);
+			return new Holding(path,
+					new LockHolder(first.owner(), "held by " + new String(node.data(), StandardCharsets.UTF_8),
+							Instant.ofEpochMilli(node.stat().getCtime()), null,
+							node.stat().getCzxid() + offset.value()));
+		}
+		catch (KeeperException.NoNodeException ex) {
+			return null;
+		}
 	}
 
-	private static String text(LockSession session, String path, Deadline deadline)
-			throws KeeperException, InterruptedException {
-		return new String(ZooKeeperAnswers.await(session.read(path, null), deadline).data(), StandardCharsets.UTF_8);
+	/**
+	 * Whoever may delete nodes may do so with those of other sessions.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		try {
+			LockSession session = this.sessions.connected(Deadline.PASSED);
+			Holding holding = find(session, key);
+			boolean evicted = holding != null && holding.holder().isOf(LockPaths.segment(owner), epoch)
+					&& ZooKeeperAnswers.await(session.delete(holding.path()), Deadline.PASSED);
+			return evicted ? Eviction.EVICTED : Eviction.NOT_HELD;
+		}
+		catch (KeeperException ex) {
+			throw ZooKeeperAnswers.failure(key, "taken away", ex);
+		}
+	}
+
+	/**
+	 * A majority of the servers takes part in the answer.
+	 */
+	@Override
+	public Status probe(String key) {
+		try {
+			LockSession session = this.sessions.connected(Deadline.PASSED);
+			ZooKeeperAnswers.await(session.check(session.paths().locks()), Deadline.PASSED);
+			return new Status("ZooKeeper at " + this.sessions.address(), null);
+		}
+		catch (KeeperException ex) {
+			throw ZooKeeperAnswers.failure(key, "asked for", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockBackendException(key, "could not be asked for, the thread was interrupted", ex);
+		}
 	}
 
 	@Override
@@ -128,6 +178,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
 	@Override
 	public String toString() {
 		return "backend 'zookeeper'";
+	}
+
+	/**
+	 * The node of the first holder.
+	 */
+	private record Holding(String path, LockHolder holder) {
+
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.holdfast.jdbc;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Set;
 
 import com.zaxxer.hikari.HikariDataSource;
 
@@ -89,6 +90,11 @@ final class JdbcStore implements TestStore {
 	@Override
 	public String silence() {
 		return "the lock table failed";
+	}
+
+	@Override
+	public Set<Told> told() {
+		return Set.of(Told.SINCE, Told.EXPIRES);
 	}
 
 	@Override

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
@@ -73,6 +74,37 @@ class RedisQuorumTests {
 		assertThat(this.other.acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
 		assertThat(release(lease)).isTrue();
 		await().until(() -> holders() == 0);
+	}
+
+	@Test
+	@Tag("F81")
+	void holderIsWhomAMajorityNamesAndIsEvictedOnAll() throws Exception {
+		connect();
+		LockLease lease = acquired(this.backend);
+		LockHolder holder = this.other.holder(this.key);
+		assertThat(holder).isNotNull();
+		assertThat(holder.isOf(lease.owner(), lease.epoch())).isTrue();
+		assertThat(holder.expires()).isNotNull();
+		assertThat(this.other.evict(this.key, lease.owner(), lease.epoch() + 1))
+			.isEqualTo(LockBackend.Eviction.NOT_HELD);
+		assertThat(this.other.evict(this.key, lease.owner(), lease.epoch())).isEqualTo(LockBackend.Eviction.EVICTED);
+		assertThat(holders()).isZero();
+		assertThat(lease.renew(LONG)).isFalse();
+	}
+
+	@Test
+	@Tag("F82")
+	void probeNeedsAMajority() throws Exception {
+		connect();
+		assertThat(this.backend.probe(this.key).topology()).isEqualTo("3 of 3 Redis nodes");
+		this.quorum.proxy(0).inject(Fault.REFUSE);
+		this.quorum.proxy(0).reset();
+		await()
+			.untilAsserted(() -> assertThat(this.backend.probe(this.key).topology()).isEqualTo("2 of 3 Redis nodes"));
+		this.quorum.proxy(1).inject(Fault.REFUSE);
+		this.quorum.proxy(1).reset();
+		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.backend.probe(this.key)));
 	}
 
 	@ParameterizedTest

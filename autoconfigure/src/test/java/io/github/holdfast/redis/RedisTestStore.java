@@ -1,5 +1,6 @@
 package io.github.holdfast.redis;
 
+import java.util.Set;
 import java.util.function.IntFunction;
 
 import io.github.holdfast.LockBackend;
@@ -65,6 +66,11 @@ final class RedisTestStore implements TestStore {
 	@Override
 	public void remove(String key) {
 		this.server.command("DEL", LockKey.of(key).lock());
+	}
+
+	@Override
+	public Set<Told> told() {
+		return Set.of(Told.EXPIRES);
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.github.holdfast.zookeeper;
 
+import java.util.Set;
+
 import org.apache.curator.framework.CuratorFramework;
 
 import org.springframework.util.Assert;
@@ -90,6 +92,11 @@ final class ZooKeeperStore implements TestStore {
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Override
+	public Set<Told> told() {
+		return Set.of(Told.SINCE);
 	}
 
 	@Override

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackend.Eviction;
+import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockTemplate;
@@ -67,9 +69,72 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(holder).isNotNull();
 		assertThat(holder.owner()).isEqualTo(lease.owner());
 		assertThat(holder.text()).startsWith("held by contract test");
-		assertThat(holder.epoch()).isIn(null, lease.epoch());
+		assertThat(holder.epoch()).isEqualTo(lease.epoch());
+		assertThat(holder.isOf(lease.owner(), lease.epoch())).isTrue();
+		assertThat(holder.since() != null).isEqualTo(store().told().contains(TestStore.Told.SINCE));
+		assertThat(holder.expires() != null).isEqualTo(store().told().contains(TestStore.Told.EXPIRES));
 		assertThat(release(lease).get()).isTrue();
 		assertThat(store().far().holder(this.key)).isNull();
+	}
+
+	// Evictions
+
+	@Test
+	@Tag("F81")
+	final void evictedHolderNoticesItsLossAndTheNextOneGetsTheLock() throws Exception {
+		LockLease lease = acquired(store().near());
+		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
+		LockLease successor = acquired(store().far());
+		assertThat(lease.renew(PATIENCE)).isFalse();
+		assertThat(lease.isValid()).isFalse();
+		assertThat(release(lease).get()).isFalse();
+		assertThat(owner()).isEqualTo(successor.owner());
+		assertThat(release(successor).get()).isTrue();
+	}
+
+	@Test
+	@Tag("F81")
+	final void evictionWakesTheNextOne() throws Exception {
+		LockLease lease = acquired(store().far());
+		FutureTask<@Nullable LockLease> waiter = waiter();
+		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
+		LockLease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		assertThat(successor).isNotNull();
+		assertThat(release(successor).get()).isTrue();
+	}
+
+	@Test
+	@Tag("F81")
+	final void evictionTouchesNobodyButTheOneWhoIsNamed() throws Exception {
+		LockLease before = acquired(store().near());
+		assertThat(release(before).get()).isTrue();
+		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
+		LockLease lease = acquired(store().near());
+		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
+		assertThat(evict(lease.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
+		assertThat(evict(before.owner(), lease.epoch())).isEqualTo(Eviction.NOT_HELD);
+		assertThat(lease.renew(PATIENCE)).isTrue();
+		assertThat(evict(lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
+		assertThat(evict(lease.owner(), lease.epoch())).isEqualTo(Eviction.NOT_HELD);
+		assertThat(isHeld()).isFalse();
+	}
+
+	private Eviction evict(String owner, long epoch) throws InterruptedException {
+		return store().far().evict(this.key, owner, epoch);
+	}
+
+	// The store itself
+
+	@Test
+	final void probeLeavesTheLockAlone() throws Exception {
+		LockLease lease = acquired(store().near());
+		Status status = store().far().probe(this.key);
+		assertThat(status).isNotNull();
+		assertThat(status.topology()).isNotBlank();
+		assertThat(lease.renew(PATIENCE)).isTrue();
+		assertThat(release(lease).get()).isTrue();
+		assertThat(store().far().probe(this.key)).isNotNull();
+		assertThat(isHeld()).isFalse();
 	}
 
 	// What was removed

@@ -1,5 +1,7 @@
 package io.github.holdfast.testsupport;
 
+import java.util.Set;
+
 import io.github.holdfast.LockBackend;
 
 /**
@@ -55,6 +57,14 @@ public interface TestStore extends AutoCloseable {
 	}
 
 	/**
+	 * What the store tells of a holder, besides owner and epoch.
+	 * @return what is told
+	 */
+	default Set<Told> told() {
+		return Set.of();
+	}
+
+	/**
 	 * What the locks of the first node would end with, if anything.
 	 * @return an id of its session, the same as long as it lives
 	 */
@@ -67,5 +77,18 @@ public interface TestStore extends AutoCloseable {
 	 */
 	@Override
 	void close();
+
+	/**
+	 * What a store may tell of a holder.
+	 */
+	enum Told {
+
+		/** When the lock was granted. */
+		SINCE,
+
+		/** When the lease runs out. */
+		EXPIRES
+
+	}
 
 }
