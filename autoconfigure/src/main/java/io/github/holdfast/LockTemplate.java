@@ -352,6 +352,17 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	/**
+	 * What the calls of this template and all of its copies hold and wait for in this
+	 * JVM, each as it is at about this moment. Asks no store. A lock that is held for an
+	 * outer call is told once, one whose release is under way not at all.
+	 * @return one entry for each key of a call
+	 * @since 0.2.0
+	 */
+	public List<LockUse> uses() {
+		return (this.engine != null) ? this.engine.uses() : List.of();
+	}
+
+	/**
 	 * Prepares the shutdown of this template and all of its copies: who waits for a lock,
 	 * now or later, gets a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}
 	 * at once. Locks that are free are still given, and held ones are renewed.

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.LinkedHashSet;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
@@ -51,6 +52,8 @@ final class LockAcquisition {
 
 	private final long start;
 
+	private OpenCalls.@Nullable Entry open;
+
 	/** Whether a key was asked for once only, as the application was to stop. */
 	private boolean draining;
 
@@ -79,6 +82,7 @@ final class LockAcquisition {
 		announce(missing);
 		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners());
 		this.engine.callBegins();
+		this.open = missing.isEmpty() ? null : this.engine.openCalls().begin(this.spec);
 		try {
 			if (!missing.isEmpty()) {
 				events.attempted();
@@ -90,13 +94,23 @@ final class LockAcquisition {
 			if (!missing.isEmpty()) {
 				events.notAcquired(ex);
 			}
-			this.engine.callEnded();
+			ended();
 			throw ex;
 		}
 		LockCall call = new LockCall(this.backend, this.spec, this.keys, this.leases, this.acquired, this.lenders,
-				this.commits, this.engine.rules(), events, this.engine::callEnded);
+				this.commits, this.engine.rules(), events, this::ended);
 		call.open();
+		if (this.open != null) {
+			this.open.holds(call);
+		}
 		return call;
+	}
+
+	private void ended() {
+		if (this.open != null) {
+			this.open.end();
+		}
+		this.engine.callEnded();
 	}
 
 	private void acquireAndCheck(List<String> missing, LockEvents events) {
@@ -210,7 +224,8 @@ final class LockAcquisition {
 	private LockLease acquire(String key, LockEvents events) {
 		LockLease lease = null;
 		InterruptedException interrupt = null;
-		LockWaits.Wait wait = this.engine.beginWait();
+		OpenCalls.Entry open = Objects.requireNonNull(this.open);
+		open.beginWait(key, this.acquired);
 		boolean shutdown;
 		try {
 			if (!this.engine.isClosed()) {
@@ -224,7 +239,7 @@ final class LockAcquisition {
 			throw notAcquired(key, LockNotAcquiredException.Reason.QUEUE_FULL, null, ex);
 		}
 		finally {
-			shutdown = wait.end();
+			shutdown = open.endWait();
 		}
 		if (interrupt != null && !shutdown) {
 			Thread.currentThread().interrupt();

@@ -203,6 +203,20 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	/**
+	 * The leases that this call has acquired.
+	 */
+	List<HeldLease> acquired() {
+		return this.acquired;
+	}
+
+	/**
+	 * How long the locks have been held.
+	 */
+	Duration holdTime() {
+		return this.events.holdTime();
+	}
+
+	/**
 	 * Whether all leases belong to outer calls.
 	 */
 	boolean isReentry() {

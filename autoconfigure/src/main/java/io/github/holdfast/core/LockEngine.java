@@ -19,6 +19,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockUse;
 
 /**
  * What all locks of a {@link io.github.holdfast.LockTemplate} share: the backends, the
@@ -38,7 +39,7 @@ public final class LockEngine implements AutoCloseable {
 
 	private final LockRenewal renewal = new LockRenewal();
 
-	private final LockWaits waits = new LockWaits();
+	private final OpenCalls openCalls = new OpenCalls();
 
 	private final CleanUps cleanUps = new CleanUps();
 
@@ -165,8 +166,8 @@ public final class LockEngine implements AutoCloseable {
 	 * Wait before another attempt.
 	 * @return why the wait was ended early, or {@code null}
 	 */
-	LockNotAcquiredException.@Nullable Reason pause(Duration time) {
-		return this.waits.pause(time, () -> this.draining);
+	LockNotAcquiredException.@Nullable Reason pause(LockSpec spec, Duration time) {
+		return this.openCalls.pause(spec, time, () -> this.draining);
 	}
 
 	/**
@@ -179,7 +180,7 @@ public final class LockEngine implements AutoCloseable {
 			this.draining = true;
 			drained = this.drained;
 		}
-		this.waits.cancel();
+		this.openCalls.cancelWaits();
 		completeIfDrained();
 		return drained;
 	}
@@ -201,8 +202,17 @@ public final class LockEngine implements AutoCloseable {
 		drained.complete(null);
 	}
 
-	LockWaits.Wait beginWait() {
-		return this.waits.begin();
+	/**
+	 * What the calls of this JVM hold and wait for. Tells one moment for each call, but
+	 * not the same for all.
+	 * @return one entry for each key
+	 */
+	public List<LockUse> uses() {
+		return this.openCalls.uses();
+	}
+
+	OpenCalls openCalls() {
+		return this.openCalls;
 	}
 
 	LockRenewal renewal() {

@@ -94,7 +94,7 @@ final class OptimisticCall {
 		LockNotAcquiredException.Reason end = LockNotAcquiredException.Reason.CONFLICT;
 		if (left.compareTo(Duration.ZERO) > 0) {
 			Duration pause = Duration.ofNanos(ThreadLocalRandom.current().nextLong(this.pause));
-			end = this.engine.pause((pause.compareTo(left) < 0) ? pause : left);
+			end = this.engine.pause(this.spec, (pause.compareTo(left) < 0) ? pause : left);
 		}
 		if (end != null) {
 			throw new LockNotAcquiredException(call.keys().get(0), end, this.spec.times().waitTime(), attempts,

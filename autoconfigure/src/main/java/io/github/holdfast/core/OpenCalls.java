@@ -1,0 +1,187 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockUse;
+
+/**
+ * The calls of this JVM that wait for locks or hold them, so that all that wait can be
+ * told to stop, and people can be told of all. A call is noted once, when it begins.
+ */
+final class OpenCalls {
+
+	private final Set<Entry> calls = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Note a call of the current thread.
+	 * @param spec how it asks for its locks
+	 */
+	Entry begin(LockSpec spec) {
+		Entry entry = new Entry(spec);
+		this.calls.add(entry);
+		return entry;
+	}
+
+	/**
+	 * Let the current thread wait for some time, or not at all during a shutdown.
+	 * @param spec the locks that it will ask for then
+	 * @param time how long
+	 * @param shutdown whether the application shuts down
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	LockNotAcquiredException.@Nullable Reason pause(LockSpec spec, Duration time, BooleanSupplier shutdown) {
+		Entry entry = begin(spec);
+		entry.beginWait(null, List.of());
+		boolean interrupted = false;
+		boolean cancelled;
+		try {
+			if (!shutdown.getAsBoolean()) {
+				TimeUnit.NANOSECONDS.sleep(time.toNanos());
+			}
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+		}
+		finally {
+			cancelled = entry.endWait();
+			entry.end();
+		}
+		if (interrupted && !cancelled) {
+			Thread.currentThread().interrupt();
+		}
+		if (cancelled || shutdown.getAsBoolean()) {
+			return LockNotAcquiredException.Reason.SHUTDOWN;
+		}
+		return interrupted ? LockNotAcquiredException.Reason.INTERRUPTED : null;
+	}
+
+	/**
+	 * Interrupt all threads that wait now.
+	 */
+	void cancelWaits() {
+		this.calls.forEach(Entry::cancelWait);
+	}
+
+	/**
+	 * What is held and waited for now.
+	 */
+	List<LockUse> uses() {
+		return this.calls.stream().map(Entry::uses).flatMap(List::stream).toList();
+	}
+
+	/**
+	 * One call.
+	 */
+	final class Entry {
+
+		private final LockSpec spec;
+
+		private final Thread thread = Thread.currentThread();
+
+		private final long start = System.nanoTime();
+
+		private boolean waiting;
+
+		private boolean cancelled;
+
+		private @Nullable String awaited;
+
+		private List<HeldLease> acquired = List.of();
+
+		private volatile @Nullable LockCall call;
+
+		private Entry(LockSpec spec) {
+			this.spec = spec;
+		}
+
+		/**
+		 * Note that the thread begins to wait.
+		 * @param key the key, or {@code null} if it waits for none
+		 * @param acquired the leases that it has acquired for other keys
+		 */
+		synchronized void beginWait(@Nullable String key, List<HeldLease> acquired) {
+			this.waiting = true;
+			this.cancelled = false;
+			this.awaited = key;
+			this.acquired = acquired.isEmpty() ? List.of() : List.copyOf(acquired);
+		}
+
+		private synchronized void cancelWait() {
+			if (this.waiting && !this.cancelled) {
+				this.cancelled = true;
+				this.thread.interrupt();
+			}
+		}
+
+		/**
+		 * Note that the wait is over, and take back an interrupt that was ours.
+		 * @return whether the wait was cancelled
+		 */
+		synchronized boolean endWait() {
+			this.waiting = false;
+			if (this.cancelled) {
+				Thread.interrupted();
+			}
+			return this.cancelled;
+		}
+
+		/**
+		 * Note that the call has all of its locks.
+		 */
+		void holds(LockCall call) {
+			this.call = call;
+		}
+
+		/**
+		 * Forget the call.
+		 */
+		void end() {
+			OpenCalls.this.calls.remove(this);
+		}
+
+		private List<LockUse> uses() {
+			LockCall call = this.call;
+			return (call != null) ? held(call) : awaited();
+		}
+
+		private List<LockUse> held(LockCall call) {
+			if (!call.isHeld()) {
+				return List.of();
+			}
+			Duration holdTime = call.holdTime();
+			Duration waitTime = sinceStart().minus(holdTime);
+			return call.acquired().stream().map((lease) -> use(lease, waitTime, holdTime)).toList();
+		}
+
+		private synchronized List<LockUse> awaited() {
+			List<LockUse> uses = new ArrayList<>();
+			this.acquired.forEach((lease) -> uses.add(use(lease, sinceStart(), null)));
+			String key = this.awaited;
+			if (this.waiting && key != null) {
+				uses.add(new LockUse(this.spec.name(), key, this.spec.storedKey(key), this.spec.mode(),
+						this.thread.getName(), sinceStart(), null, null));
+			}
+			return uses;
+		}
+
+		private LockUse use(HeldLease held, Duration waitTime, @Nullable Duration holdTime) {
+			return new LockUse(this.spec.name(), held.key(), held.lease().key(), this.spec.mode(),
+					this.thread.getName(), waitTime, holdTime, held.lease());
+		}
+
+		private Duration sinceStart() {
+			return Duration.ofNanos(System.nanoTime() - this.start);
+		}
+
+	}
+
+}
