@@ -16,6 +16,7 @@ import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
+import io.github.holdfast.outage.OutageLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
@@ -55,13 +56,17 @@ final class LockBackendCandidate implements AutoCloseable {
 	 */
 	LockBackend open(@Nullable FenceTable table, @Nullable Fence fence, LockProperties.Handover handover,
 			LockProperties properties) {
-		LockBackend store = this.backend.get();
+		LockBackend store = watched(this.backend.get(), properties);
 		this.opened = store;
 		LockBackend fenced = (table != null) ? new FencedLockBackend(store, table) : store;
 		LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
 				: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
 						handover.queueLimits());
 		return optimistic(queued, fence, properties.getCommitGuard());
+	}
+
+	private LockBackend watched(LockBackend store, LockProperties properties) {
+		return (properties.isFailFast() && this.type != LockBackendType.LOCAL) ? new OutageLockBackend(store) : store;
 	}
 
 	/**

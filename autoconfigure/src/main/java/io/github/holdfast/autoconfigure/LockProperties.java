@@ -85,6 +85,12 @@ public class LockProperties {
 	private OnSelfCall onSelfCall = OnSelfCall.REJECT;
 
 	/**
+	 * Whether to let calls fail at once while the store is down, instead of each waiting
+	 * for its time-out.
+	 */
+	private boolean failFast = true;
+
+	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
 	 * the transaction advisor.
 	 */
@@ -185,6 +191,14 @@ public class LockProperties {
 
 	public void setOnSelfCall(OnSelfCall onSelfCall) {
 		this.onSelfCall = onSelfCall;
+	}
+
+	public boolean isFailFast() {
+		return this.failFast;
+	}
+
+	public void setFailFast(boolean failFast) {
+		this.failFast = failFast;
 	}
 
 	public int getOrder() {

@@ -57,6 +57,16 @@ final class NamedLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		return this.backend.evict(key, owner, epoch);
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return this.backend.probe(key);
+	}
+
+	@Override
 	public boolean serves(LockLease lease, LockRequest request) {
 		return this.backend.serves(lease, request);
 	}
