@@ -1,5 +1,6 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -118,6 +119,25 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	public Collection<Guard> all() {
 		this.idsOfLocks.values().forEach(this::open);
 		return this.guards.values();
+	}
+
+	/**
+	 * All backends of the application.
+	 * @param usual the default one
+	 * @return the default one first
+	 */
+	List<LockBackend> with(LockBackend usual) {
+		List<LockBackend> all = new ArrayList<>();
+		all.add(usual);
+		all().forEach((guard) -> all.add(guard.backend()));
+		return all;
+	}
+
+	/**
+	 * Whether all locks are kept by the default backend. Opens nothing.
+	 */
+	boolean isEmpty() {
+		return this.idsOfLocks.isEmpty();
 	}
 
 	@Override

@@ -1,0 +1,205 @@
+package io.github.holdfast.autoconfigure;
+
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.actuate.audit.AuditEventRepository;
+import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
+import org.springframework.boot.actuate.audit.listener.AuditListener;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.actuate.LockEvictionEvent;
+import io.github.holdfast.actuate.LocksEndpoint;
+import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor.Outcome;
+import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
+import io.github.holdfast.actuate.LocksEndpointWebExtension;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The endpoint {@code locks} and the health of the store in an application.
+ */
+class LocksEndpointConfigurationTests {
+
+	private final ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+		.withConfiguration(AutoConfigurations.of(LocksEndpointAutoConfiguration.class,
+				LockHealthContributorAutoConfiguration.class));
+
+	private final ApplicationContextRunner exposed = this.application
+		.withPropertyValues("management.endpoints.web.exposure.include=locks");
+
+	// Endpoint
+
+	@Test
+	void endpointIsThereIfItIsExposed() {
+		this.exposed.run((context) -> assertThat(context).hasSingleBean(LocksEndpoint.class)
+			.hasSingleBean(LocksEndpointWebExtension.class));
+		this.application.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LocksEndpoint.class));
+		this.exposed.withPropertyValues("management.endpoint.locks.access=NONE")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LocksEndpoint.class));
+	}
+
+	@Test
+	void applicationStartsWithoutActuatorAndWithoutLocks() {
+		this.exposed
+			.withClassLoader(new FilteredClassLoader(ConditionalOnAvailableEndpoint.class,
+					ConditionalOnEnabledHealthIndicator.class))
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LockTemplate.class));
+		this.exposed.withPropertyValues("holdfast.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LocksEndpoint.class));
+	}
+
+	@Test
+	void keysAreShownOnlyIfThatIsAskedFor() {
+		this.exposed.run((context) -> context.getBean(LockTemplate.class)
+			.run("customer:4711", () -> assertThat(context.getBean(LocksEndpoint.class).locks().held()).singleElement()
+				.satisfies((held) -> assertThat(held.key()).matches("sha256:[0-9a-f]{16}"))));
+		this.exposed.withPropertyValues("management.endpoint.locks.show-values=ALWAYS")
+			.run((context) -> context.getBean(LockTemplate.class)
+				.run("customer:4711",
+						() -> assertThat(context.getBean(LocksEndpoint.class).locks().held()).singleElement()
+							.extracting(HeldDescriptor::key)
+							.isEqualTo("customer:4711")));
+	}
+
+	@Test
+	void lockIsToldAsTheStoreAndThisNodeKnowIt() {
+		this.exposed.run((context) -> {
+			LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+			context.getBean(LockTemplate.class).withName("stock").run("a/b", () -> {
+				HeldDescriptor held = endpoint.locks().held().get(0);
+				for (String[] key : List.of(new String[] { "a", "b" }, new String[] { held.key() })) {
+					LocksEndpoint.LockDescriptor lock = endpoint.lock(key);
+					assertThat(lock.key()).isEqualTo(held.key());
+					assertThat(lock.held()).extracting(HeldDescriptor::token).containsExactly(held.token());
+					assertThat(lock.holders()).containsOnlyKeys("jdbc");
+					HolderDescriptor holder = lock.holders().get("jdbc");
+					assertThat(holder.owner()).isEqualTo(held.owner());
+					assertThat(holder.epoch()).isEqualTo(held.epoch());
+					assertThat(holder.since()).isNotNull();
+					assertThat(holder.expires()).isAfter(holder.since());
+				}
+			});
+			assertThat(endpoint.lock(new String[] { "a", "b" }).holders()).isEmpty();
+		});
+	}
+
+	@Test
+	void evictedHolderCannotCommitAndTheEvictionIsAudited() {
+		List<LockEvictionEvent> events = new ArrayList<>();
+		ApplicationListener<PayloadApplicationEvent<LockEvictionEvent>> listener = (event) -> events
+			.add(event.getPayload());
+		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
+		this.exposed.withBean(AuditEventRepository.class, () -> audit)
+			.withBean(AuditListener.class, () -> new AuditListener(audit))
+			.withInitializer((context) -> context.addApplicationListener(listener))
+			.run((context) -> {
+				LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+				TransactionTemplate transaction = new TransactionTemplate(
+						context.getBean(PlatformTransactionManager.class));
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
+						HeldDescriptor held = endpoint.locks().held().get(0);
+						long epoch = Long.parseLong(held.epoch());
+						assertThat(endpoint.evict(new String[] { "A" }, held.owner(), epoch + 1).outcome())
+							.isEqualTo(Outcome.NOT_HELD);
+						assertThat(endpoint.evict(new String[] { held.key() }, held.owner(), epoch).outcome())
+							.isEqualTo(Outcome.EVICTED);
+						transaction.executeWithoutResult((status) -> {
+						});
+					}));
+			});
+		assertThat(events).extracting(LockEvictionEvent::outcome).containsExactly(Outcome.NOT_HELD, Outcome.EVICTED);
+		assertThat(events).extracting(LockEvictionEvent::key).containsOnly("A");
+		assertThat(audit.find(null, null, "LOCK_EVICTION")).hasSize(2)
+			.last()
+			.satisfies((event) -> assertThat(event.getData()).containsEntry("outcome", "EVICTED"));
+	}
+
+	@Test
+	void backendThatCannotTakeLocksAwaySaysWhy() {
+		LockedApplication.local()
+			.withConfiguration(AutoConfigurations.of(LocksEndpointAutoConfiguration.class))
+			.withPropertyValues("management.endpoints.web.exposure.include=locks")
+			.run((context) -> assertThat(context.getBean(LocksEndpoint.class).evict(new String[] { "A" }, "owner", 1))
+				.satisfies((eviction) -> {
+					assertThat(eviction.outcome()).isEqualTo(Outcome.NOT_SUPPORTED);
+					assertThat(eviction.detail()).contains("end the process");
+				}));
+	}
+
+	// Health
+
+	@Test
+	void healthTellsOfTheStoreWithoutTakingALock() {
+		this.application.run((context) -> {
+			Health health = health(context.getBean("holdfastHealthContributor", HealthIndicator.class));
+			assertThat(health.getStatus()).isEqualTo(Status.UP);
+			assertThat(health.getDetails()).containsEntry("backend", "jdbc")
+				.containsEntry("commitGuard", "fence")
+				.containsKeys("topology", "roundTrip", "clockSkew");
+			assertThat(new JdbcTemplate(context.getBean(DataSource.class))
+				.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).isZero();
+		});
+	}
+
+	@Test
+	void healthIsSwitchedOffAsAnyOther() {
+		this.application.withPropertyValues("management.health.holdfast.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("holdfastHealthContributor"));
+	}
+
+	@Test
+	void healthIsUnknownWhileThePoolHasNoConnectionLeft() {
+		this.application
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
+					"spring.datasource.hikari.connection-timeout=250")
+			.run((context) -> {
+				DataSource pool = context.getBean(DataSource.class);
+				HealthIndicator indicator = context.getBean("holdfastHealthContributor", HealthIndicator.class);
+				List<Connection> taken = new ArrayList<>();
+				try {
+					while (health(indicator).getStatus().equals(Status.UP)) {
+						taken.add(pool.getConnection());
+					}
+					assertThat(health(indicator).getStatus()).isEqualTo(Status.UNKNOWN);
+				}
+				finally {
+					for (Connection connection : taken) {
+						connection.close();
+					}
+				}
+				assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+			});
+	}
+
+	private static Health health(HealthIndicator indicator) {
+		Health health = indicator.health();
+		assertThat(health).isNotNull();
+		return health;
+	}
+
+}
