@@ -82,7 +82,7 @@ final class LockAcquisition {
 		announce(missing);
 		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners());
 		this.engine.callBegins();
-		this.open = missing.isEmpty() ? null : this.engine.openCalls().begin(this.spec);
+		this.open = missing.isEmpty() ? null : this.engine.openCalls().begin(this.spec, this.start);
 		try {
 			if (!missing.isEmpty()) {
 				events.attempted();

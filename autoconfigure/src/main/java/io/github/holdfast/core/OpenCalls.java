@@ -24,9 +24,10 @@ final class OpenCalls {
 	/**
 	 * Note a call of the current thread.
 	 * @param spec how it asks for its locks
+	 * @param start when its wait has begun
 	 */
-	Entry begin(LockSpec spec) {
-		Entry entry = new Entry(spec);
+	Entry begin(LockSpec spec, long start) {
+		Entry entry = new Entry(spec, start);
 		this.calls.add(entry);
 		return entry;
 	}
@@ -39,7 +40,7 @@ final class OpenCalls {
 	 * @return why the wait was ended early, or {@code null}
 	 */
 	LockNotAcquiredException.@Nullable Reason pause(LockSpec spec, Duration time, BooleanSupplier shutdown) {
-		Entry entry = begin(spec);
+		Entry entry = begin(spec, System.nanoTime());
 		entry.beginWait(null, List.of());
 		boolean interrupted = false;
 		boolean cancelled;
@@ -87,7 +88,7 @@ final class OpenCalls {
 
 		private final Thread thread = Thread.currentThread();
 
-		private final long start = System.nanoTime();
+		private final long start;
 
 		private boolean waiting;
 
@@ -99,8 +100,9 @@ final class OpenCalls {
 
 		private volatile @Nullable LockCall call;
 
-		private Entry(LockSpec spec) {
+		private Entry(LockSpec spec, long start) {
 			this.spec = spec;
+			this.start = start;
 		}
 
 		/**
