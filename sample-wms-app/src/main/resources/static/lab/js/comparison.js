@@ -31,7 +31,9 @@ export function comparisonView(section, strategies, show) {
 				el('th', { scope: 'col', class: 'throughput', text: t('fact.throughput') }),
 				...COLUMNS.map((name) => el('th', { scope: 'col', class: 'figure', text: t(`fact.${name}`) })));
 		const fastest = Math.max(1, ...run.results.map(({ facts }) => facts.throughput ?? 0));
-		body.replaceChildren(...run.results.map((result) => row(result, fastest, run.drawnStrategy)));
+		const rank = ({ strategy }) => strategies.findIndex(({ id }) => id === strategy);
+		body.replaceChildren(...run.results.toSorted((a, b) => rank(a) - rank(b))
+			.map((result) => row(result, fastest, run.drawnStrategy)));
 	}
 
 	function row(result, fastest, drawn) {

@@ -195,7 +195,8 @@ final class RecordedLab implements AutoCloseable {
 
 	private void sendLostUpdate(HttpExchange exchange, Recording recording) throws IOException {
 		Path file = recording.folder().resolve("lost-update.json");
-		if (Files.exists(file)) {
+		String strategy = exchange.getRequestURI().getQuery().replace("strategy=", "");
+		if (Files.exists(file) && Files.readString(file).contains('"' + strategy + '"')) {
 			send(exchange, 200, "application/json", Files.readAllBytes(file));
 		}
 		else {
