@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 
 import org.openqa.selenium.chrome.ChromeDriver;
@@ -75,7 +76,7 @@ final class Chromium implements AutoCloseable {
 	 */
 	void prefer(String feature, String value) {
 		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
-				Map.of("features", java.util.List.of(Map.of("name", feature, "value", value))));
+				Map.of("features", List.of(Map.of("name", feature, "value", value))));
 	}
 
 	/**
