@@ -36,8 +36,7 @@ class LockPropertiesTests {
 			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes",
 			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle",
 			"holdfast.zookeeper.connect-string", "holdfast.zookeeper.namespace", "holdfast.zookeeper.username",
-			"holdfast.zookeeper.password", "holdfast.jdbc.max-sessions", "holdfast.warn-after.waited",
-			"holdfast.warn-after.held");
+			"holdfast.zookeeper.password", "holdfast.jdbc.max-sessions");
 
 	@Test
 	void propertiesHaveTheirDefaults() {
