@@ -13,9 +13,10 @@ import java.util.List;
  * store. A re-entrant call that needs no new key is not told. Each attempt of an
  * optimistic lock is a call. Everything happens on the thread of the call, except that a
  * loss and a failure are told by the thread of the renewal that found it, and a release
- * that the call did not wait for by the thread that got the store's answer. Who closes a
- * call on another thread is told on that one. Implementations return soon, and are safe
- * for use by many threads.
+ * that the call did not wait for by the thread that got the store's answer. A release
+ * while a loss is told is told after it, by the same thread. Who closes a call on another
+ * thread is told on that one. Implementations return soon, and are safe for use by many
+ * threads.
  *
  * @since 0.1.0
  */

@@ -9,19 +9,26 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.event.LockEventPublisher;
+import io.github.holdfast.observation.LockMdc;
 import io.github.holdfast.observation.LockMeters;
 import io.github.holdfast.observation.LockObservationConvention;
+import io.github.holdfast.observation.LockOrder;
 import io.github.holdfast.observation.LockSpans;
+import io.github.holdfast.observation.LockWatch;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
- * Auto-configuration} for what is to be seen of locks: meters, spans and events.
+ * Auto-configuration} for what is to be seen of locks: meters, spans, events, and what
+ * the log tells.
  *
  * @since 0.2.0
  */
@@ -30,12 +37,40 @@ import io.github.holdfast.observation.LockSpans;
 		"org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
 		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 @ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({ LockProperties.class, LockProperties.WarnAfter.class })
 public final class LockObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	LockEventPublisher holdfastLockEventPublisher(ApplicationContext context) {
 		return new LockEventPublisher(context);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnProperty(name = "holdfast.on-opposite-order", havingValue = "warn", matchIfMissing = true)
+	LockOrder holdfastLockOrder() {
+		return new LockOrder();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBooleanProperty("holdfast.mdc-enabled")
+	LockMdc holdfastLockMdc() {
+		return new LockMdc();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(LockWatchCondition.class)
+	LockWatch holdfastLockWatch(LockProperties.WarnAfter times, ObjectProvider<LockBackend> backend,
+			ObjectProvider<NamedBackends> named) {
+		return new LockWatch(times.waited(), times.held(), (name, key) -> {
+			NamedBackends others = named.getIfAvailable();
+			LockBackend other = (others != null) ? others.ofLock(name) : null;
+			LockBackend store = (other != null) ? other : backend.getIfUnique();
+			return (store != null) ? store.holder(key) : null;
+		});
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -19,6 +19,7 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.OnSelfCall;
+import io.github.holdfast.observation.OnOppositeOrder;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
@@ -89,6 +90,17 @@ public class LockProperties {
 	 * for its time-out.
 	 */
 	private boolean failFast = true;
+
+	/**
+	 * Reaction to calls that take locks inside of one another in opposite orders.
+	 */
+	private OnOppositeOrder onOppositeOrder = OnOppositeOrder.WARN;
+
+	/**
+	 * Whether to put the name and the token of the lock into the log's context (MDC)
+	 * while the code under it runs.
+	 */
+	private boolean mdcEnabled;
 
 	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
@@ -199,6 +211,22 @@ public class LockProperties {
 
 	public void setFailFast(boolean failFast) {
 		this.failFast = failFast;
+	}
+
+	public OnOppositeOrder getOnOppositeOrder() {
+		return this.onOppositeOrder;
+	}
+
+	public void setOnOppositeOrder(OnOppositeOrder onOppositeOrder) {
+		this.onOppositeOrder = onOppositeOrder;
+	}
+
+	public boolean isMdcEnabled() {
+		return this.mdcEnabled;
+	}
+
+	public void setMdcEnabled(boolean mdcEnabled) {
+		this.mdcEnabled = mdcEnabled;
 	}
 
 	public int getOrder() {
@@ -416,6 +444,21 @@ public class LockProperties {
 					"The properties 'holdfast.handover." + names + "' are not usable: " + ex.getMessage() + ".",
 					"Correct the number, or remove the property for its default.", ex);
 		}
+
+	}
+
+	/**
+	 * Configuration properties for warnings of locks that are waited for, or held, longer
+	 * than they should be.
+	 *
+	 * @param held Time for which a lock may be held before a warning shows what its
+	 * thread does. If not set, none is logged.
+	 * @param waited Time for which a call may wait before a warning shows who holds the
+	 * lock. If not set, none is logged.
+	 * @since 0.2.0
+	 */
+	@ConfigurationProperties("holdfast.warn-after")
+	public record WarnAfter(@Nullable Duration waited, @Nullable Duration held) {
 
 	}
 

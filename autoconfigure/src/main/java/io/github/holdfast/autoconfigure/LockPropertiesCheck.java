@@ -34,13 +34,13 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 
 	private static final Set<String> TIMES = Set.of("holdfast.wait-time", "holdfast.lease-time",
 			"holdfast.handover.max-time", "holdfast.jdbc.purge-after", "holdfast.zookeeper.session-timeout",
-			"holdfast.zookeeper.connection-timeout");
+			"holdfast.zookeeper.connection-timeout", "holdfast.warn-after.held", "holdfast.warn-after.waited");
 
 	private static final Set<String> TIMES_OF_LOCKS = Set.of("wait-time", "lease-time", "max-hold-time",
 			"min-hold-time");
 
 	private static final Predicate<String> NEVER_ZERO = Pattern
-		.compile("lease-time|session-timeout|connection-timeout|max-hold-time")
+		.compile("lease-time|session-timeout|connection-timeout|max-hold-time|warn-after")
 		.asPredicate();
 
 	private static final Bindable<Map<String, Map<String, String>>> LOCKS = Bindable

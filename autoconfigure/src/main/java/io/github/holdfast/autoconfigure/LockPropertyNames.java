@@ -36,9 +36,10 @@ final class LockPropertyNames {
 			"holdfast.handover.max-waiters", "holdfast.handover.max-waiters-per-key", "holdfast.jdbc.continue-on-error",
 			"holdfast.jdbc.initialize-schema", "holdfast.jdbc.max-sessions", "holdfast.jdbc.mode",
 			"holdfast.jdbc.platform", "holdfast.jdbc.purge-after", "holdfast.jdbc.schema", "holdfast.jpa.stale-context",
-			"holdfast.key-prefix", "holdfast.lease-time", LOCKS, "holdfast.on-active-transaction",
-			"holdfast.on-self-call", "holdfast.order", "holdfast.redis.quorum.nodes",
-			"holdfast.unguarded-transaction-managers", "holdfast.wait-time", "holdfast.zookeeper.connect-string",
+			"holdfast.key-prefix", "holdfast.lease-time", LOCKS, "holdfast.mdc-enabled",
+			"holdfast.on-active-transaction", "holdfast.on-opposite-order", "holdfast.on-self-call", "holdfast.order",
+			"holdfast.redis.quorum.nodes", "holdfast.unguarded-transaction-managers", "holdfast.wait-time",
+			"holdfast.warn-after.held", "holdfast.warn-after.waited", "holdfast.zookeeper.connect-string",
 			"holdfast.zookeeper.connection-timeout", "holdfast.zookeeper.namespace", "holdfast.zookeeper.password",
 			"holdfast.zookeeper.session-timeout", "holdfast.zookeeper.username");
 

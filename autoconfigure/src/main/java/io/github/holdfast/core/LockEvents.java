@@ -45,6 +45,14 @@ final class LockEvents {
 
 	private volatile long acquisition;
 
+	/** Whether the listeners know that the locks are held, and not of their end. */
+	private boolean held;
+
+	private int lossesBeingTold;
+
+	/** The end that came meanwhile. */
+	private @Nullable Runnable end;
+
 	private LockEvents(List<LockListener> listeners, LockListener.Call call) {
 		this.listeners = listeners;
 		this.call = call;
@@ -87,6 +95,9 @@ final class LockEvents {
 			Duration waitTime = waitTime();
 			tell((listener) -> listener.acquired(this.call, waitTime));
 		}
+		synchronized (this) {
+			this.held = true;
+		}
 	}
 
 	void notAcquired(Throwable cause) {
@@ -119,22 +130,46 @@ final class LockEvents {
 	}
 
 	/**
-	 * Tell of a loss, which may be found more than once.
+	 * Tell of a loss, which may be found more than once. One that is found before all
+	 * locks are held is found again at the end, if the call begins at all.
 	 */
 	void lost(String key) {
-		if (isNew(key)) {
-			Duration holdTime = holdTime();
-			tell((listener) -> listener.lost(this.call, key, holdTime));
+		if (beginLoss(key)) {
+			try {
+				Duration holdTime = holdTime();
+				tell((listener) -> listener.lost(this.call, key, holdTime));
+			}
+			finally {
+				endLoss();
+			}
 		}
 	}
 
-	private synchronized boolean isNew(String key) {
+	private synchronized boolean beginLoss(String key) {
+		boolean begun = this.held && isNew(key);
+		if (begun) {
+			this.lossesBeingTold++;
+		}
+		return begun;
+	}
+
+	private boolean isNew(String key) {
 		Set<String> lost = this.lost;
 		if (lost == null) {
 			lost = new HashSet<>(2);
 			this.lost = lost;
 		}
 		return lost.add(key);
+	}
+
+	private void endLoss() {
+		Runnable end;
+		synchronized (this) {
+			end = (--this.lossesBeingTold == 0) ? this.end : null;
+		}
+		if (end != null) {
+			end.run();
+		}
 	}
 
 	/**
@@ -157,6 +192,24 @@ final class LockEvents {
 			Loggers.TEMPLATE.debug("Call {} of lock '{}' waited for {} for {} ms, held for {} ms{}: {}", this.call.id(),
 					this.call.name(), quotedKeys(), waitTime().toMillis(), holdTime.toMillis(), withTokens(), outcome);
 		}
+		if (endsNow(outcome, holdTime)) {
+			tellEnd(outcome, holdTime);
+		}
+	}
+
+	/**
+	 * Otherwise the one who tells a loss tells the end after it.
+	 */
+	private synchronized boolean endsNow(Outcome outcome, Duration holdTime) {
+		this.held = false;
+		if (this.lossesBeingTold > 0) {
+			this.end = () -> tellEnd(outcome, holdTime);
+			return false;
+		}
+		return true;
+	}
+
+	private void tellEnd(Outcome outcome, Duration holdTime) {
 		tell((listener) -> listener.released(this.call, outcome, holdTime));
 	}
 

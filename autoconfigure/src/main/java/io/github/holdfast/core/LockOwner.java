@@ -7,6 +7,11 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 
 /**
  * Names the owner of each acquisition: a UUID that no other acquisition on any node has.
@@ -26,6 +31,9 @@ final class LockOwner {
 	private static final AtomicLong SEQUENCE = new AtomicLong(fresh().getLeastSignificantBits());
 
 	private static final String PROCESS = ProcessHandle.current().pid() + "@" + host() + " ";
+
+	/** Of the locks that a thread holds already. */
+	private static final int MOST_TOLD = 3;
 
 	private LockOwner() {
 	}
@@ -65,10 +73,28 @@ final class LockOwner {
 
 	/**
 	 * Describes the current thread for an operator.
-	 * @return process, host and thread
+	 * @return process, host, thread, and locks that it holds already
 	 */
 	static String holder() {
-		return PROCESS + Thread.currentThread().getName();
+		String thread = PROCESS + Thread.currentThread().getName();
+		return (LockStack.current() != null) ? thread + holding() : thread;
+	}
+
+	/**
+	 * Other nodes learn from it in which order locks are taken. Optimistic ones hold
+	 * nothing.
+	 */
+	private static String holding() {
+		String keys = LockStack.all()
+			.stream()
+			.filter((lock) -> lock.mode() != LockRequest.Mode.OPTIMISTIC)
+			.flatMap((lock) -> lock.leases().stream())
+			.map(LockLease::key)
+			.distinct()
+			.limit(MOST_TOLD)
+			.map(LockException::quote)
+			.collect(Collectors.joining(", "));
+		return keys.isEmpty() ? "" : ", holding " + keys;
 	}
 
 	private static String host() {

@@ -112,8 +112,9 @@ class StrictConfigurationTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "holdfast.wait-time", "holdfast.lease-time", "holdfast.handover.max-time",
 			"holdfast.jdbc.purge-after", "holdfast.zookeeper.session-timeout", "holdfast.zookeeper.connection-timeout",
-			"holdfast.locks[report].wait-time", "holdfast.locks[report].lease-time",
-			"holdfast.locks[report].max-hold-time", "holdfast.locks[report].min-hold-time" })
+			"holdfast.warn-after.waited", "holdfast.warn-after.held", "holdfast.locks[report].wait-time",
+			"holdfast.locks[report].lease-time", "holdfast.locks[report].max-hold-time",
+			"holdfast.locks[report].min-hold-time" })
 	void timeThatNobodyMeansFailsTheStartWithItsName(String name) {
 		assertRefused(LockedApplication.local().withPropertyValues(name + "=-5s"), "'" + name + "' is '-5s'",
 				"cannot be negative");
@@ -125,8 +126,8 @@ class StrictConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "holdfast.lease-time", "holdfast.zookeeper.session-timeout",
-			"holdfast.zookeeper.connection-timeout", "holdfast.locks[report].lease-time",
-			"holdfast.locks[report].max-hold-time" })
+			"holdfast.zookeeper.connection-timeout", "holdfast.warn-after.waited", "holdfast.warn-after.held",
+			"holdfast.locks[report].lease-time", "holdfast.locks[report].max-hold-time" })
 	void zeroWithoutSenseFailsTheStart(String name) {
 		assertRefused(LockedApplication.local().withPropertyValues(name + "=0s"), "'" + name + "' is '0s'",
 				"more than zero");

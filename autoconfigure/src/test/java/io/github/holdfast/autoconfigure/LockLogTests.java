@@ -1,0 +1,208 @@
+package io.github.holdfast.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.MDC;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.observation.LockMdc;
+import io.github.holdfast.observation.LockOrder;
+import io.github.holdfast.observation.LockWatch;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the log tells of locks if it is asked for, in an application.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockLogTests {
+
+	private static final AutoConfigurations OBSERVATION = AutoConfigurations.of(LockObservationAutoConfiguration.class);
+
+	private static final String OPPOSITE = "Locks are taken in opposite orders";
+
+	private final ApplicationContextRunner application = LockedApplication.local().withConfiguration(OBSERVATION);
+
+	private final ApplicationContextRunner node = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+		.withConfiguration(OBSERVATION);
+
+	// MDC
+
+	@Test
+	void linesUnderALockHaveItsNameAndToken() {
+		this.application.withPropertyValues("holdfast.mdc-enabled=true").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			MDC.put("lock.name", "before");
+			locks.withName("stock").run("A", () -> {
+				assertThat(mdc()).isEqualTo(Map.of("lock.name", "stock", "lock.token", token()));
+				locks.withName("item")
+					.run("B", () -> assertThat(mdc()).isEqualTo(Map.of("lock.name", "item", "lock.token", token())));
+				assertThat(mdc()).isEqualTo(Map.of("lock.name", "stock", "lock.token", token()));
+			});
+			assertThat(mdc()).isEqualTo(Map.of("lock.name", "before"));
+			MDC.clear();
+		});
+	}
+
+	@Test
+	void contextOfTheLogIsLeftAloneByDefault() {
+		this.application.run((context) -> {
+			assertThat(context).doesNotHaveBean(LockMdc.class);
+			context.getBean(LockTemplate.class).run("A", () -> assertThat(mdc()).isEmpty());
+		});
+	}
+
+	private static String token() {
+		return String.valueOf(LockContext.current().orElseThrow().token());
+	}
+
+	private static Map<String, String> mdc() {
+		Map<String, String> context = MDC.getCopyOfContextMap();
+		return (context != null) ? context : Map.of();
+	}
+
+	// Times that are too long
+
+	@Test
+	void lockThatIsHeldTooLongIsToldWithTheStackOfItsThread(CapturedOutput output) {
+		this.application.withPropertyValues("holdfast.warn-after.held=50ms").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withName("stock");
+			locks.run("A", () -> await().until(() -> output.getOut().contains("Lock 'stock' ['A'] has been held for")));
+			assertThat(output).contains("which is" + System.lineSeparator() + "\tat ")
+				.contains("LockLogTests.lockThatIsHeldTooLongIsToldWithTheStackOfItsThread");
+		});
+	}
+
+	@Test
+	void lockThatIsWaitedForTooLongIsToldWithTheStackOfItsHolder(CapturedOutput output) {
+		this.application.withPropertyValues("holdfast.warn-after.waited=50ms").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class)
+				.withName("stock")
+				.withWaitTime(Duration.ofMinutes(1));
+			CompletableFuture<Void> waiter = locks.execute("A", () -> {
+				CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> locks.run("A", () -> {
+				}));
+				awaitInHolder(output);
+				return waiting;
+			});
+			waiter.join();
+			assertThat(output).containsPattern("Lock 'stock' \\['A'] has been waited for for \\d+ ms by thread '")
+				.containsPattern("'A' has been held for \\d+ ms by thread '" + Thread.currentThread().getName()
+						+ "' of this JVM, which is")
+				.contains("LockLogTests.awaitInHolder");
+		});
+	}
+
+	private static void awaitInHolder(CapturedOutput output) {
+		await().until(() -> output.getOut().contains("has been waited for for"));
+	}
+
+	@Test
+	void holderOfAnotherNodeIsToldAsTheStoreTellsIt(CapturedOutput output) {
+		this.node.run((other) -> this.node.withPropertyValues("holdfast.warn-after.waited=50ms").run((context) -> {
+			CompletableFuture<Void> waiter = other.getBean(LockTemplate.class).execute("A", () -> {
+				CompletableFuture<Void> waiting = CompletableFuture.runAsync(
+						() -> context.getBean(LockTemplate.class).withWaitTime(Duration.ofMinutes(1)).run("A", () -> {
+						}));
+				await().until(() -> output.getOut().contains("has been waited for for"));
+				return waiting;
+			});
+			waiter.join();
+			assertThat(output).contains("'A' is held by " + ProcessHandle.current().pid() + "@");
+		}));
+	}
+
+	@Test
+	void nobodyLooksUnlessATimeIsSet() {
+		this.application.run((context) -> assertThat(context).doesNotHaveBean(LockWatch.class));
+	}
+
+	@Test
+	void watchEndsWithTheApplication() {
+		this.application.withPropertyValues("holdfast.warn-after.held=1m")
+			.run((context) -> assertThat(context).hasSingleBean(LockWatch.class));
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("holdfast-watch")));
+	}
+
+	// Opposite orders
+
+	@Test
+	void oppositeOrdersAreToldWithBothPlaces(CapturedOutput output) {
+		this.application.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			for (int i = 0; i < 3; i++) {
+				confirm(locks);
+				assertThat(output.getOut().contains(OPPOSITE)).isEqualTo(i > 0);
+				cancel(locks);
+			}
+			assertThat(output.getOut().split(OPPOSITE)).hasSize(2);
+			assertThat(output).contains("'lock:stock' and then 'lock:order' by 'stock' then 'order' at ")
+				.contains("LockLogTests.lambda$cancel$")
+				.contains("the other way round by 'order' then 'stock' at ")
+				.contains("LockLogTests.lambda$confirm$");
+		});
+	}
+
+	private static void confirm(LockTemplate locks) {
+		locks.withName("order").run("order", () -> locks.withName("stock").run("stock", () -> {
+		}));
+	}
+
+	private static void cancel(LockTemplate locks) {
+		locks.withName("stock").run("stock", () -> locks.withName("order").run("order", () -> {
+		}));
+	}
+
+	@Test
+	void severalKeysOfOneCallAreInOrder(CapturedOutput output) {
+		this.application.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			locks.execute(List.of("A", "B"), () -> null);
+			locks.execute(List.of("B", "A"), () -> null);
+			assertThat(output).doesNotContain(OPPOSITE);
+		});
+	}
+
+	@Test
+	void oppositeOrdersAreNotLookedForIfTheyAreAllowed() {
+		this.application.withPropertyValues("holdfast.on-opposite-order=allow")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockOrder.class));
+	}
+
+	@Test
+	void orderOfAnotherNodeIsLearnedWhenItsLockIsBusy(CapturedOutput output) {
+		this.node.run((other) -> this.node.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+			LockTemplate elsewhere = other.getBean(LockTemplate.class);
+			confirm(locks);
+			elsewhere.run("stock", () -> elsewhere.run("order",
+					() -> CompletableFuture
+						.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+							.isThrownBy(() -> locks.acquire("order")))
+						.join()));
+			assertThat(output).contains(OPPOSITE)
+				.contains("'lock:stock' and then 'lock:order' by a holder elsewhere (held by ")
+				.contains("LockLogTests.lambda$confirm$");
+		}));
+	}
+
+}
