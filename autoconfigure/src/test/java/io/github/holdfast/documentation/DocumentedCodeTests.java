@@ -47,6 +47,7 @@ class DocumentedCodeTests {
 			.collect(Collectors.joining(".*?")));
 		for (Path folder : List.of(Path.of("src", "test", "java"), Path.of("src", "main", "java"),
 				Path.of("..", "migration", "src", "test", "java"), Path.of("..", "test", "src", "test", "java"),
+				Path.of("..", "contract-tests", "src", "test", "java"),
 				Path.of("..", "sample-wms-app", "src", "main", "java"))) {
 			try (Stream<Path> files = Files.find(folder, 20, (file, attributes) -> file.toString().endsWith(".java"))) {
 				for (Path file : files.toList()) {

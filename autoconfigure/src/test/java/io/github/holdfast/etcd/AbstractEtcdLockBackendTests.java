@@ -5,7 +5,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-import io.github.holdfast.testsupport.LeaseExpiryContractTests;
+import io.github.holdfast.contract.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.RequiresEtcd;
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 
-import io.github.holdfast.testsupport.LeaseExpiryContractTests;
+import io.github.holdfast.contract.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;

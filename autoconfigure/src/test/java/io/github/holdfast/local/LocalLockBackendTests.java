@@ -3,7 +3,7 @@ package io.github.holdfast.local;
 import org.junit.jupiter.api.Tag;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.testsupport.LockBackendContractTests;
+import io.github.holdfast.contract.LockBackendContractTests;
 
 /**
  * The contract on locks in this JVM.

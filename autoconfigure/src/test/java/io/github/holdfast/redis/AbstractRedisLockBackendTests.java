@@ -6,7 +6,7 @@ import org.junit.jupiter.api.TestInstance;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-import io.github.holdfast.testsupport.LeaseExpiryContractTests;
+import io.github.holdfast.contract.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.RedisConnections;
 

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.redisson.api.RedissonClient;
 
-import io.github.holdfast.testsupport.LeaseExpiryContractTests;
+import io.github.holdfast.contract.LeaseExpiryContractTests;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.testsupport.RedissonClients;
 

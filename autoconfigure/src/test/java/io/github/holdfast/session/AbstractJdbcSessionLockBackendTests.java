@@ -12,7 +12,7 @@ import org.junit.jupiter.api.TestInstance;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.jdbc.DocumentedGrants;
 import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.LockBackendContractTests;
+import io.github.holdfast.contract.LockBackendContractTests;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;

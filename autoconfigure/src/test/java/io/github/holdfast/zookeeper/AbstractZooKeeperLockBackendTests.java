@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.testsupport.LockBackendContractTests;
+import io.github.holdfast.contract.LockBackendContractTests;
 
 /**
  * The contract with ZooKeeper, for two clients with a session each. What is served is the

@@ -1,7 +1,7 @@
 package io.github.holdfast.test;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.testsupport.LockBackendContractTests;
+import io.github.holdfast.contract.LockBackendContractTests;
 
 /**
  * The contract for the store of tests.

@@ -1,4 +1,4 @@
-package io.github.holdfast.testsupport;
+package io.github.holdfast.contract;
 
 import java.time.Duration;
 import java.util.ArrayList;
