@@ -1,5 +1,6 @@
 package io.github.holdfast.benchmarks.overhead;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import org.aopalliance.aop.Advice;
@@ -67,6 +68,26 @@ public enum CallPath {
 
 	},
 
+	/** The same with meters. */
+	LOCK_METERS {
+
+		@Override
+		Stock stock() {
+			return bean(Stock.Locked.class, true, Meters.On.class);
+		}
+
+	},
+
+	/** The same with meters that the application has switched off. */
+	LOCK_METERS_OFF {
+
+		@Override
+		Stock stock() {
+			return bean(Stock.Locked.class, true, Meters.Off.class);
+		}
+
+	},
+
 	/** Only a transaction, in an application without Holdfast. */
 	TRANSACTION {
 
@@ -96,10 +117,11 @@ public enum CallPath {
 		return (Stock) factory.getProxy();
 	}
 
-	private static Stock bean(Class<? extends Stock> type, boolean locks) {
-		return BenchmarkApplication
-			.start(List.of(type, StorelessTransactionManager.class), List.of("holdfast.backend=local",
-					"holdfast.commit-guard=lease", "spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST)))
+	private static Stock bean(Class<? extends Stock> type, boolean locks, Class<?>... others) {
+		List<Class<?>> beans = new ArrayList<>(List.of(type, StorelessTransactionManager.class));
+		beans.addAll(List.of(others));
+		return BenchmarkApplication.start(beans, List.of("holdfast.backend=local", "holdfast.commit-guard=lease",
+				"spring.autoconfigure.exclude=" + (locks ? "" : HOLDFAST)))
 			.getBean(Stock.class);
 	}
 
