@@ -6,6 +6,7 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.audit.AuditEventRepository;
@@ -25,6 +26,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.actuate.LockEvictionEvent;
@@ -38,6 +40,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The endpoint {@code locks} and the health of the store in an application.
@@ -149,6 +152,37 @@ class LocksEndpointConfigurationTests {
 					assertThat(eviction.outcome()).isEqualTo(Outcome.NOT_SUPPORTED);
 					assertThat(eviction.detail()).contains("end the process");
 				}));
+	}
+
+	// Outages
+
+	@Test
+	void callsFailAtOnceWhileTheStoreIsDownUnlessThatIsSwitchedOff() {
+		ApplicationContextRunner stopped = this.application
+			.withPropertyValues("spring.datasource.hikari.connection-timeout=250");
+		stopped.run((context) -> {
+			close(context.getBean(DataSource.class));
+			await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
+				}))
+				.withMessageContaining("Lock 'A': the store has not answered for"));
+			Health health = health(context.getBean("holdfastHealthContributor", HealthIndicator.class));
+			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+			assertThat((String) health.getDetails().get("error")).contains("has not answered for");
+		});
+		stopped.withPropertyValues("holdfast.fail-fast=false").run((context) -> {
+			close(context.getBean(DataSource.class));
+			for (int i = 0; i < 20; i++) {
+				assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
+					}))
+					.withMessageContaining("could not be acquired, the lock table failed");
+			}
+		});
+	}
+
+	private static void close(DataSource pool) throws Exception {
+		pool.unwrap(HikariDataSource.class).close();
 	}
 
 	// Health
