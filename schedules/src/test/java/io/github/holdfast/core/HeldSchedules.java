@@ -88,6 +88,8 @@ public class HeldSchedules {
 			setting.server.drop(STORED);
 		});
 		threads.join();
+		// The end may still be told by the thread that tells the loss
+		threads.pause(SLOW_MILLIS + 1);
 		boolean lost = setting.events.released.contains(LockListener.Outcome.LOST);
 		threads.check(setting.events.released.size() + setting.events.notAcquired == 1,
 				"the end of a call is told once");

@@ -177,9 +177,9 @@ class MutantTests {
 						this.calls.decrementAndGet();
 						completeIfDrained();""", "this.calls.decrementAndGet();", test,
 						"drainedWhenTheLastCallHasEnded"),
-				new Case("who waits is not told of the drain", engine, "this.waits.cancel();", "", test,
+				new Case("who waits is not told of the drain", engine, "this.openCalls.cancelWaits();", "", test,
 						"whoWaitsIsToldOfTheDrain"),
-				new Case("the interrupt of a drain stays with the thread", "core.LockWaits", """
+				new Case("the interrupt of a drain stays with the thread", "core.OpenCalls", """
 						if (this.cancelled) {
 							Thread.interrupted();
 						}""", "", test, "whoWaitsIsToldOfTheDrain"),
