@@ -30,7 +30,7 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 
 	/** Each value makes other beans. */
 	private static final List<String> VALUES = List.of("holdfast.enabled", "holdfast.backend", "holdfast.commit-guard",
-			"holdfast.jdbc.mode", "holdfast.mdc-enabled", "holdfast.on-opposite-order");
+			"holdfast.jdbc.mode", "holdfast.mdc-enabled", NamedBackends.ALSO_LOCK, "holdfast.on-opposite-order");
 
 	/** There are other beans if it is set, to whatever. */
 	private static final List<String> PRESENCES = List.of("holdfast.redis.quorum.nodes", "holdfast.etcd.endpoints",

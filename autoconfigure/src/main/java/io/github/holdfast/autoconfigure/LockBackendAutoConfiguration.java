@@ -38,7 +38,7 @@ import io.github.holdfast.transaction.CommitGuardLevel;
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
-@EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class })
+@EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class, LockProperties.Migration.class })
 @Import(BuildTimeProperties.Registrar.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
 public final class LockBackendAutoConfiguration {
@@ -69,8 +69,8 @@ public final class LockBackendAutoConfiguration {
 		@Bean
 		NamedBackends namedLockBackends(LockProperties properties, ConfigurableListableBeanFactory beanFactory,
 				ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
-				ObjectProvider<NamedFence> fences) {
-			return new NamedBackends(properties, beanFactory, environment, candidates, fences);
+				ObjectProvider<NamedFence> fences, LockProperties.Migration migration) {
+			return new NamedBackends(properties, migration, beanFactory, environment, candidates, fences);
 		}
 
 		@Bean
@@ -97,7 +97,7 @@ public final class LockBackendAutoConfiguration {
 			@Bean
 			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
 					LockProperties.Handover handover, ObjectProvider<FenceTable> fenceTable,
-					ObjectProvider<Fence> fence) {
+					ObjectProvider<Fence> fence, NamedBackends named) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
@@ -106,7 +106,9 @@ public final class LockBackendAutoConfiguration {
 				CommitGuardLevel level = properties.effectiveCommitGuard(fence.getIfAvailable() != null);
 				logger.info("Locks are kept by the backend '{}' {}", chosen.type().propertyValue(),
 						new BackendSummary(properties, handover, level).text());
-				return chosen.open(fenceTable.getIfAvailable(), fence.getIfAvailable(), handover, properties);
+				LockBackend fenced = chosen.open(fenceTable.getIfAvailable(), properties);
+				return named.isMigrating() ? named.migrating(chosen.type(), fenced, fence.getIfAvailable(), handover)
+						: LockBackendCandidate.complete(fenced, fence.getIfAvailable(), handover, properties);
 			}
 
 		}

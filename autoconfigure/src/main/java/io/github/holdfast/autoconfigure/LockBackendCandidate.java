@@ -47,22 +47,35 @@ final class LockBackendCandidate implements AutoCloseable {
 	}
 
 	/**
-	 * Create the backend, with its fence and its queue around it.
+	 * Create the backend, with its fence around it.
 	 * @param table the rows by which commits are checked, or {@code null} if they are
 	 * elsewhere or there are none
+	 * @param properties whether a store that fails is to fail fast
+	 */
+	LockBackend open(@Nullable FenceTable table, LockProperties properties) {
+		LockBackend store = watched(this.backend.get(), properties);
+		this.opened = store;
+		return (table != null) ? new FencedLockBackend(store, table) : store;
+	}
+
+	/**
+	 * Put the queue around a backend, unless it is in this JVM, and what its fence offers
+	 * besides.
+	 * @param fenced the backend with its fence
 	 * @param fence checks commits, or {@code null}
 	 * @param handover the limits of the queue
 	 * @param properties the wanted level, and the locks that are not handed over
 	 */
-	LockBackend open(@Nullable FenceTable table, @Nullable Fence fence, LockProperties.Handover handover,
+	static LockBackend complete(LockBackend fenced, @Nullable Fence fence, LockProperties.Handover handover,
 			LockProperties properties) {
-		LockBackend store = watched(this.backend.get(), properties);
-		this.opened = store;
-		LockBackend fenced = (table != null) ? new FencedLockBackend(store, table) : store;
 		LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
-				: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
-						handover.queueLimits());
+				: queued(fenced, handover, properties);
 		return optimistic(queued, fence, properties.getCommitGuard());
+	}
+
+	static LockBackend queued(LockBackend fenced, LockProperties.Handover handover, LockProperties properties) {
+		return new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
+				handover.queueLimits());
 	}
 
 	private LockBackend watched(LockBackend store, LockProperties properties) {

@@ -47,6 +47,7 @@ final class LockHealthContributors implements CompositeHealthContributor {
 		return Stream.concat(Stream.of(new Entry(this.usual.name(), this.indicator)),
 				this.named.all()
 					.stream()
+					.filter((guard) -> guard.backend() != this.usual)
 					.map((guard) -> new Entry(guard.backend().name(),
 							new LockHealthIndicator(guard.backend(), this.probedKey, guard::level))));
 	}

@@ -37,11 +37,12 @@ final class LockPropertyNames {
 			"holdfast.jdbc.initialize-schema", "holdfast.jdbc.max-sessions", "holdfast.jdbc.mode",
 			"holdfast.jdbc.platform", "holdfast.jdbc.purge-after", "holdfast.jdbc.schema", "holdfast.jpa.stale-context",
 			"holdfast.key-prefix", "holdfast.lease-time", LOCKS, "holdfast.mdc-enabled",
-			"holdfast.on-active-transaction", "holdfast.on-opposite-order", "holdfast.on-self-call", "holdfast.order",
-			"holdfast.redis.quorum.nodes", "holdfast.unguarded-transaction-managers", "holdfast.wait-time",
-			"holdfast.warn-after.held", "holdfast.warn-after.waited", "holdfast.zookeeper.connect-string",
-			"holdfast.zookeeper.connection-timeout", "holdfast.zookeeper.namespace", "holdfast.zookeeper.password",
-			"holdfast.zookeeper.session-timeout", "holdfast.zookeeper.username");
+			"holdfast.migration.also-key-prefix", "holdfast.migration.also-lock", "holdfast.on-active-transaction",
+			"holdfast.on-opposite-order", "holdfast.on-self-call", "holdfast.order", "holdfast.redis.quorum.nodes",
+			"holdfast.unguarded-transaction-managers", "holdfast.wait-time", "holdfast.warn-after.held",
+			"holdfast.warn-after.waited", "holdfast.zookeeper.connect-string", "holdfast.zookeeper.connection-timeout",
+			"holdfast.zookeeper.namespace", "holdfast.zookeeper.password", "holdfast.zookeeper.session-timeout",
+			"holdfast.zookeeper.username");
 
 	private LockPropertyNames() {
 	}

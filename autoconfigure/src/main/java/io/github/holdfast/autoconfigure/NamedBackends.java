@@ -25,6 +25,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.migration.LockPlace;
+import io.github.holdfast.migration.PairedLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
@@ -34,6 +36,8 @@ import io.github.holdfast.transaction.CommitGuardLevel;
  * all singletons are there, or by the first lock that is taken before.
  */
 class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartLifecycle, DisposableBean {
+
+	static final String ALSO_LOCK = "holdfast.migration.also-lock";
 
 	private static final Logger logger = LoggerFactory.getLogger(NamedBackends.class);
 
@@ -47,6 +51,8 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	private final Set<String> declared;
 
 	private final LockProperties properties;
+
+	private final LockProperties.Migration migration;
 
 	private final ConfigurableListableBeanFactory application;
 
@@ -65,15 +71,17 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	/**
 	 * Create the backends, which are not opened yet.
 	 * @param properties what is configured
+	 * @param migration the change that is under way, if any
 	 * @param application has the beans that connect to the stores
 	 * @param environment the properties of the stores
 	 * @param candidates the default backend, if it is not the application's own
 	 * @param fences the rows of backends outside of the business database, if there are
 	 */
-	NamedBackends(LockProperties properties, ConfigurableListableBeanFactory application,
-			ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
-			ObjectProvider<NamedFence> fences) {
+	NamedBackends(LockProperties properties, LockProperties.Migration migration,
+			ConfigurableListableBeanFactory application, ConfigurableEnvironment environment,
+			ObjectProvider<LockBackendCandidate> candidates, ObjectProvider<NamedFence> fences) {
 		this.properties = properties;
+		this.migration = migration;
 		this.application = application;
 		this.environment = environment;
 		this.candidates = candidates;
@@ -89,15 +97,96 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 
 	private void checkUsed() {
 		for (String id : this.declared) {
-			if (!this.idsOfLocks.containsValue(id)) {
+			if (!uses().containsValue(id)) {
 				throw new LockConfigurationException("The backend '" + id + "' of 'holdfast.backends' keeps no locks.",
-						"Name it in 'holdfast.locks.<name>.backend', or remove it.");
+						"Name it in 'holdfast.locks.<name>.backend' or 'holdfast.migration.also-lock', or remove it.");
 			}
 			if (!id.matches("[a-z][a-z0-9-]*")) {
 				throw new LockConfigurationException("'" + id + "' in 'holdfast.backends' is no name of a backend.",
 						"Use small letters of ASCII, digits and hyphens, and begin with a letter.");
 			}
 		}
+	}
+
+	/**
+	 * Which properties name a backend.
+	 */
+	private Map<String, String> uses() {
+		Map<String, String> uses = new TreeMap<>();
+		this.idsOfLocks.forEach((lock, id) -> uses.put("holdfast.locks[" + lock + "].backend", id));
+		if (this.migration.alsoLock() != null) {
+			uses.put(ALSO_LOCK, this.migration.alsoLock());
+		}
+		return uses;
+	}
+
+	boolean isMigrating() {
+		return this.migration.isUnderWay();
+	}
+
+	/**
+	 * The default backend while its locks are taken in two places.
+	 * @param type its store
+	 * @param store the store with its fence
+	 * @param fence the fence, or {@code null}
+	 * @param handover the limits of its queue
+	 */
+	LockBackend migrating(LockBackendType type, LockBackend store, @Nullable Fence fence,
+			LockProperties.Handover handover) {
+		LockPlace own = new LockPlace(source(type), store, fence, this.properties.getKeyPrefix());
+		PairedLockBackend pair = new PairedLockBackend(own, () -> other(own));
+		LockBackend backend = LockBackendCandidate.queued(pair, handover, this.properties);
+		CommitGuardLevel wanted = this.properties.getCommitGuard();
+		boolean fenced = fence != null && (wanted == null || wanted == CommitGuardLevel.FENCE);
+		this.guards.put(backend,
+				new Guard(backend, this.properties.effectiveCommitGuard(fenced), fenced ? pair.fence() : null, fence));
+		return backend;
+	}
+
+	private LockPlace other(LockPlace own) {
+		String prefix = (this.migration.alsoKeyPrefix() != null) ? this.migration.alsoKeyPrefix() : own.keyPrefix();
+		String id = this.migration.alsoLock();
+		Opened opened = (id != null) ? open(id) : Opened.DEFAULT;
+		LockPlace other = (opened.place() != null) ? opened.place() : own;
+		return new LockPlace(other.name(), other.store(), other.fence(), prefix);
+	}
+
+	/**
+	 * Fail if there is nothing to change, or locks cannot be taken in two places.
+	 */
+	private void checkMigration() {
+		LockBackendType own = usualType();
+		if (own == null) {
+			throw new LockConfigurationException(
+					"'holdfast.migration' has no effect, as the application has a LockBackend bean of its own.",
+					"Remove it. That backend can be put into a PairedLockBackend.");
+		}
+		String id = this.migration.alsoLock();
+		NamedBackend.Declaration other = (id != null) ? declarations().get(id) : null;
+		String prefix = this.migration.alsoKeyPrefix();
+		if (other == null && (prefix == null || prefix.equals(this.properties.getKeyPrefix()))) {
+			throw new LockConfigurationException("'holdfast.migration' names the place in which all locks are anyway.",
+					"Name another backend in 'holdfast.migration.also-lock', or another prefix in "
+							+ "'holdfast.migration.also-key-prefix'.");
+		}
+		boolean sessions = own == LockBackendType.JDBC && Binder.get(this.environment)
+			.bind("holdfast.jdbc.mode", JdbcLockMode.class)
+			.orElse(JdbcLockMode.TABLE) == JdbcLockMode.SESSION;
+		if (sessions || own == LockBackendType.LOCAL || (other != null && other.type() == LockBackendType.LOCAL)) {
+			throw new LockConfigurationException(
+					"'holdfast.migration' cannot keep locks of " + (sessions ? "sessions" : "this JVM")
+							+ " together with others.",
+					"Stop all nodes for such a change, and remove 'holdfast.migration'.");
+		}
+	}
+
+	private @Nullable LockBackendType usualType() {
+		List<LockBackendCandidate> usual = this.candidates.orderedStream().toList();
+		return (usual.size() == 1) ? usual.get(0).type() : null;
+	}
+
+	private String source(LockBackendType type) {
+		return Binder.get(this.environment).bind("holdfast.fence.source", String.class).orElse(type.propertyValue());
 	}
 
 	/**
@@ -117,7 +206,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 
 	@Override
 	public Collection<Guard> all() {
-		this.idsOfLocks.values().forEach(this::open);
+		uses().values().forEach(this::open);
 		return this.guards.values();
 	}
 
@@ -129,7 +218,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	List<LockBackend> with(LockBackend usual) {
 		List<LockBackend> all = new ArrayList<>();
 		all.add(usual);
-		all().forEach((guard) -> all.add(guard.backend()));
+		all().stream().map(Guard::backend).filter((backend) -> backend != usual).forEach(all::add);
 		return all;
 	}
 
@@ -142,6 +231,9 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		if (isMigrating()) {
+			checkMigration();
+		}
 		all();
 	}
 
@@ -171,14 +263,14 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 			if (table != null) {
 				fence = table.fence();
 			}
+			LockBackend store = named.candidate().open(table, this.properties);
 			LockBackend backend = named(declaration,
-					named.candidate().open(table, fence, named.handover(), this.properties));
+					LockBackendCandidate.complete(store, fence, named.handover(), this.properties));
 			CommitGuardLevel level = this.properties.effectiveCommitGuard(fence != null);
 			this.guards.put(backend, new Guard(backend, level, fence));
-			logger.info("The locks {} are kept by the backend '{}' ({}) {}", locks(declaration.id()), declaration.id(),
-					declaration.type().propertyValue(),
-					new BackendSummary(this.properties, named.handover(), level).text());
-			return new Opened(named, backend);
+			tell(declaration, new BackendSummary(this.properties, named.handover(), level));
+			return new Opened(named, backend,
+					new LockPlace(declaration.source(), store, fence, this.properties.getKeyPrefix()));
 		}
 		catch (RuntimeException ex) {
 			named.close();
@@ -205,6 +297,19 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		return (rows != null) ? rows.table(declaration.source()) : null;
 	}
 
+	private void tell(NamedBackend.Declaration declaration, BackendSummary summary) {
+		String type = declaration.type().propertyValue();
+		List<String> locks = locks(declaration.id());
+		if (!locks.isEmpty()) {
+			logger.info("The locks {} are kept by the backend '{}' ({}) {}", locks, declaration.id(), type,
+					summary.text());
+		}
+		if (declaration.id().equals(this.migration.alsoLock())) {
+			logger.info("The locks of the default backend are taken in the backend '{}' ({}), too, as long as there is "
+					+ "'holdfast.migration'", declaration.id(), type);
+		}
+	}
+
 	private List<String> locks(String id) {
 		return this.idsOfLocks.entrySet()
 			.stream()
@@ -218,11 +323,10 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 * declaration.
 	 */
 	private Map<String, NamedBackend.Declaration> declarations() {
-		List<LockBackendCandidate> usual = this.candidates.orderedStream().toList();
-		LockBackendType usualType = (usual.size() == 1) ? usual.get(0).type() : null;
+		LockBackendType usualType = usualType();
 		Map<String, NamedBackend.Declaration> declarations = new TreeMap<>();
-		this.idsOfLocks.forEach((lock, id) -> {
-			NamedBackend.Declaration declaration = declaration(lock, id, usualType);
+		uses().forEach((property, id) -> {
+			NamedBackend.Declaration declaration = declaration(property, id, usualType);
 			if (declaration != null) {
 				declarations.put(id, declaration);
 			}
@@ -231,7 +335,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		return declarations;
 	}
 
-	private NamedBackend.@Nullable Declaration declaration(String lock, String id,
+	private NamedBackend.@Nullable Declaration declaration(String property, String id,
 			@Nullable LockBackendType usualType) {
 		LockProperties.Backend declared = this.declared.contains(id)
 				? this.properties.getBackends().getOrDefault(id, new LockProperties.Backend()) : null;
@@ -240,8 +344,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 			type = declared.getType();
 		}
 		if (type == null && declared == null) {
-			throw new LockConfigurationException(
-					"'holdfast.locks[" + lock + "].backend' is '" + id + "', but there is no such backend.",
+			throw new LockConfigurationException("'" + property + "' is '" + id + "', but there is no such backend.",
 					"Name one of 'holdfast.backends', which are " + this.declared + ", or a store: "
 							+ LockBackendType.names() + ".");
 		}
@@ -266,9 +369,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	private void checkSources(Collection<NamedBackend.Declaration> declarations, @Nullable LockBackendType usualType) {
 		Map<String, String> sources = new TreeMap<>();
 		if (usualType != null) {
-			sources.put(Binder.get(this.environment)
-				.bind("holdfast.fence.source", String.class)
-				.orElse(usualType.propertyValue()), "the default one");
+			sources.put(source(usualType), "the default one");
 		}
 		for (NamedBackend.Declaration declaration : declarations) {
 			String other = sources.put(declaration.source(), "'" + declaration.id() + "'");
@@ -322,10 +423,11 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 *
 	 * @param named the backend and its context, or {@code null} for the default one
 	 * @param backend what grants the locks, or {@code null} for the default one
+	 * @param place the store without its queue, or {@code null} for the default one
 	 */
-	private record Opened(@Nullable NamedBackend named, @Nullable LockBackend backend) {
+	private record Opened(@Nullable NamedBackend named, @Nullable LockBackend backend, @Nullable LockPlace place) {
 
-		static final Opened DEFAULT = new Opened(null, null);
+		static final Opened DEFAULT = new Opened(null, null, null);
 
 		void start() {
 			if (this.named != null) {

@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -87,11 +88,12 @@ class NamedFenceConfiguration {
 			boolean local = StringUtils.hasText(environment.getProperty("holdfast.commit-guard"));
 			Map<String, Map<String, String>> backends = binder.bind(LockPropertyNames.BACKENDS, NamedBackends.NAMES)
 				.orElse(Map.of());
-			return binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
+			Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
 				.orElse(Map.of())
 				.values()
 				.stream()
-				.map((lock) -> lock.get("backend"))
+				.map((lock) -> lock.get("backend"));
+			return Stream.concat(locks, Stream.ofNullable(environment.getProperty(NamedBackends.ALSO_LOCK)))
 				.filter(Objects::nonNull)
 				.anyMatch((id) -> isNeeded(id, backends.getOrDefault(id, Map.of()), local));
 		}

@@ -25,6 +25,8 @@ final class GuardedLocks {
 
 	private final SingletonSupplier<Fence> fence;
 
+	private final Supplier<@Nullable Fence> known;
+
 	private final DatabaseProof proof;
 
 	private volatile @Nullable CommitGuardLevel guarding;
@@ -34,13 +36,16 @@ final class GuardedLocks {
 	 * @param manager the manager
 	 * @param wanted supplies the wanted level
 	 * @param fence supplies the fence, or {@code null} if the backend has none
+	 * @param known supplies the fence that knows the leases as they are, or {@code null}
+	 * if it is the same one
 	 * @param proof proves that the manager works on the database of the fence
 	 */
 	GuardedLocks(GuardedManager manager, Supplier<CommitGuardLevel> wanted, Supplier<@Nullable Fence> fence,
-			DatabaseProof proof) {
+			Supplier<@Nullable Fence> known, DatabaseProof proof) {
 		this.manager = manager;
 		this.wanted = wanted;
 		this.fence = SingletonSupplier.of(fence);
+		this.known = known;
 		this.proof = proof;
 	}
 
@@ -74,7 +79,8 @@ final class GuardedLocks {
 			return withoutFence(wanted);
 		}
 		DataSource dataSource = this.manager.knownDataSource();
-		String objection = (dataSource != null) ? this.proof.objection(fence, dataSource)
+		Fence known = this.known.get();
+		String objection = (dataSource != null) ? this.proof.objection((known != null) ? known : fence, dataSource)
 				: "its DataSource is not known to Spring";
 		if (objection == null) {
 			return CommitGuardLevel.FENCE;

@@ -82,7 +82,7 @@ final class GuardedManager {
 			Supplier<BackendGuards> guards) {
 		this.beanName = beanName;
 		this.manager = manager;
-		this.locks = new GuardedLocks(this, wanted, fence, proof);
+		this.locks = new GuardedLocks(this, wanted, fence, () -> null, proof);
 		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resourceKeys = SingletonSupplier.of(() -> resourceKeys(manager));
@@ -119,8 +119,9 @@ final class GuardedManager {
 
 	private GuardedLocks locksOf(BackendGuards.Guard guard) {
 		GuardedLocks known = this.others.get(guard.backend());
-		return (known != null) ? known : this.others.computeIfAbsent(guard.backend(),
-				(backend) -> new GuardedLocks(this, guard::level, guard::fence, new DatabaseProof(() -> backend)));
+		return (known != null) ? known
+				: this.others.computeIfAbsent(guard.backend(), (backend) -> new GuardedLocks(this, guard::level,
+						guard::fence, guard::known, new DatabaseProof(() -> backend)));
 	}
 
 	/**

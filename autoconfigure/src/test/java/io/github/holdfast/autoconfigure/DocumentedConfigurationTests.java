@@ -73,7 +73,7 @@ class DocumentedConfigurationTests {
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void applicationStartsAndLocks(Block block) throws Exception {
-		if (block.has("holdfast.backends")) {
+		if (block.has("holdfast.backends") || block.has("holdfast.migration")) {
 			start(block,
 					withDatabase(TestDatabase.H2)
 						.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
