@@ -19,6 +19,9 @@ import io.github.holdfast.LockTemplate;
  */
 class Shop {
 
+	/** The end of the names of accounts that are written when a transaction has ended. */
+	private static final String LATE = "/late";
+
 	private final Accounts accounts;
 
 	private final Batch batch;
@@ -68,8 +71,9 @@ class Shop {
 	@Transactional
 	public void sellAndPublish(String key, CallRecorder call) {
 		call.underLock(() -> {
+			long version = this.accounts.read(key + LATE);
 			sell(key, key, call);
-			this.events.publishEvent(new Sold(key, call));
+			this.events.publishEvent(new Sold(key, version, call));
 		});
 	}
 
@@ -78,7 +82,7 @@ class Shop {
 	 */
 	@TransactionalEventListener
 	public void note(Sold sold) {
-		sold.call().late(() -> sell(sold.key(), sold.key() + "/late", sold.call()));
+		sellLate(sold.key(), sold.version(), sold.call());
 	}
 
 	@DistributedLock(key = "#p0")
@@ -158,7 +162,7 @@ class Shop {
 		CallRecorder call = called.call();
 		String next = PlanSource.next(key);
 		if (next.equals(key)) {
-			call.late(() -> this.locks.run(key, () -> sell(key, key + "/late", call)));
+			call.late(() -> this.locks.run(key, () -> sell(key, key + LATE, call)));
 		}
 		else {
 			call.apart(() -> this.locks.run(next, () -> sellPlainly(next, call)));
@@ -169,8 +173,9 @@ class Shop {
 	@Transactional
 	public void sellAndComplete(String key, CallRecorder call) {
 		call.underLock(() -> {
+			long version = this.accounts.read(key + LATE);
 			sell(key, key, call);
-			this.events.publishEvent(new Completed(key, call));
+			this.events.publishEvent(new Completed(key, version, call));
 		});
 	}
 
@@ -180,7 +185,7 @@ class Shop {
 	 */
 	@TransactionalEventListener(phase = TransactionPhase.AFTER_COMPLETION)
 	public void noteEnd(Completed completed) {
-		completed.call().late(() -> sell(completed.key(), completed.key() + "/late", completed.call()));
+		sellLate(completed.key(), completed.version(), completed.call());
 	}
 
 	@DistributedLock(key = "#p0")
@@ -222,6 +227,17 @@ class Shop {
 	}
 
 	/**
+	 * Writes what was read in the transaction, after its end.
+	 */
+	private void sellLate(String key, long version, CallRecorder call) {
+		call.late(() -> {
+			call.think();
+			Touch touch = call.sell(key + LATE, key, version);
+			this.accounts.write(key + LATE, version + 1, touch.token(), String.valueOf(touch.sale()));
+		});
+	}
+
+	/**
 	 * Read, think, write: in the transaction that runs.
 	 */
 	void sell(String key, String account, CallRecorder call) {
@@ -253,9 +269,10 @@ class Shop {
 	 * Something was sold.
 	 *
 	 * @param key the key of the lock
+	 * @param version the version of the account that is written late
 	 * @param call the call
 	 */
-	record Sold(String key, CallRecorder call) {
+	record Sold(String key, long version, CallRecorder call) {
 
 	}
 
@@ -273,9 +290,10 @@ class Shop {
 	 * Something may have been sold.
 	 *
 	 * @param key the key of the lock
+	 * @param version the version of the account that is written late
 	 * @param call the call
 	 */
-	record Completed(String key, CallRecorder call) {
+	record Completed(String key, long version, CallRecorder call) {
 
 	}
 
