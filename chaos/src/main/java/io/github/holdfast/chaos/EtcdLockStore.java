@@ -31,6 +31,8 @@ final class EtcdLockStore implements LockStore {
 
 	private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
 
+	private static final Pattern COUNT = Pattern.compile("\"count\":\"(\\d+)\"");
+
 	private static final Pattern KEY = Pattern.compile("\"key\":\"([^\"]+)\"");
 
 	private static final String LOCKS = "{\"key\":\"%s\",\"range_end\":\"%s\"}".formatted(base64("/holdfast/locks/"),
@@ -113,6 +115,13 @@ final class EtcdLockStore implements LockStore {
 			.results()
 			.map((result) -> new String(Base64.getDecoder().decode(result.group(1)), StandardCharsets.UTF_8))
 			.toList();
+	}
+
+	@Override
+	public long size() {
+		String all = "{\"key\":\"%s\",\"range_end\":\"AA==\",\"count_only\":true}".formatted(base64("\0"));
+		Matcher count = COUNT.matcher(ask("/v3/kv/range", all));
+		return count.find() ? Long.parseLong(count.group(1)) : 0;
 	}
 
 	@Override

@@ -19,6 +19,11 @@ interface LockStore extends AutoCloseable {
 	List<String> leftovers();
 
 	/**
+	 * How many keys, nodes or the like there are.
+	 */
+	long size();
+
+	/**
 	 * Lets something go wrong.
 	 * @param fault a fault of the place {@link Fault.Place#STORE}; one that lasts ends by
 	 * {@link #end}

@@ -28,6 +28,9 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Machine {
 
+	/** How often a run without faults is looked at. */
+	private static final int OBSERVED_MILLIS = 10_000;
+
 	/** The name of the file of the plan. */
 	static final String PLAN = "plan";
 
@@ -41,12 +44,20 @@ final class Machine {
 	 * Runs a plan.
 	 */
 	static History run(Plan plan) throws InterruptedException {
+		return run(plan, (servers, nodes) -> {
+		});
+	}
+
+	/**
+	 * Runs a plan and looks at it from time to time.
+	 */
+	static History run(Plan plan, Observer observer) throws InterruptedException {
 		try (Servers servers = new Servers(plan.target(), plan.latency())) {
-			return run(plan, servers);
+			return run(plan, servers, observer);
 		}
 	}
 
-	private static History run(Plan plan, Servers servers) throws InterruptedException {
+	private static History run(Plan plan, Servers servers, Observer observer) throws InterruptedException {
 		List<Node> nodes = new ArrayList<>();
 		Path directory = directory(plan);
 		try {
@@ -57,7 +68,12 @@ final class Machine {
 				node.awaitReady();
 			}
 			nodes.forEach(Node::go);
+			long started = System.nanoTime();
 			List<Fault> faults = letFaultsHappen(plan, servers, nodes);
+			while (sleepUntil(started, Math.min(millisSince(started) + OBSERVED_MILLIS, plan.duration()),
+					plan.duration())) {
+				observer.look(servers, nodes);
+			}
 			nodes.forEach(Node::stop);
 			int freeAfter = nodes.get(0).probe();
 			List<String> leftovers = new ArrayList<>();
@@ -133,7 +149,6 @@ final class Machine {
 			for (Future<Void> lane : threads.invokeAll(tasks)) {
 				lane.get();
 			}
-			sleepUntil(started, plan.duration(), plan.duration());
 		}
 		catch (ExecutionException ex) {
 			throw new IllegalStateException("A fault could not be injected", ex);
@@ -155,6 +170,10 @@ final class Machine {
 		return System.nanoTime() - started <= TimeUnit.MILLISECONDS.toNanos(duration);
 	}
 
+	private static int millisSince(long started) {
+		return (int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+	}
+
 	private static void happen(Fault fault, Servers servers, Node node) throws InterruptedException {
 		Duration duration = Duration.ofMillis(fault.millis());
 		switch (fault.kind()) {
@@ -169,6 +188,16 @@ final class Machine {
 				servers.end(fault);
 			}
 		}
+	}
+
+	/**
+	 * Looks at a run while it goes on.
+	 */
+	@FunctionalInterface
+	interface Observer {
+
+		void look(Servers servers, List<Node> nodes) throws InterruptedException;
+
 	}
 
 }

@@ -144,6 +144,14 @@ final class Node implements AutoCloseable {
 	}
 
 	/**
+	 * What the process uses.
+	 */
+	Usage usage() throws InterruptedException {
+		this.process.send("MEASURE");
+		return Usage.parse(this.process.await("USES ", END_TIME));
+	}
+
+	/**
 	 * What is still in use.
 	 */
 	List<String> leftovers() {

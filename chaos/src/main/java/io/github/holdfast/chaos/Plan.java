@@ -38,6 +38,15 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	/**
+	 * The same run at full load: nobody thinks for long, and the network takes no time.
+	 */
+	Plan withoutRest() {
+		List<Program> busy = this.programs.stream().map(Program::withoutRest).toList();
+		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, 0, busy,
+				this.faults);
+	}
+
+	/**
 	 * The same run with fewer events.
 	 */
 	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
@@ -110,6 +119,11 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 
 		Program {
 			steps = List.copyOf(steps);
+		}
+
+		Program withoutRest() {
+			return new Program(this.node, this.thread,
+					this.steps.stream().map((step) -> new Step(step.kind(), step.key(), step.think() % 3)).toList());
 		}
 
 		@Override

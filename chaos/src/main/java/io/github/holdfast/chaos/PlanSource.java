@@ -39,7 +39,7 @@ final class PlanSource {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
 		boolean autoCommit = random.nextInt(3) != 0;
-		int latency = random.nextBoolean() ? 0 : 1 + random.nextInt(MAX_LATENCY);
+		int latency = (random.nextInt(3) == 0) ? 0 : 1 + random.nextInt(MAX_LATENCY);
 		List<Plan.Program> programs = programs(random);
 		List<Fault> faults = faults(random, target.backend(), weather, millis);
 		return new Plan(seed, target, weather,

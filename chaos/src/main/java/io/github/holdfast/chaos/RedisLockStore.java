@@ -113,6 +113,11 @@ final class RedisLockStore implements LockStore {
 	}
 
 	@Override
+	public long size() {
+		return Long.parseLong(this.master.redis.command("DBSIZE").toString());
+	}
+
+	@Override
 	public void close() {
 		this.address.close();
 		this.servers.forEach(Server::close);

@@ -46,6 +46,8 @@ final class Servers implements AutoCloseable {
 
 	private final TestDatabase kind;
 
+	private final Isolation isolation;
+
 	private final DatabaseAccess database;
 
 	private final @Nullable LockStore store;
@@ -59,6 +61,7 @@ final class Servers implements AutoCloseable {
 
 	Servers(Target target, int latency) {
 		this.kind = target.database();
+		this.isolation = target.isolation();
 		this.latency = Duration.ofMillis(latency);
 		this.database = this.kind.newRemoteDatabase();
 		try (HikariDataSource dataSource = this.database.dataSource(1)) {
@@ -86,7 +89,7 @@ final class Servers implements AutoCloseable {
 	 */
 	DatabaseAccess database(int node) {
 		DatabaseAccess access = this.database.onPort(this.databaseNetworks.get(node).port());
-		return new DatabaseAccess(access.url() + SETTINGS.get(this.kind), access.user(), access.password());
+		return new DatabaseAccess(access.url() + SETTINGS.getOrDefault(this.kind, "") + this.isolation.urlSetting(), access.user(), access.password());
 	}
 
 	/**
@@ -114,6 +117,15 @@ final class Servers implements AutoCloseable {
 		try (HikariDataSource dataSource = this.database.dataSource(1)) {
 			return new Accounts(new JdbcTemplate(dataSource)).sales();
 		}
+	}
+
+	/**
+	 * How much there is of locks, also of those that nobody holds.
+	 */
+	long size() {
+		return (this.store != null) ? this.store.size()
+				: Long.parseLong(query("SELECT count(*) FROM holdfast_lock").get(0))
+						+ Long.parseLong(query("SELECT count(*) FROM holdfast_renewal").get(0));
 	}
 
 	/**

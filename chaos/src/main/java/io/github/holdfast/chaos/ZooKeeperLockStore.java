@@ -109,6 +109,16 @@ final class ZooKeeperLockStore implements LockStore {
 	}
 
 	@Override
+	public long size() {
+		try (CuratorFramework client = client()) {
+			return client.getZookeeperClient().getZooKeeper().getAllChildrenNumber("/");
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException("ZooKeeper does not answer", ex);
+		}
+	}
+
+	@Override
 	public void close() {
 		this.servers.close();
 	}
