@@ -166,7 +166,7 @@ public final class RowFence implements Fence {
 			throws SQLException {
 		String sql = rows.releaseHolder();
 		Assert.state(sql != null, "The lock is elsewhere");
-		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+		try (PreparedStatement statement = connection.prepare(rows.dialect().lookingAtNow(sql), TIMEOUT_SECONDS)) {
 			rows.setHolder(statement, lease);
 			return statement.executeUpdate() == 1;
 		}
@@ -187,7 +187,7 @@ public final class RowFence implements Fence {
 	 */
 	private static boolean checkAndLock(TransactionConnection connection, FenceRows rows, LockLease lease)
 			throws SQLException {
-		String sql = rows.ofHolder("1") + rows.dialect().shareLockOfUnlocked();
+		String sql = rows.dialect().lookingAtNow(rows.ofHolder("1") + rows.dialect().shareLockOfUnlocked());
 		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
 			rows.setHolder(statement, lease);
 			if (finds(statement)) {
@@ -209,7 +209,7 @@ public final class RowFence implements Fence {
 	 */
 	private static @Nullable Boolean lookAgain(TransactionConnection connection, FenceRows rows, LockLease lease)
 			throws SQLException {
-		String sql = rows.findVersion() + rows.dialect().shareLockOfUnlocked();
+		String sql = rows.dialect().lookingAtNow(rows.findVersion() + rows.dialect().shareLockOfUnlocked());
 		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
 			rows.setKey(statement, 1, lease.key());
 			try (ResultSet rs = statement.executeQuery()) {

@@ -93,6 +93,15 @@ public enum SqlDialect {
 			return true;
 		}
 
+		/**
+		 * Versions before know no such setting, or do not say by their number whether
+		 * they do.
+		 */
+		@Override
+		public String lookingAtNow(String sql) {
+			return "/*M!110402 SET STATEMENT innodb_snapshot_isolation = OFF FOR */ " + sql;
+		}
+
 		@Override
 		public String shareLockOfUnlocked() {
 			return " /*M! LOCK IN SHARE MODE SKIP LOCKED */ /*!80000 FOR SHARE SKIP LOCKED */";
@@ -223,6 +232,16 @@ public enum SqlDialect {
 	 */
 	public String shareLock() {
 		return this.shareLock;
+	}
+
+	/**
+	 * A statement that locks rows as they are now, where that is possible also if they
+	 * have changed since the snapshot of the transaction. It has to compare them.
+	 * @param sql the statement
+	 * @return the statement
+	 */
+	public String lookingAtNow(String sql) {
+		return sql;
 	}
 
 	/**

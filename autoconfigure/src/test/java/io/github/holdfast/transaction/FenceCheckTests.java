@@ -187,6 +187,22 @@ class FenceCheckTests {
 	}
 
 	/**
+	 * What counts is whom the row names, not whether it is the same as in the snapshot.
+	 */
+	@Test
+	void changedRowThatStillNamesTheHolderIsNoLossAtRepeatableRead() {
+		try (Node node = new Node(TestDatabase.MARIADB, true)) {
+			node.pool.setConnectionInitSql("SET innodb_snapshot_isolation = ON");
+			node.locks.run("key", () -> node.transaction.executeWithoutResult((status) -> {
+				node.write();
+				node.jdbc.queryForObject("SELECT count(*) FROM written", Integer.class);
+				node.observer.update("UPDATE holdfast_fence SET version = version + 1");
+			}));
+			assertThat(node.written()).isOne();
+		}
+	}
+
+	/**
 	 * The commit whose outcome is unknown remains so.
 	 */
 	@Test
