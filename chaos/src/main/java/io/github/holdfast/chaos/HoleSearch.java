@@ -5,10 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Looks for a hole that was put into the library, see {@code chaos/holes}. The file of
- * the hole says on what to run: lines of {@code run: backend database isolation weather}.
+ * the hole says on what to run, in lines of
+ * {@code run: backend database isolation weather}, and may name the calls that programs
+ * are to make besides the plainest ones, in a line of {@code programs:}.
  */
 final class HoleSearch {
 
@@ -16,7 +19,21 @@ final class HoleSearch {
 
 	private static final String RUN = "run: ";
 
-	private HoleSearch() {
+	private static final String PROGRAMS = "programs: ";
+
+	private final List<String> runs;
+
+	private final List<Step.Kind> programs;
+
+	private HoleSearch(String hole) {
+		this.runs = values(hole, RUN).toList();
+		this.programs = values(hole, PROGRAMS).flatMap((kinds) -> Stream.of(kinds.split(" ")))
+			.map((kind) -> Names.parse(Step.Kind.class, kind))
+			.toList();
+	}
+
+	private static Stream<String> values(String hole, String name) {
+		return hole.lines().filter((line) -> line.startsWith(name)).map((line) -> line.substring(name.length()));
 	}
 
 	/**
@@ -25,18 +42,14 @@ final class HoleSearch {
 	 * make at most
 	 */
 	public static void main(String[] args) throws IOException, InterruptedException {
-		List<String> runs = Files.readString(Path.of(args[0]))
-			.lines()
-			.filter((line) -> line.startsWith(RUN))
-			.map((line) -> line.substring(RUN.length()))
-			.toList();
-		Files.writeString(Path.of(args[1]), search(runs, Integer.parseInt(args[2])) + "\n");
+		HoleSearch search = new HoleSearch(Files.readString(Path.of(args[0])));
+		Files.writeString(Path.of(args[1]), search.run(Integer.parseInt(args[2])) + "\n");
 		System.exit(0);
 	}
 
-	private static String search(List<String> runs, int attempts) throws InterruptedException {
+	private String run(int attempts) throws InterruptedException {
 		for (int i = 0; i < attempts; i++) {
-			Run run = run(runs.get(i % runs.size()), i + 1);
+			Run run = run(this.runs.get(i % this.runs.size()), i + 1);
 			System.out.println(run);
 			if (!run.violations().isEmpty()) {
 				run.violations().stream().limit(3).forEach(System.out::println);
@@ -48,10 +61,11 @@ final class HoleSearch {
 		return "not found in " + RUN_TIME.multipliedBy(attempts).toSeconds() + " s | |";
 	}
 
-	private static Run run(String text, long seed) throws InterruptedException {
+	private Run run(String text, long seed) throws InterruptedException {
 		int end = text.lastIndexOf(' ');
 		Target target = Target.parse(text.substring(0, end) + " " + Level.FENCE);
-		return Run.of(PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME));
+		return Run.of(PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME,
+				this.programs));
 	}
 
 }

@@ -36,11 +36,19 @@ final class PlanSource {
 	}
 
 	static Plan plan(long seed, Target target, Weather weather, Duration duration) {
+		return plan(seed, target, weather, duration, List.of());
+	}
+
+	/**
+	 * A plan whose programs do certain things only.
+	 * @param wanted what they do, or nothing to let the seed say it
+	 */
+	static Plan plan(long seed, Target target, Weather weather, Duration duration, List<Step.Kind> wanted) {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
 		boolean autoCommit = random.nextInt(3) != 0;
 		int latency = (random.nextInt(3) == 0) ? 0 : 1 + random.nextInt(MAX_LATENCY);
-		List<Plan.Program> programs = programs(random);
+		List<Plan.Program> programs = programs(random, wanted);
 		List<Fault> faults = faults(random, target.backend(), weather, millis);
 		return new Plan(seed, target, weather,
 				weather.hasShortLeases() ? target.backend().leaseTime() : LONG_LEASE_TIME, millis, autoCommit, latency,
@@ -55,7 +63,7 @@ final class PlanSource {
 		return KEYS.get(Math.min(KEYS.indexOf(key) + 1, KEYS.size() - 1));
 	}
 
-	private static List<Plan.Program> programs(Random random) {
+	private static List<Plan.Program> programs(Random random, List<Step.Kind> wanted) {
 		List<Step.Kind> kinds = new ArrayList<>(Arrays.asList(Step.Kind.values()));
 		Collections.shuffle(kinds, random);
 		List<Plan.Program> programs = new ArrayList<>();
@@ -63,7 +71,7 @@ final class PlanSource {
 			for (int thread = 0; thread < THREADS; thread++) {
 				List<Step> steps = new ArrayList<>();
 				for (int i = 0; i < STEPS; i++) {
-					steps.add(step(random, kinds.subList(0, KINDS)));
+					steps.add(step(random, wanted.isEmpty() ? kinds.subList(0, KINDS) : wanted));
 				}
 				programs.add(new Plan.Program(node, thread, steps));
 			}

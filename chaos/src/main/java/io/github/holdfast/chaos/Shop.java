@@ -166,6 +166,7 @@ class Shop {
 		}
 		else {
 			call.apart(() -> this.locks.run(next, () -> sellPlainly(next, call)));
+			call.think();
 		}
 	}
 
