@@ -192,7 +192,8 @@ final class Holder {
 					"spring.datasource.hikari.validation-timeout=1000",
 					"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 					"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
-					"spring.data.redis.timeout=" + answerTime(plan), "spring.data.redis.connect-timeout=1s", "logging.level.root=off");
+					"spring.data.redis.timeout=" + answerTime(plan), "spring.data.redis.connect-timeout=1s",
+					"logging.level.root=off");
 		return (target.level() == Level.UNCHECKED) ? application.withBean(UncheckedFence.class) : application;
 	}
 

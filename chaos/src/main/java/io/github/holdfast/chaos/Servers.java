@@ -89,7 +89,8 @@ final class Servers implements AutoCloseable {
 	 */
 	DatabaseAccess database(int node) {
 		DatabaseAccess access = this.database.onPort(this.databaseNetworks.get(node).port());
-		return new DatabaseAccess(access.url() + SETTINGS.getOrDefault(this.kind, "") + this.isolation.urlSetting(), access.user(), access.password());
+		return new DatabaseAccess(access.url() + SETTINGS.getOrDefault(this.kind, "") + this.isolation.urlSetting(),
+				access.user(), access.password());
 	}
 
 	/**

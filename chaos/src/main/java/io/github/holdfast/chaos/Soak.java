@@ -97,9 +97,8 @@ final class Soak {
 	 * rows than those of the lock.
 	 */
 	private boolean isOfTheDatabase(Violation violation) {
-		return this.plan.target().isolation() == Isolation.SERIALIZABLE
-				&& violation.kind() == Violation.Kind.FALSE_LOSS && (violation.detail().contains("DATABASE_ERROR")
-						|| violation.detail().contains("OUTCOME_UNKNOWN"));
+		return this.plan.target().isolation() == Isolation.SERIALIZABLE && violation.kind() == Violation.Kind.FALSE_LOSS
+				&& (violation.detail().contains("DATABASE_ERROR") || violation.detail().contains("OUTCOME_UNKNOWN"));
 	}
 
 	private void look(Servers servers, List<Node> nodes) throws InterruptedException {
@@ -164,7 +163,8 @@ final class Soak {
 				| run | calls | found | heap | threads | connections | store |
 				| --- | --: | --: | --- | --- | --- | --- |
 				%s
-				""".formatted(duration.toMinutes(), String.join("\n", rows.stream().sorted().toList()));
+				"""
+			.formatted(duration.toMinutes(), String.join("\n", rows.stream().sorted().toList()));
 	}
 
 }
