@@ -37,7 +37,7 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <b>What is not protected:</b> HTTP calls, messages, files, a second database and
  * threads that the method starts.
  *
- * @since 0.1.0
+ * @since 0.2.0
  * @see LockTemplate
  * @see LockContext#current()
  */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Implementations are safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface LockBackend {
 

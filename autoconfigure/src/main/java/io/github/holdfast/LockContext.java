@@ -15,7 +15,7 @@ import io.github.holdfast.core.LockStack;
  * <p>
  * Bound to the thread that took the lock; threads that the code starts do not see it.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface LockContext {
 

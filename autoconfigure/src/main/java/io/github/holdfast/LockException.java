@@ -6,7 +6,7 @@ package io.github.holdfast;
  * family and the others must not. None is a
  * {@link org.springframework.transaction.TransactionException}.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface LockException {
 

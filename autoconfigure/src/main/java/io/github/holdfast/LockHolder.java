@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param expires when the lease runs out by the clock of the store unless it is renewed,
  * or {@code null} if it is not told or does not
  * @param epoch the epoch of the grant, or {@code null} if it is not told
- * @since 0.1.0
+ * @since 0.2.0
  */
 public record LockHolder(@Nullable String owner, String text, @Nullable Instant since, @Nullable Instant expires,
 		@Nullable Long epoch) {

@@ -18,7 +18,7 @@ import java.util.List;
  * thread is told on that one. Implementations return soon, and are safe for use by many
  * threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface LockListener {
 

@@ -8,7 +8,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
  * Thrown just before a commit when the lock is no longer held: the transaction has been
  * rolled back, so it is safe to try again.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class LockLostException extends PessimisticLockingFailureException implements LockException {
 

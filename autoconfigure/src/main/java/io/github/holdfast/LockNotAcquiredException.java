@@ -11,7 +11,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * Thrown when a lock was not acquired. The body has not run, or that of an optimistic
  * lock was rolled back, so it is safe to try again.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class LockNotAcquiredException extends CannotAcquireLockException implements LockException {
 

@@ -5,7 +5,7 @@ package io.github.holdfast;
  * the work is done, but another holder may have worked at the same time. Not safe to try
  * again without a look at the data.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class LockOverlapException extends IllegalStateException implements LockException {
 

@@ -22,7 +22,7 @@ import org.springframework.util.Assert;
  * knows that the store's counter went backwards
  * @param claims whether the holder will write the lock's row of the fence table itself,
  * first of all in its transaction, so that this is not needed before; stores ignore it
- * @since 0.1.0
+ * @since 0.2.0
  */
 public record LockRequest(String key, String name, Mode mode, boolean fair, Duration waitTime, Duration leaseTime,
 		String owner, String holder, long minEpoch, boolean claims) {

@@ -38,7 +38,7 @@ import io.github.holdfast.core.LockSpec;
  * the body runs. An instance is immutable and safe for use by many threads; the
  * {@code with...} methods return copies that share the backend and the renewal threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LockTemplate implements AutoCloseable {
 

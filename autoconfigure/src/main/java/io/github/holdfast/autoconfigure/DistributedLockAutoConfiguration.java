@@ -41,7 +41,7 @@ import io.github.holdfast.transaction.CommitGuardPostProcessor;
  * The beans here are needed while the first other bean is created, so they take providers
  * and never the store itself.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 @AutoConfiguration(after = LockBackendAutoConfiguration.class,
 		afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")

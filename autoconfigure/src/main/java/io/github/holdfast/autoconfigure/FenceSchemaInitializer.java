@@ -7,7 +7,7 @@ import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabas
 /**
  * Creates the fence table if {@code holdfast.fence.initialize-schema} says so.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class FenceSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.Fence> {
 

@@ -13,7 +13,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * several. By default, the only or the primary one is used; the mark comes before
  * {@code @Primary}. Only one bean can have it.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 @Target({ ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)

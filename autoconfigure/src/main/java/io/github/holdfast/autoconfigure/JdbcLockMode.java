@@ -3,7 +3,7 @@ package io.github.holdfast.autoconfigure;
 /**
  * How a SQL database keeps locks.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum JdbcLockMode {
 

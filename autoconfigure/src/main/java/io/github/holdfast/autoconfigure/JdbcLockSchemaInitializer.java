@@ -7,7 +7,7 @@ import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabas
 /**
  * Creates the lock table if {@code holdfast.jdbc.initialize-schema} says so.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class JdbcLockSchemaInitializer extends PropertiesBasedDataSourceScriptDatabaseInitializer<LockProperties.Jdbc> {
 

@@ -29,7 +29,7 @@ import io.github.holdfast.transaction.CommitGuardLevel;
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
  * Auto-configuration} for the lock store and {@link LockTemplate}.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 @AutoConfiguration(afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
 		"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",

@@ -12,7 +12,7 @@ import io.github.holdfast.LockBackend.Capability;
 /**
  * The stores that can keep locks.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum LockBackendType {
 

@@ -30,7 +30,7 @@ import io.github.holdfast.transaction.StaleContext;
  * Configuration properties for distributed locks. Those of a store are nested, and bound
  * where that store can be used.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 @ConfigurationProperties("holdfast")
 public class LockProperties {
@@ -398,7 +398,7 @@ public class LockProperties {
 	 * store.
 	 * @param maxWaiters Threads that may wait for locks in total.
 	 * @param maxWaitersPerKey Threads that may wait for one lock.
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.handover")
 	public record Handover(@DefaultValue("16") int maxTurns, @DefaultValue("100ms") Duration maxTime,
@@ -485,7 +485,7 @@ public class LockProperties {
 	/**
 	 * Configuration properties for locks in a SQL database.
 	 *
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.jdbc")
 	public static class Jdbc extends DatabaseInitializationProperties {
@@ -601,7 +601,7 @@ public class LockProperties {
 	 * Configuration properties for the fence table, by which commits are checked at the
 	 * level 'fence' when the locks are kept outside of the business database.
 	 *
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.fence")
 	public static class Fence extends DatabaseInitializationProperties {
@@ -642,7 +642,7 @@ public class LockProperties {
 	 * Configuration properties for locks in Redis.
 	 *
 	 * @param quorum independent masters instead of the Redis of 'spring.data.redis'
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.redis")
 	public record Redis(@DefaultValue Quorum quorum) {
@@ -676,7 +676,7 @@ public class LockProperties {
 	 * @param password Password of the user.
 	 * @param namespace Text that all keys in etcd begin with.
 	 * @param ssl encryption
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.etcd")
 	public record Etcd(@DefaultValue List<String> endpoints, @Nullable String username, @Nullable String password,
@@ -715,7 +715,7 @@ public class LockProperties {
 	 * @param username User of the scheme 'digest', who alone may use the nodes. If not
 	 * set, everybody may.
 	 * @param password Password of the user.
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.zookeeper")
 	public record ZooKeeper(@Nullable String connectString, @DefaultValue("30s") Duration sessionTimeout,
@@ -732,7 +732,7 @@ public class LockProperties {
 	/**
 	 * Configuration properties for locked methods that use JPA.
 	 *
-	 * @since 0.1.0
+	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.jpa")
 	public static class Jpa {

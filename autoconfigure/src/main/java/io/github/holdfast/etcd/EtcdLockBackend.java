@@ -42,7 +42,7 @@ import io.github.holdfast.support.Polling;
  * (two seconds by default). The epoch is the revision at which the key was put, plus an
  * offset that rises when a request asks for more.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 

@@ -10,7 +10,7 @@ import io.github.holdfast.LockLease;
  * What tells, inside a transaction, whether a lease is still the latest one of its key: a
  * transaction that has found it held cannot commit over a later holder.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface Fence {
 

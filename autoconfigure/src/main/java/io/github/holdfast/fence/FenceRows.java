@@ -12,7 +12,7 @@ import io.github.holdfast.sql.SqlDialect;
  * The table in which a database keeps the epochs and versions by which commits are
  * checked: its statements, in the words of one database.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface FenceRows {
 

@@ -34,7 +34,7 @@ import io.github.holdfast.sql.SqlDialect;
  * Each attempt is on a connection of its own; from the second step on it is a transaction
  * at READ COMMITTED. Safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class FenceTable {
 

@@ -37,7 +37,7 @@ import io.github.holdfast.support.Polling;
  * Belongs below the local queue, so that a lease is installed once. Shared leases pass
  * by. Safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class FencedLockBackend implements LockBackend {
 

@@ -30,7 +30,7 @@ import io.github.holdfast.support.Deadline;
  * After Redis author S. Sanfilippo's reply to M. Kleppmann's "How to do distributed
  * locking": set the token first, then change data only while it is still the same.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RowFence implements Fence {
 

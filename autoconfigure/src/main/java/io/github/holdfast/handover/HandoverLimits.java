@@ -14,7 +14,7 @@ import org.springframework.util.Assert;
  * @param maxTime the longest time after the store has granted the lock at which it is
  * still handed over
  * @param names tells by the name of a lock whether it may be handed over at all
- * @since 0.1.0
+ * @since 0.2.0
  */
 public record HandoverLimits(int maxTurns, Duration maxTime, Predicate<String> names) {
 

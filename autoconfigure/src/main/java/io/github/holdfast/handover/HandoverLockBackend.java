@@ -38,7 +38,7 @@ import io.github.holdfast.support.QueueLimits;
  * gets a {@link LockBackendException}. Shared requests pass by the queue, and so do fair
  * ones, which the store puts in order with those of other JVMs.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class HandoverLockBackend implements LockBackend {
 

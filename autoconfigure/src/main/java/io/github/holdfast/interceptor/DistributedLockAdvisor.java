@@ -13,7 +13,7 @@ import org.springframework.core.Ordered;
  * Puts the lock around annotated methods. Its order decides what is inside of the lock:
  * by default caching and the transaction.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class DistributedLockAdvisor extends AbstractPointcutAdvisor {
 

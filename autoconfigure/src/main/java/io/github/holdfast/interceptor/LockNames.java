@@ -16,7 +16,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * Finds the names of the annotated methods of an application, also those of beans that
  * are created later. Of such a bean only the type is known that its definition tells.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LockNames {
 

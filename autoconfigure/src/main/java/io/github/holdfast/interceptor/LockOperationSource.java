@@ -39,7 +39,7 @@ import io.github.holdfast.support.LockConfigurationException;
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LockOperationSource {
 

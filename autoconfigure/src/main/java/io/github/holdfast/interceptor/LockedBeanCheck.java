@@ -39,7 +39,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * Looks at each bean when it is complete, also at lazy and prototype ones, and refuses
  * those whose lock would be missed or released before the commit.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostProcessor, BeanFactoryAware,
 		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {

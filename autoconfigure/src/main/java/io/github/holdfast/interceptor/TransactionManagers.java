@@ -14,7 +14,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 /**
  * Finds the transaction manager of a method, as Spring's own interceptor does.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class TransactionManagers extends TransactionAspectSupport {
 

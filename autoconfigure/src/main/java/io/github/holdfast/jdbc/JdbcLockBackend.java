@@ -63,7 +63,7 @@ import io.github.holdfast.support.Releases;
  * microseconds, so that it rises even after rows have been deleted. Each step is a
  * transaction of its own on a connection of its own.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 

@@ -40,7 +40,7 @@ import io.github.holdfast.sql.SqlDialect;
  * walked through in the same way: what is left there of leases that have ended is
  * deleted.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class JdbcLockPurge {
 

@@ -21,7 +21,7 @@ import io.github.holdfast.support.QueueLimits;
  * and others may barge in a few times while they wake up, unless their requests are fair.
  * Leases do not run out; all instances in a JVM share their locks.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LocalLockBackend implements LockBackend {
 

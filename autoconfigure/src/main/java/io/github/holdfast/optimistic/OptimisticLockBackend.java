@@ -24,7 +24,7 @@ import io.github.holdfast.support.Polling;
  * still the same. Optimistic requests join no queue; they wait only while an exclusive
  * holder is there. All other requests are those of the store.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class OptimisticLockBackend implements LockBackend {
 

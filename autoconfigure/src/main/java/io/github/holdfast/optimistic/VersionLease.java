@@ -17,7 +17,7 @@ import io.github.holdfast.support.GrantedLease;
  * What an optimistic lock has instead of a lease: the version that its fence row had
  * before the transaction began. Nothing is held.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class VersionLease extends GrantedLease {
 

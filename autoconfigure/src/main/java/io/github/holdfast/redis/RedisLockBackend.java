@@ -50,7 +50,7 @@ import io.github.holdfast.support.Deadline;
  * holders are possible, and only the check at the commit keeps the second from losing the
  * updates of the first.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
 

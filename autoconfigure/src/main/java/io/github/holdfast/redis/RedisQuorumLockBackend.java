@@ -42,7 +42,7 @@ import io.github.holdfast.support.RedisRefusal;
  * their clocks jump, or when a holder is paused for longer than its lease. Only the check
  * at the commit keeps the second from losing the updates of the first.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable {
 

@@ -31,7 +31,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * The independent Redis masters of a quorum, with one connection to each. They are opened
  * at the first use. Safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RedisQuorumNodes implements AutoCloseable {
 

@@ -38,7 +38,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * <p>
  * The {@code DataSource} must be a {@link SessionDataSource} or a proxy around one.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class JdbcSessionLockBackend implements LockBackend {
 

@@ -26,7 +26,7 @@ import io.github.holdfast.sql.OwnConnections;
  * <p>
  * Safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class SessionDataSource extends DelegatingDataSource {
 

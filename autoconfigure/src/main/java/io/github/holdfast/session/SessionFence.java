@@ -15,7 +15,7 @@ import io.github.holdfast.sql.TransactionConnection;
  * The check for locks that belong to a database session: the transaction must run in that
  * session, so that it cannot outlive the lock. Nothing is asked of the database.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class SessionFence implements Fence {
 

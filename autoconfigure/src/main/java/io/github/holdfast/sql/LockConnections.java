@@ -25,7 +25,7 @@ import org.springframework.util.function.SingletonSupplier;
  * level than READ COMMITTED it may fail, and is tried again, but it never sees old data.
  *
  * @param <S> the statements on a table, as a dialect writes them
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class LockConnections<S> {
 

@@ -12,7 +12,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 /**
  * Connections that never belong to a transaction of the application.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class OwnConnections {
 

@@ -16,7 +16,7 @@ import io.github.holdfast.support.LockConfigurationException;
 /**
  * What differs between the databases that can hold locks.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum SqlDialect {
 

@@ -6,7 +6,7 @@ import java.util.Set;
 /**
  * What the SQL states of failures mean, which are the same on all databases.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class SqlStates {
 

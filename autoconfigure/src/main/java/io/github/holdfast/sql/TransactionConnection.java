@@ -17,7 +17,7 @@ import io.github.holdfast.LockBackendException;
 /**
  * The connection of the transaction that runs on this thread.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class TransactionConnection {
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * time, so the oldest one is due first and a single timer is enough: one for each answer
  * would wake a thread with each call.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class AnswerTimeout {
 

@@ -14,7 +14,7 @@ import io.github.holdfast.LockBackendException;
 /**
  * Waits for answers of stores, and says what it means that there is none.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class Answers {
 

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Threads of this library that do not keep the JVM alive and end when they have nothing
  * to do. The common pool is not used: the application may block all of its threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class DaemonThreads {
 

@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * A moment on this JVM's monotonic clock, which no change of the wall clock moves.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class Deadline {
 

@@ -7,7 +7,7 @@ import java.util.HexFormat;
 /**
  * The digests that every Java platform has.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum Digest {
 

@@ -19,7 +19,7 @@ import io.github.holdfast.LockRequest;
  * the lock: from before a request was sent, and no longer once the lease was found lost
  * or released. Safe for use by many threads.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public abstract class ExpiringLease extends GrantedLease {
 

@@ -5,7 +5,7 @@ import io.github.holdfast.LockRequest;
 /**
  * A lease that knows which request it was granted to, and with which epoch.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public abstract class GrantedLease implements HandoverLease {
 

@@ -9,7 +9,7 @@ import io.github.holdfast.LockLease;
  * A lease of a store that tells the local queue when to hand it over to another thread
  * and when to give it back.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface HandoverLease extends LockLease {
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * order.
  *
  * @param <T> what a permit may bring along for the next one who gets it
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class KeyedPermits<T> {
 

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * A mistake in the configuration or in an annotation that is found while the application
  * starts: what was found, and what to do about it.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public class LockConfigurationException extends IllegalStateException {
 

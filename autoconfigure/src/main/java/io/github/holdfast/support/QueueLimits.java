@@ -9,7 +9,7 @@ import org.springframework.util.Assert;
  *
  * @param perKey the most threads that wait for one key, at least 1
  * @param total the most threads that wait for any key, at least 1
- * @since 0.1.0
+ * @since 0.2.0
  */
 public record QueueLimits(int perKey, int total) {
 

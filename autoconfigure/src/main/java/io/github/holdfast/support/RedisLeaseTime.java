@@ -7,7 +7,7 @@ import org.springframework.util.Assert;
 /**
  * Lease times as Redis takes them.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RedisLeaseTime {
 

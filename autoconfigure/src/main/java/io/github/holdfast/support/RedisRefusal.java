@@ -8,7 +8,7 @@ import java.util.stream.Stream;
  * script takes its time, it has just become a replica or has none, or the slot of a
  * Cluster is moved. Nothing was done, and the same request may succeed later.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class RedisRefusal {
 

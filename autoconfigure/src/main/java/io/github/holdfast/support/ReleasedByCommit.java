@@ -6,7 +6,7 @@ import io.github.holdfast.LockLease;
  * A lease of a store in which the transaction that it protects can release it, by its own
  * commit.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public interface ReleasedByCommit extends LockLease {
 

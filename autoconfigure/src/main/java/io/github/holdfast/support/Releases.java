@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * A release may run several times and when its lock has long been another one's, so it
  * has to say whose lock it gives back.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class Releases implements AutoCloseable {
 

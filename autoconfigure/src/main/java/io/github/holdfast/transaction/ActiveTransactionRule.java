@@ -20,7 +20,7 @@ import io.github.holdfast.core.LockStack;
  * before the lock was taken. A call after its commit, from one of its callbacks, works
  * apart from it.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class ActiveTransactionRule implements LockRule {
 

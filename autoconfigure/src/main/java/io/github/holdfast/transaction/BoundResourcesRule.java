@@ -32,7 +32,7 @@ import io.github.holdfast.core.LockRule;
  * never waits for a second connection while it keeps the one of the view. MyBatis
  * sessions forget what they have read, and send the statements of a batch.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class BoundResourcesRule implements LockRule {
 

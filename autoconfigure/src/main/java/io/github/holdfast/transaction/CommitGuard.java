@@ -31,7 +31,7 @@ import io.github.holdfast.sql.SqlStates;
  * expect the second. In both cases it would skip the rollback, and the connection's
  * clean-up would commit.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 final class CommitGuard implements TransactionExecutionListener {
 

@@ -3,7 +3,7 @@ package io.github.holdfast.transaction;
 /**
  * What is checked just before a transaction commits under a lock.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum CommitGuardLevel {
 

@@ -38,7 +38,7 @@ import io.github.holdfast.support.LockConfigurationException;
  * beans are there that the wanted level is possible. Before a lock is acquired it looks
  * whether all guards are still there. Reactive managers are left alone.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton,
 		ApplicationListener<ContextRefreshedEvent>, LockRule {

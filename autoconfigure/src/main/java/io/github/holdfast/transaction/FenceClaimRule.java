@@ -10,7 +10,7 @@ import io.github.holdfast.core.HeldLock;
 /**
  * Claims locks in the transaction that has just begun.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class FenceClaimRule implements ClaimRule {
 

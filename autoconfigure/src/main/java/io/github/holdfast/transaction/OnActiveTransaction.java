@@ -4,7 +4,7 @@ package io.github.holdfast.transaction;
  * What to do with a locked call inside a running transaction, which would still be open
  * when the lock is released.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum OnActiveTransaction {
 

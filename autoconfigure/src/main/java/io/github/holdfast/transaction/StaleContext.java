@@ -5,7 +5,7 @@ package io.github.holdfast.transaction;
  * be taken. It does not read them again, so the body would compute from the state before
  * the lock and write that back.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public enum StaleContext {
 

@@ -14,7 +14,7 @@ import io.github.holdfast.core.LockRule;
  * <p>
  * Not seen are extended persistence contexts, which Spring does not bind to the thread.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class StaleContextRule implements LockRule {
 

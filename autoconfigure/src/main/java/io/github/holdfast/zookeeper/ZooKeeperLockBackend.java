@@ -38,7 +38,7 @@ import io.github.holdfast.support.Deadline;
  * Not for the threads on which ZooKeeper or Curator tell their events: a thread that
  * waits for a lock there waits for itself.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
 public final class ZooKeeperLockBackend implements LockBackend {
 
