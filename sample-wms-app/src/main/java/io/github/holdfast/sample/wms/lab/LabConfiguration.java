@@ -43,7 +43,11 @@ class LabConfiguration implements WebMvcConfigurer {
 	 */
 	@Bean
 	WebServerFactoryCustomizer<TomcatServletWebServerFactory> labFolderCustomizer(LabServers servers) {
-		return (tomcat) -> tomcat.setBaseDirectory(servers.folder().resolve("tomcat").toFile());
+		return (tomcat) -> {
+			tomcat.setBaseDirectory(servers.folder().resolve("tomcat").toFile());
+			// Empty: what is in it is served
+			tomcat.getSettings().setDocumentRoot(servers.newFolder("www").toFile());
+		};
 	}
 
 	@Bean

@@ -31,10 +31,13 @@ class LabController {
 
 	private final Runs runs;
 
+	private final LabNodes nodes;
+
 	private final LabProperties properties;
 
-	LabController(Runs runs, LabProperties properties) {
+	LabController(Runs runs, LabNodes nodes, LabProperties properties) {
 		this.runs = runs;
+		this.nodes = nodes;
 		this.properties = properties;
 	}
 
@@ -114,8 +117,8 @@ class LabController {
 	}
 
 	@GetMapping("/locks")
-	List<Object> locks() {
-		return List.of();
+	List<LockView> locks() {
+		return this.nodes.locks();
 	}
 
 	private Run find(String id) {

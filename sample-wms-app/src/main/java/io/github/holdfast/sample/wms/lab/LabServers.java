@@ -86,6 +86,18 @@ final class LabServers implements AutoCloseable {
 		return this.folder;
 	}
 
+	/**
+	 * Makes an empty folder in there.
+	 */
+	Path newFolder(String name) {
+		try {
+			return Files.createDirectory(this.folder.resolve(name));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	String jdbcUrl() {
 		return this.database.jdbcUrl();
 	}

@@ -1,5 +1,7 @@
 package io.github.holdfast.sample.wms.lab;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +17,7 @@ import io.github.holdfast.sample.wms.lab.Verdict.Code;
 import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The lab over HTTP: a wrong strategy, a right one, and two holders that stand still for
@@ -128,6 +131,18 @@ class LabTests {
 		this.lab.delete("/runs/" + id);
 		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
 		assertThat(this.lab.post("/runs/" + id + "/faults", FREEZE).getStatusCode().value()).isEqualTo(409);
+	}
+
+	@Test
+	void showsWhoHoldsAndWhoWaits() {
+		String id = this.lab
+			.start("""
+					{"strategy": "holdfast-jdbc-fence", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
+		await().atMost(Duration.ofMinutes(2))
+			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
+					"\"state\":\"WAITING\"", "stock:run-" + id));
+		this.lab.delete("/runs/" + id);
+		this.lab.await(id);
 	}
 
 	@Test

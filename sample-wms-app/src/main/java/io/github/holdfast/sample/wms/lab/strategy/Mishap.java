@@ -25,7 +25,12 @@ public final class Mishap {
 	 */
 	private static final String FREEZE = """
 			trap '' INT TERM HUP
-			kill -STOP "$0" && sleep "$1"
+			left=$1
+			kill -STOP "$0"
+			while [ "$left" -gt 0 ] && kill -0 "$0"; do
+				sleep 0.1
+				left=$((left - 1))
+			done
 			kill -CONT "$0"
 			""";
 
@@ -33,13 +38,13 @@ public final class Mishap {
 
 	private final String script;
 
-	private final String seconds;
+	private final String tenths;
 
 	private final CountDownLatch over = new CountDownLatch(1);
 
-	private Mishap(String script, String seconds) {
+	private Mishap(String script, String tenths) {
 		this.script = script;
-		this.seconds = seconds;
+		this.tenths = tenths;
 	}
 
 	/**
@@ -48,7 +53,7 @@ public final class Mishap {
 	 * @return the mishap
 	 */
 	public static Mishap freeze(Duration time) {
-		return new Mishap(FREEZE, String.valueOf(time.toMillis() / 1_000.0));
+		return new Mishap(FREEZE, String.valueOf(time.toMillis() / 100));
 	}
 
 	/**
@@ -83,7 +88,7 @@ public final class Mishap {
 
 	private void happen() {
 		try {
-			new ProcessBuilder("sh", "-c", this.script, String.valueOf(ProcessHandle.current().pid()), this.seconds)
+			new ProcessBuilder("sh", "-c", this.script, String.valueOf(ProcessHandle.current().pid()), this.tenths)
 				.start()
 				.waitFor();
 		}
