@@ -153,7 +153,7 @@ class FirstDayMistakesTests {
 				property("holdfast.locks.stok.wait-time=1s", "'holdfast.locks[stok]' match no lock",
 						"Correct the name or remove the overrides"),
 				property("holdfast.locks.stock.wait=1s", "'holdfast.locks.stock.wait' is unknown",
-						"there are 'enabled', 'wait-time'"),
+						"there are 'enabled', 'backend', 'wait-time'"),
 				property("holdfast.unguarded-transaction-managers=nobody",
 						"names 'nobody', but there is no transaction manager", "Remove it"));
 	}
