@@ -852,7 +852,8 @@ class LockStartFailureTests {
 	@Test
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
-				"Set 'holdfast.backend' to one that offers [SHARED] ('etcd', 'zookeeper'), or remove");
+				"Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers",
+				"offers [SHARED] ('etcd', 'zookeeper'), or remove");
 	}
 
 	static class SharedMode {
@@ -866,7 +867,8 @@ class LockStartFailureTests {
 	@Test
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
-				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers [FAIR] ('local', 'redis', 'redisson'");
+				"backend 'jdbc'", "Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers",
+				"offers [FAIR] ('local', 'redis', 'redisson'");
 	}
 
 	@Test
