@@ -33,8 +33,8 @@ final class Report {
 			""";
 
 	/** Written by the other programs of the machine. */
-	private static final List<Path> MORE = List.of(Path.of("results", "holes.md"), Path.of("results", "calm.md"),
-			Path.of("results", "soak.md"));
+	private static final List<Path> MORE = List.of(Path.of("results", "holes.part"), Path.of("results", "calm.part"),
+			Path.of("results", "soak.part"));
 
 	private final long seed;
 

@@ -18,7 +18,7 @@ class SoakTests {
 	@Test
 	void nothingIsFoundAndNothingGrows() throws Exception {
 		List<String> found = Soak.run(Long.getLong("holdfast.chaos.seed", 1),
-				Duration.ofMinutes(Long.getLong("holdfast.chaos.minutes", 30)), Path.of("results", "soak.md"));
+				Duration.ofMinutes(Long.getLong("holdfast.chaos.minutes", 30)), Path.of("results", "soak.part"));
 		assertThat(found).isEmpty();
 	}
 
