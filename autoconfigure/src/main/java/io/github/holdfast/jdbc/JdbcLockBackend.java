@@ -75,9 +75,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
-	/** More than most pools have. */
-	private static final int BROKEN_SESSIONS = 100;
-
 	private final LockConnections<LockTable> connections;
 
 	private final Releases releases = new Releases();
@@ -281,7 +278,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				catch (SQLException ex) {
 					boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
 							|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
-					boolean another = broken < BROKEN_SESSIONS && LockConnections.isBrokenSession(ex);
+					boolean another = broken < LockConnections.BROKEN_SESSIONS && LockConnections.isBrokenSession(ex);
 					// What is tried again must not meet a later attempt of the same owner
 					boolean abandoned = !this.written || abandon(ex);
 					if (Thread.interrupted()) {

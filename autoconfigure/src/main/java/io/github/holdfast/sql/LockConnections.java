@@ -32,8 +32,8 @@ public final class LockConnections<S> {
 	/** A deadlock victim tries again at once, but not for ever. */
 	private static final int ATTEMPTS = 5;
 
-	/** More than most pools have. */
-	private static final int BROKEN_SESSIONS = 100;
+	/** How many broken connections one call passes over: more than most pools have. */
+	public static final int BROKEN_SESSIONS = 100;
 
 	private static final long MAX_TIMEOUT_SECONDS = 3600;
 
