@@ -47,7 +47,9 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
 		this.watch.check(request.key());
 		try {
-			return this.store.acquire(request);
+			@Nullable LockLease lease = this.store.acquire(request);
+			this.watch.answered();
+			return lease;
 		}
 		catch (LockBackendException ex) {
 			this.watch.failed(request.key(), ex);
@@ -59,7 +61,9 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		this.watch.check(request.key());
 		try {
-			return this.store.acquire(request, held);
+			@Nullable LockLease lease = this.store.acquire(request, held);
+			this.watch.answered();
+			return lease;
 		}
 		catch (LockBackendException ex) {
 			this.watch.failed(request.key(), ex);
@@ -72,7 +76,9 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 		String key = sorted.get(0).key();
 		this.watch.check(key);
 		try {
-			return this.store.acquireAll(sorted);
+			@Nullable List<LockLease> leases = this.store.acquireAll(sorted);
+			this.watch.answered();
+			return leases;
 		}
 		catch (LockBackendException ex) {
 			this.watch.failed(key, ex);

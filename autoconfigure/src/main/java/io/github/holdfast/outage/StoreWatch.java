@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +39,10 @@ final class StoreWatch implements AutoCloseable {
 
 	private final AtomicBoolean probing = new AtomicBoolean();
 
-	private volatile @Nullable Outage outage;
+	private final AtomicReference<@Nullable Outage> outage = new AtomicReference<>();
+
+	/** Whether a call has had an answer since the last probe began. */
+	private volatile boolean answered;
 
 	private volatile Deadline trusted = Deadline.PASSED;
 
@@ -48,14 +52,14 @@ final class StoreWatch implements AutoCloseable {
 	}
 
 	boolean isDown() {
-		return this.outage != null;
+		return this.outage.get() != null;
 	}
 
 	/**
 	 * Refuse a call for a lock while the store is down.
 	 */
 	void check(String key) {
-		Outage outage = this.outage;
+		Outage outage = this.outage.get();
 		if (outage != null) {
 			throw new LockBackendException(key, "the store has not answered for " + outage.time().toMillis()
 					+ " ms, so calls fail at once until it does", outage.failure());
@@ -75,6 +79,17 @@ final class StoreWatch implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Note that a call has had an answer. That says more than a probe that fails, or has
+	 * failed, meanwhile.
+	 */
+	void answered() {
+		if (this.probing.get()) {
+			this.answered = true;
+			end();
+		}
+	}
+
 	private void probeAfter(String key, Duration time, Duration pause) {
 		try {
 			this.prober.schedule(() -> probe(key, pause), time.toNanos(), TimeUnit.NANOSECONDS);
@@ -85,11 +100,14 @@ final class StoreWatch implements AutoCloseable {
 	}
 
 	private void probe(String key, Duration pause) {
+		this.answered = false;
 		try {
 			this.store.probe(key);
 		}
 		catch (RuntimeException ex) {
-			down(ex);
+			if (!this.answered) {
+				down(ex);
+			}
 			Duration twice = pause.multipliedBy(2);
 			probeAfter(key, jittered(pause), (twice.compareTo(LONGEST_PAUSE) < 0) ? twice : LONGEST_PAUSE);
 			return;
@@ -105,18 +123,21 @@ final class StoreWatch implements AutoCloseable {
 	}
 
 	private void down(RuntimeException failure) {
-		Outage before = this.outage;
-		this.outage = new Outage((before != null) ? before.start() : System.nanoTime(), failure);
+		Outage before = this.outage.get();
+		this.outage.set(new Outage((before != null) ? before.start() : System.nanoTime(), failure));
 		if (before == null) {
 			logger.warn("The {} is down: calls that need locks fail at once until it answers", this.store, failure);
 		}
 	}
 
 	private void up() {
-		Outage before = this.outage;
 		this.trusted = Deadline.after(TRUST);
-		this.outage = null;
 		this.probing.set(false);
+		end();
+	}
+
+	private void end() {
+		Outage before = this.outage.getAndSet(null);
 		if (before != null) {
 			logger.info("The {} answers again, after {} ms", this.store, before.time().toMillis());
 		}

@@ -3,6 +3,7 @@ package io.github.holdfast.outage;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -33,6 +34,7 @@ class OutageLockBackendTests {
 	@AfterEach
 	void close() {
 		this.store.probes.release(1000);
+		this.store.slow.release();
 		this.backend.close();
 	}
 
@@ -54,9 +56,35 @@ class OutageLockBackendTests {
 		assertFails("broken", "of one key");
 		await().until(() -> this.store.probes.hasQueuedThreads());
 		assertFails("broken", "of one key");
+		this.store.probes.release();
+		await().untilAsserted(() -> assertFails("broken", "has not answered for"));
+	}
+
+	@Test
+	void answerSaysMoreThanAProbeThatFailsMeanwhile() throws Exception {
+		this.store.down = true;
+		assertFails("broken", "of one key");
+		await().until(() -> this.store.probes.hasQueuedThreads());
 		assertThat(this.backend.acquire(request("other"))).isNull();
 		this.store.probes.release();
+		await().until(() -> this.store.probed.get() == 2);
+		assertFails("broken", "of one key");
+		this.store.probes.release();
+		await().untilAsserted(() -> assertFails("broken", "has not answered for"));
+	}
+
+	@Test
+	void answerToAnEarlierCallSaysMoreThanAProbeThatHasFailed() throws Exception {
+		this.store.down = true;
+		FutureTask<@Nullable LockLease> earlier = new FutureTask<>(() -> this.backend.acquire(request("slow")));
+		new Thread(earlier).start();
+		await().until(() -> this.store.slow.hasQueuedThreads());
+		assertFails("broken", "of one key");
+		this.store.probes.release();
 		await().untilAsserted(() -> assertFails("other", "has not answered for"));
+		this.store.slow.release();
+		assertThat(earlier.get()).isNull();
+		assertThat(this.backend.acquire(request("other"))).isNull();
 	}
 
 	@Test
@@ -120,11 +148,14 @@ class OutageLockBackendTests {
 	}
 
 	/**
-	 * A store whose locks are busy, but for keys that fail. Each probe needs a permit.
+	 * A store whose locks are busy, but for keys that fail. Each probe needs a permit,
+	 * and so does an answer for a key that is slow.
 	 */
 	private static final class Store implements LockBackend {
 
 		private final Semaphore probes = new Semaphore(0);
+
+		private final Semaphore slow = new Semaphore(0);
 
 		private final AtomicInteger probed = new AtomicInteger();
 
@@ -137,6 +168,10 @@ class OutageLockBackendTests {
 				case "pool" -> throw new LockBackendException(request.key(), "no connection",
 						new SQLTransientConnectionException("HikariPool-1 - Connection is not available, request timed "
 								+ "out after 250ms (total=10, active=10, idle=0, waiting=3)"));
+				case "slow" -> {
+					this.slow.acquireUninterruptibly();
+					yield null;
+				}
 				default -> null;
 			};
 		}
