@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * system property {@code counted.write} replaces by what is counted.
  */
 @Timeout(600)
+@Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CallCostTests {
 
