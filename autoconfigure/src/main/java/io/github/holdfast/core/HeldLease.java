@@ -282,7 +282,10 @@ final class HeldLease {
 	 */
 	Duration restOfMinHoldTime() {
 		Duration minHoldTime = this.times.minHoldTime();
-		Duration rest = (minHoldTime != null) ? minHoldTime.minus(held()) : Duration.ZERO;
+		if (minHoldTime == null) {
+			return Duration.ZERO;
+		}
+		Duration rest = minHoldTime.minus(held());
 		return rest.isNegative() ? Duration.ZERO : rest.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS);
 	}
 

@@ -44,7 +44,7 @@ final class LockAcquisition {
 
 	private final List<HeldLease> acquired;
 
-	private final Set<LockCall> lenders = new LinkedHashSet<>();
+	private Set<LockCall> lenders = Set.of();
 
 	private final LockRenewal.Call renewal;
 
@@ -185,13 +185,20 @@ final class LockAcquisition {
 			LockLease held = (holder != null) ? holder.lease(this.backend, this.spec.storedKey(key)) : null;
 			if (held != null) {
 				this.leases.add(held);
-				this.lenders.add(holder);
+				addLender(holder);
 			}
 			else {
 				this.leases.add((atOnce != null) ? atOnce.get(next) : acquire(key, events));
 				next++;
 			}
 		}
+	}
+
+	private void addLender(LockCall holder) {
+		if (this.lenders.isEmpty()) {
+			this.lenders = new LinkedHashSet<>();
+		}
+		this.lenders.add(holder);
 	}
 
 	/**

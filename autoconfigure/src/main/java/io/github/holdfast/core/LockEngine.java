@@ -140,8 +140,9 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
-		checkSupported(spec);
-		return new LockAcquisition(this, backend(spec), spec, keys, mayClaim, start).run();
+		KnownBackend known = backend(spec);
+		LockCapabilities.check(known.backend(), spec);
+		return new LockAcquisition(this, known, spec, keys, mayClaim, start).run();
 	}
 
 	/**

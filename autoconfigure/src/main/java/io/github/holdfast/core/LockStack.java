@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockStack {
 
-	private static final ThreadLocal<Entry> INNERMOST = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Entry> INNERMOST = new ThreadLocal<>();
 
 	private LockStack() {
 	}
@@ -33,6 +33,9 @@ public final class LockStack {
 		Entry innermost = innermost();
 		if (innermost == null) {
 			return List.of();
+		}
+		if (innermost.outer == null) {
+			return List.of(innermost.lock);
 		}
 		List<HeldLock> all = new ArrayList<>(2);
 		for (Entry entry = innermost; entry != null; entry = entry.outer) {
@@ -63,12 +66,8 @@ public final class LockStack {
 		while (held != null && !held.lock.isHeld()) {
 			held = held.outer;
 		}
-		if (held != null) {
-			INNERMOST.set(held);
-		}
-		else {
-			INNERMOST.remove();
-		}
+		// If there is none, the entry of the thread stays, as making it anew costs more
+		INNERMOST.set(held);
 		return held;
 	}
 

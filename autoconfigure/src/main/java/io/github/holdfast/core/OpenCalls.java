@@ -150,6 +150,19 @@ final class OpenCalls {
 			OpenCalls.this.calls.remove(this);
 		}
 
+		/**
+		 * The one of each object would have to be made by the JVM each time.
+		 */
+		@Override
+		public int hashCode() {
+			return Long.hashCode(this.start);
+		}
+
+		@Override
+		public boolean equals(@Nullable Object other) {
+			return this == other;
+		}
+
 		private List<LockUse> uses() {
 			LockCall call = this.call;
 			return (call != null) ? held(call) : awaited();

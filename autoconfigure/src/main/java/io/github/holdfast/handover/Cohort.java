@@ -117,7 +117,8 @@ final class Cohort {
 		if (remaining == null) {
 			return this.lease.isValid();
 		}
-		if (remaining.compareTo(leaseTime) <= 0 && remaining.compareTo(leaseTime.multipliedBy(2).dividedBy(3)) >= 0) {
+		if (remaining.compareTo(leaseTime) <= 0
+				&& leaseTime.minus(remaining).toNanos() <= TimeUnit.NANOSECONDS.convert(leaseTime) / 3) {
 			return true;
 		}
 		try {

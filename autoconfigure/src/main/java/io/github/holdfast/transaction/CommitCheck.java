@@ -58,14 +58,15 @@ final class CommitCheck {
 	 * @throws LockLostException if one of them does not allow the commit
 	 */
 	List<ReplacedVersion> run() {
-		Set<LockLease> checked = Collections.newSetFromMap(new IdentityHashMap<>());
+		// Those of one lock are different ones
+		Set<LockLease> checked = (this.locks.size() > 1) ? Collections.newSetFromMap(new IdentityHashMap<>()) : null;
 		for (HeldLock lock : this.locks) {
 			if (!lock.isHeld()) {
 				throw refused(lock.keys().get(0), GIVEN_BACK);
 			}
 			for (int i = 0; i < lock.leases().size(); i++) {
 				LockLease lease = lock.leases().get(i);
-				if (checked.add(lease) && !isHeld(lock, i)) {
+				if ((checked == null || checked.add(lease)) && !isHeld(lock, i)) {
 					throw lost(lock, i);
 				}
 			}

@@ -356,7 +356,12 @@ final class GuardedManager {
 	}
 
 	boolean isOnlyListener(TransactionExecutionListener guard) {
-		return listeners().stream().allMatch((listener) -> listener == guard);
+		for (TransactionExecutionListener listener : listeners()) {
+			if (listener != guard) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	private Collection<TransactionExecutionListener> listeners() {

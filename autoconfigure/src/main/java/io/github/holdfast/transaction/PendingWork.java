@@ -23,6 +23,16 @@ final class PendingWork {
 	private static final List<String> HARMLESS = List.of("org.springframework.jdbc.", "org.springframework.orm.",
 			"org.mybatis.spring.");
 
+	/** Of a class of callbacks, whether it may work in the database. */
+	private static final ClassValue<Boolean> WORKING = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return HARMLESS.stream().noneMatch(type.getName()::startsWith);
+		}
+
+	};
+
 	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
 
 	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
@@ -37,16 +47,11 @@ final class PendingWork {
 	}
 
 	/**
-	 * Whether callbacks at the end of a transaction may work in the database. Those by
+	 * Whether a callback at the end of a transaction may work in the database. Those by
 	 * which Spring and MyBatis clean up do not.
-	 * @param own our own callbacks, which do not either
 	 */
-	static boolean mayComeFrom(List<TransactionSynchronization> callbacks,
-			Class<? extends TransactionSynchronization> own) {
-		return callbacks.stream()
-			.map((callback) -> callback.getClass().getName())
-			.filter((name) -> !name.startsWith(own.getName()))
-			.anyMatch((name) -> HARMLESS.stream().noneMatch(name::startsWith));
+	static boolean mayComeFrom(TransactionSynchronization callback) {
+		return WORKING.get(callback.getClass());
 	}
 
 	/**

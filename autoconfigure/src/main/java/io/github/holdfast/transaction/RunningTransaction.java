@@ -51,7 +51,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 
-	private static final ThreadLocal<RunningTransaction> INNERMOST = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable RunningTransaction> INNERMOST = new ThreadLocal<>();
 
 	private final CommitGuard guard;
 
@@ -61,7 +61,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	private final @Nullable RunningTransaction outer;
 
-	private final Set<HeldLock> locks = new LinkedHashSet<>(2);
+	/** Outer ones first. */
+	private Set<HeldLock> locks = Set.of();
 
 	private final List<Runnable> whenOver = new ArrayList<>(0);
 
@@ -190,13 +191,15 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	private void rememberResources() {
-		this.resources = new HashMap<>();
+		Map<Object, Object> resources = Map.of();
 		for (Object key : this.manager.resourceKeys()) {
 			Object resource = TransactionSynchronizationManager.getResource(key);
 			if (resource != null) {
-				this.resources.put(key, resource);
+				resources = resources.isEmpty() ? new HashMap<>(2) : resources;
+				resources.put(key, resource);
 			}
 		}
+		this.resources = resources;
 	}
 
 	boolean isSql() {
@@ -226,8 +229,11 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * All locks of this thread, outer ones first.
 	 */
 	private static List<HeldLock> allHeld() {
-		List<HeldLock> held = new ArrayList<>(LockStack.all());
-		Collections.reverse(held);
+		List<HeldLock> held = LockStack.all();
+		if (held.size() > 1) {
+			held = new ArrayList<>(held);
+			Collections.reverse(held);
+		}
 		return held;
 	}
 
@@ -235,7 +241,23 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * Let this transaction depend on a lock, but not on those around it.
 	 */
 	void belongsTo(HeldLock lock) {
-		this.locks.addAll(lock.holders());
+		this.locks = with(lock, this.locks);
+	}
+
+	/**
+	 * Mostly there is one lock, and nothing to add.
+	 */
+	private static Set<HeldLock> with(HeldLock lock, Set<HeldLock> locks) {
+		List<? extends HeldLock> holders = lock.holders();
+		if (locks.containsAll(holders)) {
+			return locks;
+		}
+		if (locks.isEmpty() && holders.size() == 1) {
+			return Set.copyOf(holders);
+		}
+		Set<HeldLock> all = new LinkedHashSet<>(locks);
+		all.addAll(holders);
+		return all;
 	}
 
 	boolean dependsOn(HeldLock lock) {
@@ -247,8 +269,10 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * Those that are held but were neither at its begin nor taken for it count, too.
 	 */
 	List<HeldLock> locks() {
-		Set<HeldLock> locks = new LinkedHashSet<>(this.locks);
-		allHeld().forEach((lock) -> locks.addAll(lock.holders()));
+		Set<HeldLock> locks = this.locks;
+		for (HeldLock lock : allHeld()) {
+			locks = with(lock, locks);
+		}
 		return List.copyOf(locks);
 	}
 
@@ -429,12 +453,25 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	private void lookAtCallbacks() {
 		List<TransactionSynchronization> callbacks = TransactionSynchronizationManager.getSynchronizations();
-		this.callbacksOfOthers = PendingWork.mayComeFrom(callbacks, RunningTransaction.class);
+		this.callbacksOfOthers = mayWork(callbacks);
 		boolean needed = this.callbacksOfOthers || !this.whenOver.isEmpty();
 		if (needed && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
 			this.lastCallback = new LastCallback();
 			TransactionSynchronizationManager.registerSynchronization(this.lastCallback);
 		}
+	}
+
+	/**
+	 * Ours do not.
+	 */
+	private static boolean mayWork(List<TransactionSynchronization> callbacks) {
+		for (TransactionSynchronization callback : callbacks) {
+			boolean own = callback instanceof RunningTransaction || callback instanceof LastCallback;
+			if (!own && PendingWork.mayComeFrom(callback)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -516,13 +553,13 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			throw overlap;
 		}
 		resumeLeftBehind();
-		if (this.locks.isEmpty()) {
+		if (this.locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
 			return;
 		}
 		List<HeldLock> locks = this.locks.stream()
 			.filter((lock) -> lock.mode() != LockRequest.Mode.OPTIMISTIC)
 			.toList();
-		if (locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
+		if (locks.isEmpty()) {
 			return;
 		}
 		if (!known || !this.manager.cleansUpByCommit(this.transaction)) {
@@ -580,17 +617,18 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	private void resumeLeftBehind() {
 		Map<HeldLock, Runnable> resumptions = this.resumptions;
-		this.resumptions = Map.of();
-		resumptions.values().forEach(Runnable::run);
+		if (!resumptions.isEmpty()) {
+			this.resumptions = Map.of();
+			resumptions.values().forEach(Runnable::run);
+		}
 	}
 
+	/**
+	 * The entry of a thread stays, without a value, as removing it and making it again
+	 * with each call costs more.
+	 */
 	private static void setInnermost(@Nullable RunningTransaction innermost) {
-		if (innermost != null) {
-			INNERMOST.set(innermost);
-		}
-		else {
-			INNERMOST.remove();
-		}
+		INNERMOST.set(innermost);
 	}
 
 	/**
