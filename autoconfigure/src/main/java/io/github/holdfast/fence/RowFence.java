@@ -12,7 +12,10 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockLease;
@@ -33,6 +36,8 @@ import io.github.holdfast.support.Deadline;
  * @since 0.2.0
  */
 public final class RowFence implements Fence {
+
+	private static final Logger logger = LoggerFactory.getLogger(RowFence.class);
 
 	/**
 	 * Unless the transaction has a time-out of its own, which is checked here as well.
@@ -154,11 +159,34 @@ public final class RowFence implements Fence {
 			return check.on(rows);
 		}
 		catch (SQLException ex) {
-			if (rows.dialect().isConcurrencyFailure(ex)) {
-				throw new LockLostException(lease.key(), "another holder has taken it since the "
-						+ "transaction's snapshot. Or the database ended a deadlock on its row", ex);
+			if (!rows.dialect().isConcurrencyFailure(ex)) {
+				throw ex;
 			}
-			throw ex;
+			if (isHeldAfterRollback(connection, lease)) {
+				throw new CannotAcquireLockException("The database has rolled the transaction back in favour of "
+						+ "another one, at the check before the commit. The lock was not lost: try again", ex);
+			}
+			throw new LockLostException(lease.key(),
+					"another holder has taken it since the transaction's snapshot, as the database says", ex);
+		}
+	}
+
+	/**
+	 * Whether a lock is held although the database has refused the check of its row: it
+	 * refuses more than the row of a later holder, such as a transaction that would not
+	 * be serializable, or the victim of a deadlock. What a transaction sees now, and what
+	 * it keeps locked, is not enough to tell, so it is rolled back here, as the exception
+	 * will have it anyway.
+	 * @return {@code false} also if that could not be found out
+	 */
+	private boolean isHeldAfterRollback(TransactionConnection connection, LockLease lease) {
+		try {
+			connection.get().rollback();
+			return sees(connection.get(), lease);
+		}
+		catch (SQLException ex) {
+			logger.debug("The row of a lock could not be read after the rollback of a transaction", ex);
+			return false;
 		}
 	}
 

@@ -17,10 +17,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionSystemException;
@@ -237,6 +239,54 @@ class FenceCheckTests {
 		}
 	}
 
+	/**
+	 * The check is the first statement after another transaction has committed what this
+	 * one should have read, and this one what the other should have.
+	 */
+	@Test
+	void transactionThatIsNotSerializableHasNotLostItsLock() {
+		try (Node node = new Node(TestDatabase.POSTGRESQL, true)) {
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.serializable(node::commitNextTo)))
+				.isNotInstanceOf(LockLostException.class)
+				.withMessageContaining("was not lost");
+			assertThat(node.written()).as("that of the other one").isOne();
+			assertThat(node.backend.held()).as("the outcome is known").isEmpty();
+			node.locks.run("key", () -> node.serializable(() -> {
+			}));
+			assertThat(node.written()).isEqualTo(2);
+		}
+	}
+
+	@Test
+	void transactionThatIsNotSerializableMayHaveLostItsLockAsWell() {
+		try (Node node = new Node(TestDatabase.POSTGRESQL, true)) {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.serializable(() -> {
+					node.commitNextTo();
+					node.installAnother("key");
+				})));
+			assertThat(node.written()).as("that of the other one").isOne();
+		}
+	}
+
+	/**
+	 * The database does not say whether it was a later holder that has changed the row.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL", "H2" })
+	void changedRowIsALossOnlyIfItNamesAnother(TestDatabase database) {
+		try (Node node = new Node(database, true)) {
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node
+					.serializable(() -> node.observer.update("UPDATE holdfast_fence SET version = version + 1"))));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> node.locks.run("key", () -> node.serializable(() -> node.installAnother("key"))));
+			assertThat(node.written()).isZero();
+			assertThat(node.backend.held()).isEmpty();
+		}
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "MARIADB", "POSTGRESQL" })
 	void anotherListenerMayStillRefuse(TestDatabase database) {
@@ -328,6 +378,31 @@ class FenceCheckTests {
 		 */
 		void commit() {
 			this.locks.run("key", () -> this.transaction.executeWithoutResult((status) -> write()));
+		}
+
+		/**
+		 * Reads and writes, and then does something else, in a serializable transaction.
+		 */
+		void serializable(Runnable last) {
+			TransactionTemplate serializable = new TransactionTemplate(this.manager);
+			serializable.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
+			serializable.executeWithoutResult((status) -> {
+				this.jdbc.queryForObject("SELECT count(*) FROM written", Integer.class);
+				write();
+				last.run();
+			});
+		}
+
+		/**
+		 * Reads and writes the same without the lock.
+		 */
+		void commitNextTo() {
+			TransactionTemplate another = new TransactionTemplate(new JdbcTransactionManager(this.observerPool));
+			another.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
+			another.executeWithoutResult((status) -> {
+				written();
+				this.observer.update("INSERT INTO written VALUES (2)");
+			});
 		}
 
 		void write() {
