@@ -2,7 +2,6 @@ package io.github.holdfast.chaos;
 
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -46,8 +45,8 @@ enum Backend {
 		}
 
 		@Override
-		List<Level> controls() {
-			return List.of(Level.NONE);
+		boolean hasLevels() {
+			return false;
 		}
 
 	},
@@ -181,10 +180,10 @@ enum Backend {
 	}
 
 	/**
-	 * The levels to compare {@link Level#FENCE} with.
+	 * Whether its level can be chosen.
 	 */
-	List<Level> controls() {
-		return List.of(Level.LEASE, Level.UNCHECKED, Level.NONE, Level.VERIFY);
+	boolean hasLevels() {
+		return true;
 	}
 
 	/**

@@ -17,8 +17,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 /**
  * The long run: in each round every backend at {@code fence} on one database at one
- * isolation, in a storm and with one kind of faults, and with the same plan one of the
- * controls. Writes the report.
+ * isolation, in a storm and with one kind of faults, and with the same plan as that one
+ * or two controls. Writes the report.
  */
 final class Campaign {
 
@@ -91,9 +91,23 @@ final class Campaign {
 			plans.add(PlanSource.plan(planSeed, target, Weather.STORM, STORM_TIME.multipliedBy(backend.patience())));
 			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn), RUN_TIME);
 			plans.add(plan);
-			plans.add(plan.at((plan.weather() == Weather.CALM) ? Level.NONE : turn(backend.controls(), turn)));
+			controls(plan).forEach((level) -> plans.add(plan.at(level)));
 		});
 		return plans;
+	}
+
+	/**
+	 * The levels to compare {@link Level#FENCE} with: {@link Level#LEASE} where leases
+	 * are lost or end while their holder stands still.
+	 */
+	private static List<Level> controls(Plan plan) {
+		List<Level> levels = switch (plan.weather()) {
+			case SERVERS -> List.of(Level.LEASE, Level.UNCHECKED);
+			case PROCESSES -> List.of(Level.LEASE, Level.NONE);
+			case NETWORK -> List.of(Level.VERIFY);
+			default -> List.of(Level.NONE);
+		};
+		return plan.target().backend().hasLevels() ? levels : List.of(Level.NONE);
 	}
 
 	private static <T> T turn(List<T> elements, int turn) {

@@ -49,14 +49,17 @@ final class Soak {
 	 * Runs all at the same time.
 	 * @param seed where the plans come from
 	 * @param duration how long
+	 * @param full whether nobody rests
 	 * @param section where to write the figures
 	 * @return what was found
 	 */
-	static List<String> run(long seed, Duration duration, Path section) throws IOException, InterruptedException {
+	static List<String> run(long seed, Duration duration, boolean full, Path section)
+			throws IOException, InterruptedException {
 		List<Callable<List<String>>> soaks = new ArrayList<>();
 		List<String> rows = new ArrayList<>();
 		for (Target target : TARGETS) {
-			Soak soak = new Soak(PlanSource.plan(seed, target, Weather.CALM, duration).withoutRest());
+			Plan plan = PlanSource.plan(seed, target, Weather.CALM, duration);
+			Soak soak = new Soak(full ? plan.withoutRest() : plan);
 			soaks.add(() -> soak.run(rows));
 		}
 		ExecutorService threads = Executors.newFixedThreadPool(soaks.size());
@@ -73,19 +76,21 @@ final class Soak {
 			threads.shutdownNow();
 		}
 		Files.createDirectories(section.toAbsolutePath().getParent());
-		Files.writeString(section, section(duration, rows));
+		Files.writeString(section, section(duration, full, rows));
 		return found;
 	}
 
 	private List<String> run(List<String> rows) throws InterruptedException {
 		History history = Machine.run(this.plan, this::look);
 		List<String> found = new ArrayList<>();
-		Checker.check(history)
-			.stream()
-			.filter((violation) -> !isOfTheDatabase(violation))
+		List<Violation> violations = Checker.check(history);
+		List<Violation> refused = violations.stream().filter(this::isOfTheDatabase).toList();
+		violations.stream()
+			.filter((violation) -> !refused.contains(violation))
 			.forEach((violation) -> found.add(this.plan.target() + ": " + violation));
-		String row = "| %s | %d | %d | %s | %s | %s | %s |".formatted(this.plan.target(), history.calls().size(),
-				found.size(), heap(found), threads(found), connections(found), sizes(found));
+		String used = "%s | %s | %s | %s".formatted(heap(found), threads(found), connections(found), sizes(found));
+		String row = "| %s | %d | %d | %d | %s |".formatted(this.plan.target(), history.calls().size(), found.size(),
+				refused.size(), used);
 		synchronized (rows) {
 			rows.add(row);
 		}
@@ -150,21 +155,24 @@ final class Soak {
 		return figures.stream().sorted().skip(figures.size() / 2).findFirst().orElseThrow();
 	}
 
-	private static String section(Duration duration, List<String> rows) {
+	private static String section(Duration duration, boolean full, List<String> rows) {
 		return """
 				## Without faults, for long
 
-				%d minutes at full load, all of these at the same time, each with three JVMs of three threads. The figures are the
-				middle ones of the second quarter and of the last one: the heap of the three JVMs after a collection in MB, their
-				threads, their connections to the database, and the number of rows, keys or nodes in the store. `snapshot` is
-				REPEATABLE READ with `innodb_snapshot_isolation=ON`. Found is whatever the machine looks for, and what has grown by
-				a fifth; not counted is what a serializable database refuses by itself, without any lock being lost.
+				%d minutes %s, all of these at the same time, each with three JVMs of three threads.
+				The figures are the middle ones of the second quarter and of the last one: the heap of the three JVMs after a
+				collection in MB, their threads, their connections to the database, and the number of rows, keys or nodes in the
+				store. `snapshot` is REPEATABLE READ with `innodb_snapshot_isolation=ON`. Found is whatever the machine looks for,
+				a lock that was lost among it, and what has grown by a fifth. Refused is what a serializable database has refused
+				by itself, of which the caller was told without any lock being lost; it is not counted as found.
 
-				| run | calls | found | heap | threads | connections | store |
-				| --- | --: | --: | --- | --- | --- | --- |
+				| run | calls | found | refused | heap | threads | connections | store |
+				| --- | --: | --: | --: | --- | --- | --- | --- |
 				%s
 				"""
-			.formatted(duration.toMinutes(), String.join("\n", rows.stream().sorted().toList()));
+			.formatted(duration.toMinutes(),
+					full ? "at full load" : "in which methods under a lock take up to 25 ms and now and then 300 ms",
+					String.join("\n", rows.stream().sorted().toList()));
 	}
 
 }

@@ -18,7 +18,8 @@ class SoakTests {
 	@Test
 	void nothingIsFoundAndNothingGrows() throws Exception {
 		List<String> found = Soak.run(Long.getLong("holdfast.chaos.seed", 1),
-				Duration.ofMinutes(Long.getLong("holdfast.chaos.minutes", 30)), Path.of("results", "soak.part"));
+				Duration.ofMinutes(Long.getLong("holdfast.chaos.minutes", 30)),
+				!Boolean.getBoolean("holdfast.chaos.rest"), Path.of("results", "soak.part"));
 		assertThat(found).isEmpty();
 	}
 
