@@ -118,6 +118,9 @@ record Fault(int at, Kind kind, int node, int millis) {
 		/** The database commits, and the connection breaks before it says so. */
 		COMMIT_REPLY_LOST(Place.DATABASE_NETWORK),
 
+		/** The connection breaks, and the database commits after that. */
+		COMMIT_LATE(Place.DATABASE_NETWORK),
+
 		/** All connections break. */
 		DATABASE_RESET(Place.DATABASE_NETWORK),
 

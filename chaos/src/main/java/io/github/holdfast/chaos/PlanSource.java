@@ -46,7 +46,7 @@ final class PlanSource {
 	static Plan plan(long seed, Target target, Weather weather, Duration duration, List<Step.Kind> wanted) {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
-		boolean autoCommit = random.nextInt(3) != 0;
+		boolean autoCommit = random.nextInt(3) != 0 || wanted.stream().anyMatch(Step.Kind::needsAutoCommit);
 		int latency = (random.nextInt(3) == 0) ? 0 : 1 + random.nextInt(MAX_LATENCY);
 		List<Plan.Program> programs = programs(random, wanted);
 		List<Fault> faults = faults(random, target.backend(), weather, millis);

@@ -164,6 +164,7 @@ final class Servers implements AutoCloseable {
 			case STORE_DROP_REPLIES, DATABASE_DROP_REPLIES -> network.inject(FaultProxy.Fault.DROP_REPLIES);
 			case STORE_THROTTLE, DATABASE_THROTTLE -> network.throttle(SLOW_BYTES_PER_SECOND);
 			case COMMIT_REPLY_LOST -> network.inject(FaultProxy.Fault.BREAK_COMMITS);
+			case COMMIT_LATE -> network.inject(FaultProxy.Fault.LATE_COMMITS);
 			case STORE_RESET, DATABASE_RESET -> network.reset();
 			case STORE_REFUSE, DATABASE_REFUSE -> {
 				network.inject(FaultProxy.Fault.REFUSE);

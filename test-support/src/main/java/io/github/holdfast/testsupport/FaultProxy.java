@@ -26,6 +26,8 @@ import java.util.function.Supplier;
  */
 public final class FaultProxy implements AutoCloseable {
 
+	private static final Duration LATENESS = Duration.ofMillis(200);
+
 	private volatile InetSocketAddress target;
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -254,6 +256,9 @@ public final class FaultProxy implements AutoCloseable {
 					this.beforeReply.run();
 				}
 				noteCommit(buffer, length, hold, committing);
+				if (hold == Fault.HOLD_REQUESTS && isCommit(buffer, length, Fault.LATE_COMMITS)) {
+					sendLate(buffer, length, from, to);
+				}
 				if (passes(hold)) {
 					if (hold == Fault.HOLD_REPLIES) {
 						traffic.answered(buffer, length);
@@ -272,8 +277,7 @@ public final class FaultProxy implements AutoCloseable {
 	 * says it in its answer.
 	 */
 	private void noteCommit(byte[] buffer, int length, Fault hold, AtomicBoolean committing) throws IOException {
-		boolean commit = current() == Fault.BREAK_COMMITS
-				&& new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains("COMMIT");
+		boolean commit = isCommit(buffer, length, Fault.BREAK_COMMITS);
 		if (hold == Fault.HOLD_REQUESTS) {
 			committing.set(commit);
 		}
@@ -281,6 +285,22 @@ public final class FaultProxy implements AutoCloseable {
 			this.dropped.incrementAndGet();
 			throw new IOException("The reply to COMMIT is lost");
 		}
+	}
+
+	private boolean isCommit(byte[] buffer, int length, Fault fault) {
+		return current() == fault && new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains("COMMIT");
+	}
+
+	/**
+	 * The server must have read it before its side is closed.
+	 */
+	private static void sendLate(byte[] buffer, int length, Socket client, Socket server) throws IOException {
+		client.setSoLinger(true, 0);
+		client.close();
+		sleep(LATENESS);
+		server.getOutputStream().write(buffer, 0, length);
+		sleep(LATENESS);
+		throw new IOException("The client is gone");
 	}
 
 	private synchronized Fault current() {
@@ -377,6 +397,9 @@ public final class FaultProxy implements AutoCloseable {
 
 		/** The server commits, and the connection breaks before it says so. */
 		BREAK_COMMITS,
+
+		/** The connection breaks, and only then the server is told to commit. */
+		LATE_COMMITS,
 
 		/** New connections are refused; open ones go on. */
 		REFUSE

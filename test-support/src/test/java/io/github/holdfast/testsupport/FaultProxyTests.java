@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,6 +82,19 @@ class FaultProxyTests {
 			assertThat(this.server.received).hasValue(2);
 			this.proxy.inject(Fault.NONE);
 			assertThat(echo(client, 3)).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void lateCommitArrivesWhenItsConnectionIsBroken() throws IOException {
+		try (Socket client = connect()) {
+			echo(client, 1);
+			this.proxy.inject(Fault.LATE_COMMITS);
+			assertThat(echo(client, 2)).isEqualTo(2);
+			client.getOutputStream().write("COMMIT".getBytes(StandardCharsets.US_ASCII));
+			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> client.getInputStream().read());
+			assertThat(this.server.received).hasValue(2);
+			await().until(() -> this.server.received.get() == 2 + "COMMIT".length());
 		}
 	}
 
