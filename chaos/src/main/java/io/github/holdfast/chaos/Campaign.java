@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -64,12 +65,15 @@ final class Campaign {
 		Campaign campaign = new Campaign(seed, rounds, lanes, page, directory);
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);
 		try {
-			List<Callable<Void>> plans = new ArrayList<>();
+			List<Plan> plans = new ArrayList<>();
 			for (int round = 0; round < rounds; round++) {
-				campaign.round(round).forEach((plan) -> plans.add(() -> campaign.run(plan)));
+				plans.addAll(campaign.round(round));
 			}
-			for (Future<Void> plan : threads.invokeAll(plans)) {
-				plan.get();
+			// The longest ones first, so that the lanes end at the same time
+			plans.sort(Comparator.comparing(Plan::weather).reversed());
+			List<Callable<Void>> runs = plans.stream().<Callable<Void>>map((plan) -> () -> campaign.run(plan)).toList();
+			for (Future<Void> run : threads.invokeAll(runs)) {
+				run.get();
 			}
 			return campaign.found;
 		}
