@@ -32,6 +32,7 @@ import io.github.holdfast.observation.LockObservationContext;
 import io.github.holdfast.observation.LockObservationConvention;
 import io.github.holdfast.observation.LockObservationDocumentation;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
+import io.github.holdfast.support.DelegatingLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.testsupport.PublicApi;
 
@@ -48,9 +49,9 @@ class PublicApiTests {
 	/** Beside the root package. */
 	private static final List<Class<?>> OTHERS = List.of(HoldfastDataSource.class, LockConfigurationException.class,
 			Fence.class, RowFence.class, FenceTable.class, FencedLockBackend.class, HandoverLockBackend.class,
-			OptimisticLockBackend.class, LockEvent.class, LockAcquiredEvent.class, LockNotAcquiredEvent.class,
-			LockReleasedEvent.class, LockLostEvent.class, LockStoreFailedEvent.class, LockObservationContext.class,
-			LockObservationConvention.class, DefaultLockObservationConvention.class,
+			OptimisticLockBackend.class, DelegatingLockBackend.class, LockEvent.class, LockAcquiredEvent.class,
+			LockNotAcquiredEvent.class, LockReleasedEvent.class, LockLostEvent.class, LockStoreFailedEvent.class,
+			LockObservationContext.class, LockObservationConvention.class, DefaultLockObservationConvention.class,
 			LockObservationDocumentation.class);
 
 	@Test

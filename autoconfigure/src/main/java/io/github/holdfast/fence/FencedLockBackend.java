@@ -3,8 +3,6 @@ package io.github.holdfast.fence;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +12,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.DelegatingLockBackend;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -39,14 +38,12 @@ import io.github.holdfast.support.Polling;
  *
  * @since 0.2.0
  */
-public final class FencedLockBackend implements LockBackend {
+public final class FencedLockBackend extends DelegatingLockBackend {
 
 	private static final Duration SHORT = Duration.ofSeconds(1);
 
 	/** How often to look whether a commit that has the row locked has ended. */
 	private static final Polling COMMIT = new Polling(Duration.ofMillis(5), Duration.ofMillis(50));
-
-	private final LockBackend store;
 
 	private final FenceTable table;
 
@@ -56,7 +53,7 @@ public final class FencedLockBackend implements LockBackend {
 	 * @param table the rows of this store
 	 */
 	public FencedLockBackend(LockBackend store, FenceTable table) {
-		this.store = store;
+		super(store);
 		this.table = table;
 	}
 
@@ -198,16 +195,6 @@ public final class FencedLockBackend implements LockBackend {
 	}
 
 	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return this.store.renewAll(leases, leaseTime);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return this.store.renewedTogether();
-	}
-
-	@Override
 	public @Nullable LockHolder holder(String key) {
 		LockHolder holder = this.store.holder(key);
 		if (holder != null) {
@@ -253,31 +240,6 @@ public final class FencedLockBackend implements LockBackend {
 	private boolean isHeld(String key, String owner, long epoch) {
 		LockHolder holder = this.store.holder(key);
 		return holder != null && holder.isOf(owner, epoch);
-	}
-
-	@Override
-	public @Nullable Status probe(String key) {
-		return this.store.probe(key);
-	}
-
-	@Override
-	public Duration noticeTime() {
-		return this.store.noticeTime();
-	}
-
-	@Override
-	public Set<Capability> capabilities() {
-		return this.store.capabilities();
-	}
-
-	@Override
-	public String name() {
-		return this.store.name();
-	}
-
-	@Override
-	public String toString() {
-		return this.store.toString();
 	}
 
 }

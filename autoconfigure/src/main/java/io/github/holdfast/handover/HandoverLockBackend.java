@@ -3,17 +3,16 @@ package io.github.holdfast.handover;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.DelegatingLockBackend;
 import io.github.holdfast.support.KeyedPermits;
 import io.github.holdfast.support.QueueLimits;
 
@@ -40,9 +39,7 @@ import io.github.holdfast.support.QueueLimits;
  *
  * @since 0.2.0
  */
-public final class HandoverLockBackend implements LockBackend {
-
-	private final LockBackend store;
+public final class HandoverLockBackend extends DelegatingLockBackend {
 
 	private final HandoverLimits limits;
 
@@ -65,7 +62,7 @@ public final class HandoverLockBackend implements LockBackend {
 	 * @param queueLimits how many threads may wait
 	 */
 	public HandoverLockBackend(LockBackend store, HandoverLimits limits, QueueLimits queueLimits) {
-		this.store = store;
+		super(store);
 		this.limits = limits;
 		this.queueLimits = queueLimits;
 	}
@@ -193,41 +190,6 @@ public final class HandoverLockBackend implements LockBackend {
 	@Override
 	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
 		return new JointRenewal(leases, leaseTime).run(this.store);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return this.store.renewedTogether();
-	}
-
-	@Override
-	public @Nullable LockHolder holder(String key) {
-		return this.store.holder(key);
-	}
-
-	@Override
-	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
-		return this.store.evict(key, owner, epoch);
-	}
-
-	@Override
-	public @Nullable Status probe(String key) {
-		return this.store.probe(key);
-	}
-
-	@Override
-	public Set<Capability> capabilities() {
-		return this.store.capabilities();
-	}
-
-	@Override
-	public String name() {
-		return this.store.name();
-	}
-
-	@Override
-	public String toString() {
-		return this.store.toString();
 	}
 
 }

@@ -5,17 +5,16 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.DelegatingLockBackend;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -26,13 +25,11 @@ import io.github.holdfast.support.Polling;
  *
  * @since 0.2.0
  */
-public final class OptimisticLockBackend implements LockBackend {
+public final class OptimisticLockBackend extends DelegatingLockBackend {
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
-
-	private final LockBackend locks;
 
 	private final FenceVersions versions;
 
@@ -44,7 +41,7 @@ public final class OptimisticLockBackend implements LockBackend {
 	 * @param fence the fence that checks the commits of its holders
 	 */
 	public OptimisticLockBackend(LockBackend locks, RowFence fence) {
-		this.locks = locks;
+		super(locks);
 		this.versions = new FenceVersions(fence);
 		Set<Capability> capabilities = EnumSet.of(Capability.OPTIMISTIC);
 		capabilities.addAll(locks.capabilities());
@@ -59,7 +56,7 @@ public final class OptimisticLockBackend implements LockBackend {
 	@Override
 	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		if (request.mode() != LockRequest.Mode.OPTIMISTIC) {
-			return this.locks.acquire(request, held);
+			return this.store.acquire(request, held);
 		}
 		return POLLING.until(request.waitTime(), (deadline) -> {
 			try {
@@ -85,7 +82,7 @@ public final class OptimisticLockBackend implements LockBackend {
 	 * then its lock can be had. Taking it keeps that holder from committing.
 	 */
 	private boolean freed(LockRequest request) throws SQLException, InterruptedException {
-		LockLease exclusive = this.locks
+		LockLease exclusive = this.store
 			.acquire(new LockRequest(request.key(), request.name(), LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO,
 					request.leaseTime(), request.owner(), request.holder(), request.minEpoch()));
 		if (exclusive == null) {
@@ -104,52 +101,12 @@ public final class OptimisticLockBackend implements LockBackend {
 	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
 		return sorted.stream().anyMatch((request) -> request.mode() == LockRequest.Mode.OPTIMISTIC) ? null
-				: this.locks.acquireAll(sorted);
-	}
-
-	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return this.locks.renewAll(leases, leaseTime);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return this.locks.renewedTogether();
-	}
-
-	@Override
-	public @Nullable LockHolder holder(String key) {
-		return this.locks.holder(key);
-	}
-
-	@Override
-	public Duration noticeTime() {
-		return this.locks.noticeTime();
-	}
-
-	@Override
-	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
-		return this.locks.evict(key, owner, epoch);
-	}
-
-	@Override
-	public @Nullable Status probe(String key) {
-		return this.locks.probe(key);
+				: this.store.acquireAll(sorted);
 	}
 
 	@Override
 	public Set<Capability> capabilities() {
 		return this.capabilities;
-	}
-
-	@Override
-	public String name() {
-		return this.locks.name();
-	}
-
-	@Override
-	public String toString() {
-		return this.locks.toString();
 	}
 
 }

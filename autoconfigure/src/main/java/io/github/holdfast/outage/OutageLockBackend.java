@@ -1,9 +1,6 @@
 package io.github.holdfast.outage;
 
-import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +9,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.DelegatingLockBackend;
 
 /**
  * Lets calls fail at once while a store is down, instead of each waiting for its
@@ -28,9 +26,7 @@ import io.github.holdfast.LockRequest;
  *
  * @since 0.2.0
  */
-public final class OutageLockBackend implements LockBackend, AutoCloseable {
-
-	private final LockBackend store;
+public final class OutageLockBackend extends DelegatingLockBackend implements AutoCloseable {
 
 	private final StoreWatch watch;
 
@@ -39,7 +35,7 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 	 * @param store the store
 	 */
 	public OutageLockBackend(LockBackend store) {
-		this.store = store;
+		super(store);
 		this.watch = new StoreWatch(store);
 	}
 
@@ -87,23 +83,8 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return this.store.renewAll(leases, leaseTime);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return this.store.renewedTogether();
-	}
-
-	@Override
 	public @Nullable LockHolder holder(String key) {
 		return this.watch.isDown() ? null : this.store.holder(key);
-	}
-
-	@Override
-	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
-		return this.store.evict(key, owner, epoch);
 	}
 
 	/**
@@ -121,26 +102,6 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 		}
 	}
 
-	@Override
-	public boolean serves(LockLease lease, LockRequest request) {
-		return this.store.serves(lease, request);
-	}
-
-	@Override
-	public Duration noticeTime() {
-		return this.store.noticeTime();
-	}
-
-	@Override
-	public String name() {
-		return this.store.name();
-	}
-
-	@Override
-	public Set<Capability> capabilities() {
-		return this.store.capabilities();
-	}
-
 	/**
 	 * Ends the probes, and what the store still does by itself.
 	 */
@@ -155,11 +116,6 @@ public final class OutageLockBackend implements LockBackend, AutoCloseable {
 				throw new IllegalStateException("The " + this.store + " could not be closed", ex);
 			}
 		}
-	}
-
-	@Override
-	public String toString() {
-		return this.store.toString();
 	}
 
 }
