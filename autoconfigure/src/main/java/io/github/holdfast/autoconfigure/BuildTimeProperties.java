@@ -3,7 +3,10 @@ package io.github.holdfast.autoconfigure;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +16,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
@@ -35,6 +39,12 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 	/** There are other beans if it is set, to whatever. */
 	private static final List<String> PRESENCES = List.of("holdfast.redis.quorum.nodes", "holdfast.etcd.endpoints",
 			"holdfast.zookeeper.connect-string", "holdfast.warn-after.held", "holdfast.warn-after.waited");
+
+	/** There are other beans if it is {@code never}. */
+	private static final List<String> SCHEMAS = List.of("holdfast.jdbc.initialize-schema",
+			"holdfast.fence.initialize-schema");
+
+	private static final String NEVER = "never";
 
 	private static final String SET = "set";
 
@@ -65,7 +75,8 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 	}
 
 	private static void check(String name, String built, String started) {
-		if (!built.equals(started)) {
+		boolean same = SCHEMAS.contains(name) ? built.equals(NEVER) == started.equals(NEVER) : built.equals(started);
+		if (!same) {
 			throw new LockConfigurationException(
 					"'" + name + "' is " + described(started)
 							+ ", but the application was processed ahead of time when it was " + described(built)
@@ -81,9 +92,36 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 
 	private static Map<String, String> values(Environment environment) {
 		Map<String, String> values = new TreeMap<>();
-		VALUES.forEach((name) -> values.put(name, environment.getProperty(name, "").strip().toLowerCase(Locale.ROOT)));
+		Stream.concat(VALUES.stream(), SCHEMAS.stream())
+			.forEach((name) -> values.put(name, environment.getProperty(name, "").strip().toLowerCase(Locale.ROOT)));
+		values.put(LockPropertyNames.BACKENDS, backends(environment));
 		PRESENCES.forEach((name) -> values.put(name, isSet(environment, name) ? SET : ""));
 		return values;
+	}
+
+	/**
+	 * Those that locks are kept by beside the default one, each with its store: the
+	 * commits of some are checked in a table of the business database.
+	 */
+	private static String backends(Environment environment) {
+		Binder binder = Binder.get(environment);
+		Map<String, Map<String, String>> declared = binder.bind(LockPropertyNames.BACKENDS, NamedBackends.NAMES)
+			.orElse(Map.of());
+		return binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
+			.orElse(Map.of())
+			.values()
+			.stream()
+			.map((lock) -> lock.get("backend"))
+			.filter(Objects::nonNull)
+			.distinct()
+			.sorted()
+			.map((id) -> described(id, declared.getOrDefault(id, Map.of())))
+			.collect(Collectors.joining(", "));
+	}
+
+	private static String described(String id, Map<String, String> backend) {
+		String connection = backend.get("connection");
+		return id + " (" + backend.getOrDefault("type", id) + ((connection != null) ? " by " + connection : "") + ")";
 	}
 
 	private static boolean isSet(Environment environment, String name) {

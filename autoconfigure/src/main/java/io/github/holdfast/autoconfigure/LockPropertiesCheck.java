@@ -1,6 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -13,7 +14,6 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
@@ -42,10 +42,6 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 	private static final Predicate<String> NEVER_ZERO = Pattern
 		.compile("lease-time|session-timeout|connection-timeout|max-hold-time|warn-after")
 		.asPredicate();
-
-	private static final Bindable<Map<String, Map<String, String>>> LOCKS = Bindable
-		.of(ResolvableType.forClassWithGenerics(Map.class, ResolvableType.forClass(String.class),
-				ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
 
 	private static final String VARIABLE_PREFIX = "HOLDFAST_";
 
@@ -106,11 +102,20 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 
 	private static void checkTimes(Binder binder) {
 		TIMES.stream().sorted().forEach((name) -> check(name, binder.bind(name, String.class)));
-		Map<String, Map<String, String>> locks = binder.bind(LockPropertyNames.LOCKS, LOCKS).orElse(Map.of());
-		for (String lock : locks.keySet()) {
-			for (String time : TIMES_OF_LOCKS) {
-				ConfigurationPropertyName name = ConfigurationPropertyName
-					.of(LockPropertyNames.LOCKS + "[" + lock + "]." + time);
+		checkTimesBelow(LockPropertyNames.LOCKS, TIMES_OF_LOCKS, binder);
+		checkTimesBelow(LockPropertyNames.BACKENDS,
+				TIMES.stream()
+					.filter(LockPropertyNames::isOfEachBackend)
+					.map((name) -> name.substring(LockPropertyNames.PREFIX.length()))
+					.sorted()
+					.toList(),
+				binder);
+	}
+
+	private static void checkTimesBelow(String group, Collection<String> times, Binder binder) {
+		for (String member : binder.bind(group, NamedBackends.NAMES).orElse(Map.of()).keySet()) {
+			for (String time : times) {
+				ConfigurationPropertyName name = ConfigurationPropertyName.of(group + "[" + member + "]." + time);
 				check(name.toString(), binder.bind(name, Bindable.of(String.class)));
 			}
 		}

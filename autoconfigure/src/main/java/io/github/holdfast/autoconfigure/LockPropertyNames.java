@@ -72,7 +72,15 @@ final class LockPropertyNames {
 	 */
 	private static Stream<String> ofBackends() {
 		return Stream.concat(Stream.of("connection", "type"),
-				ALL.stream().filter(OF_EACH_BACKEND).map((name) -> name.substring(PREFIX.length())));
+				ALL.stream().filter(LockPropertyNames::isOfEachBackend).map((name) -> name.substring(PREFIX.length())));
+	}
+
+	/**
+	 * Whether each backend has the property for itself.
+	 * @param property the name for the default backend
+	 */
+	static boolean isOfEachBackend(String property) {
+		return OF_EACH_BACKEND.test(property);
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import java.lang.reflect.Modifier;
+import java.lang.reflect.RecordComponent;
 import java.sql.Connection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,9 +17,18 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.actuate.LocksEndpoint;
+import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.LocksDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.WaitingDescriptor;
+import io.github.holdfast.actuate.LocksEndpointWebExtension;
 import io.github.holdfast.support.LockConfigurationException;
 
 import org.springframework.aot.AotDetector;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
@@ -109,6 +120,27 @@ class AheadOfTimeTests {
 	}
 
 	@Test
+	@Tag("long")
+	@CompileWithForkedClassLoader
+	void startWithAnotherBackendOfALockThanAtTheBuildIsRefused() {
+		refused(List.of("holdfast.backend=local"),
+				List.of("holdfast.backend=local", "holdfast.locks.stock.backend=archive",
+						"holdfast.backends.archive.type=redis"),
+				"'holdfast.backends' is 'archive (redis)', but the application was processed ahead of time when it was "
+						+ "not set");
+	}
+
+	@Test
+	@Tag("long")
+	@CompileWithForkedClassLoader
+	void startThatWouldCreateTablesAfterABuildThatDoesNotIsRefused() {
+		refused(List.of("holdfast.backend=local", "holdfast.fence.initialize-schema=never"),
+				List.of("holdfast.backend=local", "holdfast.fence.initialize-schema=always"),
+				"'holdfast.fence.initialize-schema' is 'always', but the application was processed ahead of time when it "
+						+ "was 'never'");
+	}
+
+	@Test
 	void nativeImageContainsWhatAKeyReadsAndTheFallback() throws Exception {
 		process(Application.class, List.of("holdfast.backend=local"));
 		RuntimeHints hints = this.generation.getRuntimeHints();
@@ -132,6 +164,30 @@ class AheadOfTimeTests {
 		assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Connection.class, "getSchema"))
 			.accepts(hints);
 		assertThat(RuntimeHintsPredicates.reflection().onType(LockProperties.Handover.class)).accepts(hints);
+	}
+
+	@Test
+	void nativeImageContainsWhatTheEndpointTells() {
+		process(OperatedApplication.class,
+				List.of("holdfast.backend=local", "management.endpoints.web.exposure.include=locks,health"));
+		RuntimeHints hints = this.generation.getRuntimeHints();
+		for (Class<?> endpoint : List.of(LocksEndpoint.class, LocksEndpointWebExtension.class)) {
+			assertThat(endpoint.getDeclaredMethods()).filteredOn((method) -> Modifier.isPublic(method.getModifiers()))
+				.hasSize(3)
+				.allSatisfy((operation) -> assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(operation))
+					.accepts(hints));
+		}
+		for (Class<?> descriptor : List.of(LocksDescriptor.class, LockDescriptor.class, HeldDescriptor.class,
+				WaitingDescriptor.class, HolderDescriptor.class, EvictionDescriptor.class)) {
+			assertThat(RuntimeHintsPredicates.reflection()
+				.onType(descriptor)
+				.withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS)).as(descriptor.getSimpleName())
+				.accepts(hints);
+			for (RecordComponent component : descriptor.getRecordComponents()) {
+				assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()))
+					.accepts(hints);
+			}
+		}
 	}
 
 	private void refused(List<String> atTheBuild, List<String> atTheStart, String message) {
@@ -182,6 +238,13 @@ class AheadOfTimeTests {
 			LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class })
 	@Import(Orders.class)
 	static class DatabaseApplication {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class,
+			LocksEndpointAutoConfiguration.class, LockHealthContributorAutoConfiguration.class })
+	static class OperatedApplication {
 
 	}
 

@@ -22,6 +22,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.health.contributor.CompositeHealthContributor;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthContributors;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -40,6 +45,10 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.actuate.LocksEndpoint;
+import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -280,6 +289,70 @@ class NamedBackendTests {
 				});
 			assertThat(locks.isClosed()).as("closed with the backend").isFalse();
 		}
+	}
+
+	/**
+	 * Of one key there is a lock in each backend.
+	 */
+	@Test
+	void endpointTellsOfEachBackendAndTakesALockAwayInThatOfItsHolder() {
+		this.application.withConfiguration(AutoConfigurations.of(LocksEndpointAutoConfiguration.class))
+			.withPropertyValues("management.endpoints.web.exposure.include=locks")
+			.run((context) -> {
+				LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+				String[] key = { "A" };
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> sell(context, "orders", "stock", () -> {
+						LocksEndpoint.LockDescriptor lock = endpoint.lock(key);
+						assertThat(lock.held()).extracting(HeldDescriptor::name)
+							.containsExactlyInAnyOrder("orders", "stock");
+						assertThat(lock.holders()).containsOnlyKeys("jdbc", "redis");
+						HolderDescriptor holder = lock.holders().get("redis");
+						long epoch = Long.parseLong(holder.epoch());
+						assertThat(endpoint.evict(key, holder.owner(), epoch).outcome())
+							.isEqualTo(EvictionDescriptor.Outcome.EVICTED);
+						assertThat(endpoint.lock(key).holders()).containsOnlyKeys("jdbc");
+					}));
+				assertThat(available()).isEqualTo(100);
+			});
+	}
+
+	@Test
+	void healthTellsOfEachBackend() {
+		try (RedisServer stopping = RedisServer.start()) {
+			this.application.withConfiguration(AutoConfigurations.of(LockHealthContributorAutoConfiguration.class))
+				.withPropertyValues("spring.data.redis.port=" + stopping.port(), "spring.data.redis.timeout=2s")
+				.run((context) -> {
+					CompositeHealthContributor health = context.getBean("holdfastHealthContributor",
+							CompositeHealthContributor.class);
+					assertThat(health.stream()).extracting(HealthContributors.Entry::name)
+						.containsExactlyInAnyOrder("jdbc", "redis", "local");
+					assertThat(health(health, "redis").getStatus()).isEqualTo(Status.UP);
+					assertThat(health(health, "redis").getDetails()).containsEntry("backend", "redis")
+						.containsEntry("commitGuard", "fence");
+					assertThat(health(health, "local").getDetails()).containsEntry("commitGuard", "lease");
+					stopping.kill();
+					assertThat(health(health, "redis").getStatus()).isEqualTo(Status.DOWN);
+					assertThat(health(health, "jdbc").getStatus()).isEqualTo(Status.UP);
+				});
+		}
+	}
+
+	private static Health health(CompositeHealthContributor contributors, String backend) {
+		assertThat(contributors.getContributor(backend)).isInstanceOf(HealthIndicator.class);
+		Health health = ((HealthIndicator) contributors.getContributor(backend)).health();
+		assertThat(health).isNotNull();
+		return health;
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "handover.max-time=-1s, handover.max-time", "zookeeper.session-timeout=0s, zookeeper.session-timeout",
+			"handover.max-time=5, handover.max-time", "jdbc.purge-after=soon, jdbc.purge-after" })
+	void timeThatNobodyCanHaveMeantFailsTheStart(String property, String name) {
+		assertFailure(
+				this.application.withPropertyValues("holdfast.backends.archive.type=redis",
+						"holdfast.backends.archive." + property, "holdfast.locks.report.backend=archive"),
+				"'holdfast.backends[archive]." + name + "' is '");
 	}
 
 	@Test
