@@ -224,7 +224,7 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), this.known.nextOwner(), LockOwner.holder(),
+		return this.spec.request(key, remainingWait(), this.known.nextOwner(), LockOwner.holder(this.spec.name()),
 				this.commits.claims());
 	}
 

@@ -73,18 +73,19 @@ final class LockOwner {
 
 	/**
 	 * Describes the current thread for an operator.
+	 * @param name the name of the lock that it asks for
 	 * @return process, host, thread, and locks that it holds already
 	 */
-	static String holder() {
+	static String holder(String name) {
 		String thread = PROCESS + Thread.currentThread().getName();
-		return (LockStack.current() != null) ? thread + holding() : thread;
+		return (LockStack.current() != null) ? thread + holding(name) : thread;
 	}
 
 	/**
-	 * Other nodes learn from it in which order locks are taken. Optimistic ones hold
-	 * nothing.
+	 * Other nodes learn from it in which order locks are taken, and where. Optimistic
+	 * ones hold nothing.
 	 */
-	private static String holding() {
+	private static String holding(String name) {
 		String keys = LockStack.all()
 			.stream()
 			.filter((lock) -> lock.mode() != LockRequest.Mode.OPTIMISTIC)
@@ -94,7 +95,7 @@ final class LockOwner {
 			.limit(MOST_TOLD)
 			.map(LockException::quote)
 			.collect(Collectors.joining(", "));
-		return keys.isEmpty() ? "" : ", holding " + keys;
+		return keys.isEmpty() ? "" : ", holding " + keys + " in " + LockException.quote(name);
 	}
 
 	private static String host() {

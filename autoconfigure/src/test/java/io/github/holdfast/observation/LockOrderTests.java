@@ -5,6 +5,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -59,11 +61,16 @@ class LockOrderTests {
 		assertThat(output.getOut().split(WARNING)).hasSize(2);
 	}
 
-	@Test
-	void orderOfAHolderElsewhereIsLearnedFromItsText(CapturedOutput output) {
+	/**
+	 * Earlier versions did not tell the name.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "held by 17@host worker-1, holding 'lock:B', whose lease ends in 900 ms",
+			"held by 17@host worker-1, holding 'lock:C', 'lock:B' in 'Orders.cancel', whose lease ends in 900 ms" })
+	void orderOfAHolderElsewhereIsLearnedFromItsText(String text, CapturedOutput output) {
 		attempt("A", "B");
 		LockNotAcquiredException busy = new LockNotAcquiredException("A", LockNotAcquiredException.Reason.BUSY,
-				Duration.ZERO, "held by 17@host worker-1, holding 'lock:B', whose lease ends in 900 ms", null);
+				Duration.ZERO, text, null);
 		this.order.notAcquired(call(List.of(), "A"), Reason.BUSY, Duration.ZERO, busy);
 		assertThat(output).contains(WARNING,
 				"'lock:B' and then 'lock:A' by a holder elsewhere (held by 17@host worker-1",
