@@ -83,6 +83,40 @@ class OperateTests {
 		this.client.get().uri("/actuator/health").exchange().expectBody().jsonPath("$.status").isEqualTo("UP");
 	}
 
+	/**
+	 * Who protects nothing shows neither keys nor the store, and lets nobody take locks
+	 * away.
+	 */
+	@Test
+	void lockThatIsHeldIsSeenAndCannotBeTakenAway() {
+		this.locks.withName("count").run("customer:7", () -> {
+			this.client.get()
+				.uri("/actuator/locks/customer:7")
+				.exchange()
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$.key")
+				.value((key) -> assertThat((String) key).startsWith("sha256:"))
+				.jsonPath("$.held[0].name")
+				.isEqualTo("count")
+				.jsonPath("$.holders.jdbc.owner")
+				.exists();
+			this.client.get()
+				.uri("/actuator/metrics/holdfast.locks.active?tag=lock.name:count")
+				.exchange()
+				.expectBody()
+				.jsonPath("$.measurements[0].value")
+				.isEqualTo(1.0);
+			this.client.delete()
+				.uri("/actuator/locks/customer:7?owner=nobody&epoch=1")
+				.exchange()
+				.expectStatus()
+				.isEqualTo(405);
+		});
+		this.client.get().uri("/actuator/health").exchange().expectBody().jsonPath("$.components").doesNotExist();
+	}
+
 	@Test
 	void locksOfTheServiceCanBeScraped() {
 		assertThat(scrape().lines().filter((line) -> line.startsWith("holdfast_locks_acquire_seconds_count")))

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
+import com.jayway.jsonpath.JsonPath;
 import io.github.holdfast.sample.wms.WmsApplication;
 import io.github.holdfast.sample.wms.redis.EmbeddedRedis;
 import io.github.holdfast.testsupport.ChildJvm;
@@ -16,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.http.MediaType;
@@ -24,11 +26,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A drill for operators. One node hangs in the middle of a stocktake, and keeps the lock
- * of that stock. It is found, and evicted, on another node; somebody puts the stock
- * right; and when the first node goes on, what it writes is refused.
+ * of that stock. On another node the meters tell that somebody waits, and the endpoint
+ * for whom; the holder is evicted there; somebody puts the stock right; and when the
+ * first node goes on, what it writes is refused, and counted.
  *
  * <p>
  * Without the eviction it would not be: who only removes the lock from Redis loses what
@@ -39,6 +43,8 @@ class HungHolderDrillTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 
+	private static final String PENDING = "holdfast.locks.pending";
+
 	private static final EmbeddedRedis redis = EmbeddedRedis.start();
 
 	private static ConfigurableApplicationContext node;
@@ -47,22 +53,29 @@ class HungHolderDrillTests {
 
 	private static RestTestClient client;
 
+	/** Of the node that hangs, which answers only while it does not. */
+	private static RestTestClient other;
+
 	private static JdbcClient jdbc;
 
 	@BeforeAll
 	static void startTwoNodes() throws Exception {
 		DatabaseAccess database = TestDatabase.H2.newRemoteDatabase();
-		List<String> arguments = new ArrayList<>(List.of("--server.port=0", "--spring.profiles.active=redis,operate",
-				"--wms.stock-report.cron=-", "--spring.datasource.url=" + database.url(),
-				"--spring.datasource.username=" + database.user(),
-				"--spring.datasource.password=" + database.password(), "--spring.data.redis.port=" + redis.port(),
-				"--holdfast.lease-time=10m", "--management.endpoint.locks.access=unrestricted"));
+		List<String> arguments = new ArrayList<>(
+				List.of("--server.port=0", "--spring.profiles.active=redis,operate", "--wms.stock-report.cron=-",
+						"--spring.datasource.url=" + database.url(), "--spring.datasource.username=" + database.user(),
+						"--spring.datasource.password=" + database.password(),
+						"--spring.data.redis.port=" + redis.port(), "--holdfast.lease-time=10m",
+						"--holdfast.wait-time=1m", "--management.endpoint.locks.access=unrestricted"));
 		node = new SpringApplicationBuilder(WmsApplication.class).run(arguments.toArray(String[]::new));
-		int port = ((ServletWebServerApplicationContext) node).getWebServer().getPort();
-		client = RestTestClient.bindToServer().baseUrl("http://localhost:" + port).build();
+		client = client(node.getEnvironment().getRequiredProperty("local.server.port"));
 		jdbc = node.getBean(JdbcClient.class);
 		hanging = ChildJvm.start(StocktakeNode.class, arguments.toArray(String[]::new));
-		hanging.await("ready", PATIENCE);
+		other = client(hanging.await("port ", PATIENCE));
+	}
+
+	private static RestTestClient client(String port) {
+		return RestTestClient.bindToServer().baseUrl("http://localhost:" + port).build();
 	}
 
 	@AfterAll
@@ -79,7 +92,14 @@ class HungHolderDrillTests {
 	@Test
 	void evictedHolderDoesNotOverwriteWhatWasPutRight() throws Exception {
 		String key = receive("EVICTED", 20);
-		hangWhileCounting(key, 20);
+		startCounting(key, 20);
+		double lost = meter(other, "holdfast.locks.lost?tag=lock.name:stocktake");
+		hanging.pause();
+
+		// The alarm: a delivery of the same article waits
+		assertThat(meter(client, PENDING)).isZero();
+		CompletableFuture<String> delivery = CompletableFuture.supplyAsync(() -> receive("EVICTED", 3));
+		await().atMost(PATIENCE).until(() -> meter(client, PENDING) == 1);
 
 		// Who holds it?
 		Map<?, ?> holder = holder(key);
@@ -94,6 +114,10 @@ class HungHolderDrillTests {
 			.expectBody()
 			.jsonPath("$.outcome")
 			.isEqualTo("EVICTED");
+
+		// What has waited goes on
+		assertThat(delivery.get(1, TimeUnit.MINUTES)).isEqualTo(key);
+		assertThat(meter(client, PENDING)).isZero();
 		assertThat(lock(key).get("holders")).isEqualTo(Map.of());
 
 		// Somebody has looked: there are 15
@@ -102,6 +126,7 @@ class HungHolderDrillTests {
 		// The node wakes up, and writes the 19 that were counted before
 		goOn("19");
 		assertThat(hanging.await("refused ", PATIENCE)).isEqualTo("LockLostException");
+		assertThat(meter(other, "holdfast.locks.lost?tag=lock.name:stocktake")).isEqualTo(lost + 1);
 		assertThat(stock("EVICTED")).isEqualTo(15);
 	}
 
@@ -111,7 +136,8 @@ class HungHolderDrillTests {
 	@Test
 	void holderWhoseLockIsOnlyRemovedFromRedisDoes() throws Exception {
 		String key = receive("REMOVED", 20);
-		hangWhileCounting(key, 20);
+		startCounting(key, 20);
+		hanging.pause();
 		assertThat(node.getBean(StringRedisTemplate.class).delete("{lock:" + key + "}")).isTrue();
 		assertThat(lock(key).get("holders")).isEqualTo(Map.of());
 		putRight("REMOVED", 15);
@@ -127,15 +153,29 @@ class HungHolderDrillTests {
 		return "inventory:C:W1:" + sku;
 	}
 
-	private static void hangWhileCounting(String key, int books) throws InterruptedException {
+	private static void startCounting(String key, int books) throws InterruptedException {
 		hanging.send(key);
 		assertThat(hanging.await("counting ", PATIENCE)).isEqualTo(String.valueOf(books));
-		hanging.pause();
 	}
 
 	private static void goOn(String counted) {
 		hanging.resume();
 		hanging.send(counted);
+	}
+
+	/**
+	 * The sum over the locks of a node.
+	 */
+	private static double meter(RestTestClient node, String meter) {
+		String answer = node.get()
+			.uri("/actuator/metrics/" + meter)
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody(String.class)
+			.returnResult()
+			.getResponseBody();
+		return JsonPath.<Double>read(answer, "$.measurements[0].value");
 	}
 
 	private static Map<?, ?> holder(String key) {

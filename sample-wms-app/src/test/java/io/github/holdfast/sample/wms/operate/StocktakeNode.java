@@ -37,7 +37,7 @@ final class StocktakeNode {
 			LockTemplate locks = node.getBean(LockTemplate.class).withName("stocktake");
 			JdbcClient jdbc = node.getBean(JdbcClient.class);
 			TransactionTemplate transaction = new TransactionTemplate(node.getBean(PlatformTransactionManager.class));
-			System.out.println("ready");
+			System.out.println("port " + node.getEnvironment().getRequiredProperty("local.server.port"));
 			for (String key = input.readLine(); key != null; key = input.readLine()) {
 				System.out.println(take(key, locks, jdbc, transaction, input));
 			}
