@@ -1,13 +1,10 @@
 package io.github.holdfast.autoconfigure;
 
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import com.zaxxer.hikari.HikariDataSource;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,15 +14,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
@@ -36,10 +28,6 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.local.LocalLockBackend;
 import io.github.holdfast.support.QueueLimits;
-import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.LockedApplication;
-import io.github.holdfast.testsupport.RedisServer;
-import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.WaitingCall;
 
 import static io.github.holdfast.autoconfigure.LockBackendAutoConfigurationTests.assertFailure;
@@ -55,37 +43,21 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 @Timeout(120)
 class LockMigrationTests {
 
-	private final RedisServer redis = RedisServer.start();
+	private final TwoStores stores = new TwoStores();
 
-	private final DatabaseAccess database = TestDatabase.MARIADB.newDatabase();
-
-	private final HikariDataSource operator = this.database.dataSource(2);
-
-	private final JdbcTemplate sql = new JdbcTemplate(this.operator);
-
-	private final ApplicationContextRunner application = LockedApplication.jdbc(this.database)
-		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
-		.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
-				"spring.datasource.hikari.maximum-pool-size=6", "spring.datasource.hikari.minimum-idle=0",
-				"holdfast.fence.initialize-schema=always");
+	private final ApplicationContextRunner application = this.stores.application();
 
 	private final ApplicationContextRunner changing = this.application.withPropertyValues("holdfast.backend=jdbc",
 			"holdfast.migration.also-lock=redis");
 
 	@AfterAll
 	void stop() {
-		this.operator.close();
-		this.redis.close();
+		this.stores.close();
 	}
 
 	@BeforeEach
-	void stock() {
-		this.redis.command("FLUSHALL");
-		this.sql.execute("DROP TABLE IF EXISTS holdfast_lock");
-		this.sql.execute("DROP TABLE IF EXISTS holdfast_fence");
-		this.sql.execute("DROP TABLE IF EXISTS stock");
-		this.sql.execute("CREATE TABLE stock (available integer)");
-		this.sql.update("INSERT INTO stock VALUES (100)");
+	void reset() {
+		this.stores.reset();
 	}
 
 	@ParameterizedTest
@@ -93,20 +65,12 @@ class LockMigrationTests {
 	void locksAreTakenInBothPlacesAndGivenBack(String backend, String also, CapturedOutput output) {
 		this.application.withPropertyValues("holdfast.backend=" + backend, "holdfast.migration.also-lock=" + also)
 			.run((context) -> {
-				context.getBean(LockTemplate.class).run("A", () -> assertThat(holders()).containsExactly(1L, 1L));
-				assertThat(holders()).containsExactly(0L, 0L);
+				context.getBean(LockTemplate.class)
+					.run("A", () -> assertThat(this.stores.holders()).containsExactly(1L, 1L));
+				assertThat(this.stores.holders()).containsExactly(0L, 0L);
 				assertThat(context.getBean(LockBackend.class).name()).isEqualTo(backend);
 			});
 		assertThat(output).contains("The locks of the default backend are taken in the backend '" + also + "'");
-	}
-
-	/**
-	 * How many holders the key has in the lock table and in Redis.
-	 */
-	private List<Long> holders() {
-		return List.of(
-				this.sql.queryForObject("SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL", Long.class),
-				(Long) this.redis.command("EXISTS", "{lock:A}"));
 	}
 
 	/**
@@ -122,45 +86,27 @@ class LockMigrationTests {
 		both.run((node) -> single.run((other) -> {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> sell(node, () -> {
 				takeAway(lost);
-				assertThat(elsewhere(() -> sell(other, () -> {
+				assertThat(TwoStores.elsewhere(() -> sell(other, () -> {
 				}))).isNull();
 			}));
-			assertThat(available()).isEqualTo(99);
+			assertThat(this.stores.available()).isEqualTo(99);
 			sell(node, () -> {
 			});
-			assertThat(available()).isEqualTo(98);
+			assertThat(this.stores.available()).isEqualTo(98);
 		}));
 	}
 
 	private static void sell(ApplicationContext node, Runnable meanwhile) {
-		node.getBean(LockTemplate.class)
-			.run("A", () -> new TransactionTemplate(node.getBean(PlatformTransactionManager.class))
-				.executeWithoutResult((status) -> {
-					JdbcTemplate sql = node.getBean(JdbcTemplate.class);
-					int available = sql.queryForObject("SELECT available FROM stock", Integer.class);
-					meanwhile.run();
-					sql.update("UPDATE stock SET available = ?", available - 1);
-				}));
+		node.getBean(LockTemplate.class).run("A", () -> TwoStores.sell(node, meanwhile));
 	}
 
 	private void takeAway(String place) {
 		if (place.equals("redis")) {
-			this.redis.command("DEL", "{lock:A}");
+			this.stores.takeAwayInRedis();
 		}
 		else {
-			this.sql.update("DELETE FROM holdfast_lock");
+			this.stores.takeAwayInTheTable();
 		}
-	}
-
-	private int available() {
-		return this.sql.queryForObject("SELECT available FROM stock", Integer.class);
-	}
-
-	private static @Nullable Throwable elsewhere(Runnable call) {
-		return CompletableFuture.runAsync(call, (task) -> new Thread(task).start())
-			.handle((result, ex) -> (ex != null) ? ex.getCause() : null)
-			.orTimeout(30, TimeUnit.SECONDS)
-			.join();
 	}
 
 	@Test
@@ -170,7 +116,7 @@ class LockMigrationTests {
 			AtomicReference<CompletableFuture<Long>> next = new AtomicReference<>();
 			long first = locks.execute("A", () -> {
 				next.set(WaitingCall.start(() -> locks.execute("A", () -> {
-					assertThat(holders()).containsExactly(1L, 1L);
+					assertThat(this.stores.holders()).containsExactly(1L, 1L);
 					return LockContext.current().orElseThrow().token();
 				})));
 				return LockContext.current().orElseThrow().token();
@@ -188,9 +134,9 @@ class LockMigrationTests {
 				LockHolder holder = Objects.requireNonNull(backend.holder("lock:A"));
 				assertThat(assertDoesNotThrow(() -> backend.evict("lock:A", holder.owner(), holder.epoch())))
 					.isEqualTo(LockBackend.Eviction.EVICTED);
-				assertThat(holders()).containsExactly(0L, 0L);
+				assertThat(this.stores.holders()).containsExactly(0L, 0L);
 			}));
-			assertThat(available()).isEqualTo(100);
+			assertThat(this.stores.available()).isEqualTo(100);
 		});
 	}
 
@@ -198,11 +144,11 @@ class LockMigrationTests {
 	void keysOfBothPrefixesAreTaken() {
 		this.application.withPropertyValues("holdfast.backend=redis", "holdfast.migration.also-key-prefix=app:")
 			.run((context) -> context.getBean(LockTemplate.class).run("A", () -> {
-				assertThat(this.redis.command("EXISTS", "{lock:A}")).isEqualTo(1L);
-				assertThat(this.redis.command("EXISTS", "{app:A}")).isEqualTo(1L);
+				assertThat(this.stores.redis().command("EXISTS", "{lock:A}")).isEqualTo(1L);
+				assertThat(this.stores.redis().command("EXISTS", "{app:A}")).isEqualTo(1L);
 				context.getBean(LockTemplate.class)
 					.withKeyPrefix("other:")
-					.run("A", () -> assertThat(this.redis.command("EXISTS", "{other:A}")).isEqualTo(1L));
+					.run("A", () -> assertThat(this.stores.redis().command("EXISTS", "{other:A}")).isEqualTo(1L));
 			}));
 	}
 

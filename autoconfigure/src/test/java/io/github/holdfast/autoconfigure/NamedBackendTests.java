@@ -2,8 +2,6 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
@@ -21,7 +19,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthContributors;
@@ -36,9 +33,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
@@ -50,7 +45,6 @@ import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
 import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -68,35 +62,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(120)
 class NamedBackendTests {
 
-	private final RedisServer redis = RedisServer.start();
+	private final TwoStores stores = new TwoStores();
 
-	private final DatabaseAccess database = TestDatabase.MARIADB.newDatabase();
-
-	private final HikariDataSource operator = this.database.dataSource(2);
-
-	private final JdbcTemplate sql = new JdbcTemplate(this.operator);
-
-	private final ApplicationContextRunner application = LockedApplication.jdbc(this.database)
-		.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+	private final ApplicationContextRunner application = this.stores.application()
 		.withBean(Names.class)
-		.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
-				"spring.datasource.hikari.maximum-pool-size=6", "spring.datasource.hikari.minimum-idle=0",
-				"holdfast.backend=jdbc", "holdfast.fence.initialize-schema=always",
-				"holdfast.locks.stock.backend=redis", "holdfast.locks.cache.backend=local");
+		.withPropertyValues("holdfast.backend=jdbc", "holdfast.locks.stock.backend=redis",
+				"holdfast.locks.cache.backend=local");
 
 	@AfterAll
 	void stop() {
-		this.operator.close();
-		this.redis.close();
+		this.stores.close();
 	}
 
 	@BeforeEach
-	void stock() {
-		this.redis.command("FLUSHALL");
-		this.sql.execute("DROP TABLE IF EXISTS holdfast_fence");
-		this.sql.execute("DROP TABLE IF EXISTS stock");
-		this.sql.execute("CREATE TABLE stock (available integer)");
-		this.sql.update("INSERT INTO stock VALUES (100)");
+	void reset() {
+		this.stores.reset();
 	}
 
 	@Test
@@ -104,9 +84,9 @@ class NamedBackendTests {
 		this.application.run((context) -> {
 			assertThat(context).hasNotFailed();
 			LockTemplate locks = context.getBean(LockTemplate.class);
-			locks.withName("orders").run("A", () -> assertThat(holders()).containsExactly(1L, 0L));
-			locks.withName("stock").run("A", () -> assertThat(holders()).containsExactly(0L, 1L));
-			locks.withName("cache").run("A", () -> assertThat(holders()).containsExactly(0L, 0L));
+			locks.withName("orders").run("A", () -> assertThat(this.stores.holders()).containsExactly(1L, 0L));
+			locks.withName("stock").run("A", () -> assertThat(this.stores.holders()).containsExactly(0L, 1L));
+			locks.withName("cache").run("A", () -> assertThat(this.stores.holders()).containsExactly(0L, 0L));
 		});
 		assertThat(output).contains("Locks are kept by the backend 'jdbc' as 'lock:...'")
 			.contains("The locks [stock] are kept by the backend 'redis' (redis) as 'lock:...'")
@@ -114,28 +94,23 @@ class NamedBackendTests {
 			.containsOnlyOnce("Commit guard 'lease'");
 	}
 
-	/**
-	 * How many holders the key has in the lock table and in Redis.
-	 */
-	private List<Long> holders() {
-		return List.of(
-				this.sql.queryForObject("SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL", Long.class),
-				(Long) this.redis.command("EXISTS", "{lock:A}"));
-	}
-
 	@Test
 	void sameKeyOfAnotherBackendIsAnotherLock() {
 		this.application.run((context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			locks.withName("orders").run("A", () -> {
-				locks.withName("stock").run("A", () -> assertThat(holders()).containsExactly(1L, 1L));
+				locks.withName("stock").run("A", () -> assertThat(this.stores.holders()).containsExactly(1L, 1L));
 				locks.withName("cache")
 					.run("A", () -> locks.withName("cache")
-						.run("A", () -> assertThat(holders()).containsExactly(1L, 0L)));
-				assertThat(elsewhere(() -> locks.withName("stock").withWaitTime(Duration.ZERO).run("A", () -> {
-				}))).isNull();
-				assertThat(elsewhere(() -> locks.withName("orders").withWaitTime(Duration.ZERO).run("A", () -> {
-				}))).isInstanceOf(LockNotAcquiredException.class);
+						.run("A", () -> assertThat(this.stores.holders()).containsExactly(1L, 0L)));
+				assertThat(
+						TwoStores.elsewhere(() -> locks.withName("stock").withWaitTime(Duration.ZERO).run("A", () -> {
+						})))
+					.isNull();
+				assertThat(
+						TwoStores.elsewhere(() -> locks.withName("orders").withWaitTime(Duration.ZERO).run("A", () -> {
+						})))
+					.isInstanceOf(LockNotAcquiredException.class);
 			});
 		});
 	}
@@ -151,13 +126,13 @@ class NamedBackendTests {
 		twoNodes((node, other) -> {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> sell(node, outer, inner, () -> {
 				takeAway(lost);
-				assertThat(elsewhere(() -> sell(other, lost, null, () -> {
+				assertThat(TwoStores.elsewhere(() -> sell(other, lost, null, () -> {
 				}))).isNull();
 			}));
-			assertThat(available()).isEqualTo(99);
+			assertThat(this.stores.available()).isEqualTo(99);
 			sell(node, outer, inner, () -> {
 			});
-			assertThat(available()).isEqualTo(98);
+			assertThat(this.stores.available()).isEqualTo(98);
 		});
 	}
 
@@ -171,10 +146,10 @@ class NamedBackendTests {
 		lease.run((node) -> lease.run((other) -> {
 			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> sell(node, outer, inner, () -> {
 				takeAway(lost);
-				assertThat(elsewhere(() -> sell(other, lost, null, () -> {
+				assertThat(TwoStores.elsewhere(() -> sell(other, lost, null, () -> {
 				}))).isNull();
 			}));
-			assertThat(available()).as("after two sales of 100").isEqualTo(99);
+			assertThat(this.stores.available()).as("after two sales of 100").isEqualTo(99);
 		}));
 	}
 
@@ -184,37 +159,17 @@ class NamedBackendTests {
 
 	private static void sell(ApplicationContext node, String outer, @Nullable String inner, Runnable meanwhile) {
 		LockTemplate locks = node.getBean(LockTemplate.class);
-		Runnable sale = () -> new TransactionTemplate(node.getBean(PlatformTransactionManager.class))
-			.executeWithoutResult((status) -> {
-				JdbcTemplate sql = node.getBean(JdbcTemplate.class);
-				int available = sql.queryForObject("SELECT available FROM stock", Integer.class);
-				meanwhile.run();
-				sql.update("UPDATE stock SET available = ?", available - 1);
-			});
+		Runnable sale = () -> TwoStores.sell(node, meanwhile);
 		locks.withName(outer).run("A", (inner != null) ? () -> locks.withName(inner).run("A", sale::run) : sale::run);
 	}
 
-	/**
-	 * As an operator could, behind everybody's back.
-	 */
 	private void takeAway(String name) {
 		if (name.equals("stock")) {
-			this.redis.command("DEL", "{lock:A}");
+			this.stores.takeAwayInRedis();
 		}
 		else {
-			this.sql.update("DELETE FROM holdfast_lock");
+			this.stores.takeAwayInTheTable();
 		}
-	}
-
-	private int available() {
-		return this.sql.queryForObject("SELECT available FROM stock", Integer.class);
-	}
-
-	private static @Nullable Throwable elsewhere(Runnable call) {
-		return CompletableFuture.runAsync(call, (task) -> new Thread(task).start())
-			.handle((result, ex) -> (ex != null) ? ex.getCause() : null)
-			.orTimeout(30, TimeUnit.SECONDS)
-			.join();
 	}
 
 	@Test
@@ -228,13 +183,13 @@ class NamedBackendTests {
 			}
 			assertThat(sales.calls()).isEqualTo(9);
 			assertThat(sources()).containsExactly("redis");
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> sales.deduct(() -> this.sql.update("UPDATE holdfast_fence SET epoch = epoch + 1")));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(
+					() -> sales.deduct(() -> this.stores.sql().update("UPDATE holdfast_fence SET epoch = epoch + 1")));
 		});
 	}
 
 	private List<String> sources() {
-		return this.sql.queryForList("SELECT source FROM holdfast_fence ORDER BY source", String.class);
+		return this.stores.sql().queryForList("SELECT source FROM holdfast_fence ORDER BY source", String.class);
 	}
 
 	@Test
@@ -243,14 +198,15 @@ class NamedBackendTests {
 			this.application
 				.withBean("archiveRedis", RedisConnectionFactory.class, () -> RedisConnections.lettuce(archive.port()))
 				.withBean("redisConnectionFactory", RedisConnectionFactory.class,
-						() -> RedisConnections.lettuce(this.redis.port()), (definition) -> definition.setPrimary(true))
+						() -> RedisConnections.lettuce(this.stores.redis().port()),
+						(definition) -> definition.setPrimary(true))
 				.withPropertyValues("holdfast.locks.report.backend=archive", "holdfast.backends.archive.type=redis",
 						"holdfast.backends.archive.connection=archiveRedis",
 						"holdfast.backends.archive.handover.max-turns=0")
 				.run((context) -> {
 					LockTemplate locks = context.getBean(LockTemplate.class);
 					locks.withName("stock").run("A", () -> locks.withName("report").run("A", () -> {
-						assertThat(this.redis.command("EXISTS", "{lock:A}")).isEqualTo(1L);
+						assertThat(this.stores.redis().command("EXISTS", "{lock:A}")).isEqualTo(1L);
 						assertThat(archive.command("EXISTS", "{lock:A}")).isEqualTo(1L);
 						assertThat(context.getBean(NamedBackends.class).all())
 							.extracting((guard) -> guard.backend().name())
@@ -270,7 +226,7 @@ class NamedBackendTests {
 			this.application
 				.withBean("lockPool", DataSource.class, () -> locks,
 						(definition) -> ((AbstractBeanDefinition) definition).setDestroyMethodName(""))
-				.withBean("dataSource", DataSource.class, () -> this.database.dataSource(4),
+				.withBean("dataSource", DataSource.class, () -> this.stores.database().dataSource(4),
 						(definition) -> definition.setPrimary(true))
 				.withPropertyValues("holdfast.locks.report.backend=far", "holdfast.backends.far.type=jdbc",
 						"holdfast.backends.far.connection=lockPool",
@@ -282,9 +238,10 @@ class NamedBackendTests {
 						.isThrownBy(() -> sell(context, "report", null, () -> {
 							assertThat(far.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class))
 								.isEqualTo(1);
-							this.sql.update("UPDATE holdfast_fence SET epoch = epoch + 1 WHERE source = 'far'");
+							this.stores.sql()
+								.update("UPDATE holdfast_fence SET epoch = epoch + 1 WHERE source = 'far'");
 						}));
-					assertThat(available()).isEqualTo(100);
+					assertThat(this.stores.available()).isEqualTo(100);
 					assertThat(sources()).containsExactly("far");
 				});
 			assertThat(locks.isClosed()).as("closed with the backend").isFalse();
@@ -313,7 +270,7 @@ class NamedBackendTests {
 							.isEqualTo(EvictionDescriptor.Outcome.EVICTED);
 						assertThat(endpoint.lock(key).holders()).containsOnlyKeys("jdbc");
 					}));
-				assertThat(available()).isEqualTo(100);
+				assertThat(this.stores.available()).isEqualTo(100);
 			});
 	}
 

@@ -11,6 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,13 +51,23 @@ class FailedAttemptTests {
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
 	/**
-	 * A failover or a restart: the pool does not know that its connections are broken.
+	 * As after a failover or a restart, pools do not know that their connections are
+	 * broken.
 	 */
+	@BeforeAll
+	static void trustConnections() {
+		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
+	}
+
+	@AfterAll
+	static void forget() {
+		System.clearProperty(BYPASS);
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F79")
 	void lockIsReleasedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
 		try (Store store = new Store(database, 3); HikariDataSource admin = store.access.dataSource(1)) {
 			store.fillPool();
 			LockTemplate.Scope scope = store.locks.acquire("k");
@@ -67,16 +79,12 @@ class FailedAttemptTests {
 				.until(() -> jdbc.queryForList("SELECT owner FROM holdfast_lock", String.class),
 						(owners) -> owners.equals(Collections.singletonList(null)));
 		}
-		finally {
-			System.clearProperty(BYPASS);
-		}
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
 	void lockIsAcquiredAndRenewedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			store.fillPool();
 			endSessions(database, admin);
@@ -87,16 +95,12 @@ class FailedAttemptTests {
 			assertThat(lease.renew(LEASE)).isTrue();
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
 		}
-		finally {
-			System.clearProperty(BYPASS);
-		}
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			DatabaseAccess.runScript(store.pool,
 					"io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
@@ -109,9 +113,6 @@ class FailedAttemptTests {
 			assertThat(new JdbcTemplate(admin).queryForObject("SELECT owner FROM holdfast_fence", String.class))
 				.isEqualTo(lease.owner());
 			lease.release();
-		}
-		finally {
-			System.clearProperty(BYPASS);
 		}
 	}
 
