@@ -251,6 +251,8 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	void readersShareTheLockAndDoNotPassAWaitingWriter() throws Exception {
 		LockLease reader = this.first.acquired(EtcdRequests.shared(this.key, NO_WAIT));
 		LockLease other = this.second.acquired(EtcdRequests.shared(this.key, LONG));
+		assertThat(this.second.backend().holder(this.key)).as("the first of them")
+			.matches((holder) -> holder.isOf(reader.owner(), reader.epoch()));
 		assertThat(this.second.backend().acquire(EtcdRequests.request(this.key, NO_WAIT))).isNull();
 		FutureTask<@Nullable LockLease> writer = this.second.start(EtcdRequests.request(this.key, LONG));
 		await().until(() -> this.first.entries(this.key).size() == 3);

@@ -71,6 +71,18 @@ class SharedZooKeeperLockTests {
 	}
 
 	@Test
+	void ofSeveralReadersTheFirstIsTold() throws Exception {
+		String key = newKey();
+		LockLease reader = this.first.acquire(ZooKeeperRequests.shared(key, PATIENCE));
+		LockLease otherReader = this.second.acquire(ZooKeeperRequests.shared(key, PATIENCE));
+		assertThat(this.second.holder(key)).matches((holder) -> holder.isOf(reader.owner(), reader.epoch()));
+		assertThat(released(reader)).isTrue();
+		assertThat(this.first.holder(key)).matches((holder) -> holder.isOf(otherReader.owner(), otherReader.epoch()));
+		assertThat(released(otherReader)).isTrue();
+		assertThat(this.first.holder(key)).isNull();
+	}
+
+	@Test
 	void writerWaitsForAllReadersAndLaterReadersWaitForIt() throws Exception {
 		String key = newKey();
 		LockLease early = this.first.acquire(ZooKeeperRequests.shared(key, PATIENCE));
