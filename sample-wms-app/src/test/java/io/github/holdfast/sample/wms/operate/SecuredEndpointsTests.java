@@ -5,6 +5,7 @@ import java.util.List;
 import com.jayway.jsonpath.JsonPath;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 				"management.endpoint.health.roles=OPERATOR" })
 @ActiveProfiles({ "operate", SecurityOfTests.PROFILE })
 @AutoConfigureRestTestClient
+@Tag("long")
 class SecuredEndpointsTests {
 
 	private static final String KEY = "inventory:C:W1:A";
