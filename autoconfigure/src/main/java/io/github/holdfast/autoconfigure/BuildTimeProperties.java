@@ -100,18 +100,19 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 	}
 
 	/**
-	 * Those that locks are kept by beside the default one, each with its store: the
-	 * commits of some are checked in a table of the business database.
+	 * Those that keep locks beside the default one, each with its store: the commits of
+	 * some are checked in a table of the business database.
 	 */
 	private static String backends(Environment environment) {
 		Binder binder = Binder.get(environment);
 		Map<String, Map<String, String>> declared = binder.bind(LockPropertyNames.BACKENDS, NamedBackends.NAMES)
 			.orElse(Map.of());
-		return binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
+		Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
 			.orElse(Map.of())
 			.values()
 			.stream()
-			.map((lock) -> lock.get("backend"))
+			.map((lock) -> lock.get("backend"));
+		return Stream.concat(locks, Stream.ofNullable(environment.getProperty(NamedBackends.ALSO_LOCK)))
 			.filter(Objects::nonNull)
 			.distinct()
 			.sorted()

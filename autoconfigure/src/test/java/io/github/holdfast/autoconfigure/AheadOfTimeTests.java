@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -128,6 +129,17 @@ class AheadOfTimeTests {
 						"holdfast.backends.archive.type=redis"),
 				"'holdfast.backends' is 'archive (redis)', but the application was processed ahead of time when it was "
 						+ "not set");
+	}
+
+	@Test
+	@Tag("long")
+	@CompileWithForkedClassLoader
+	void startWithAnotherStoreDuringAChangeThanAtTheBuildIsRefused() {
+		List<String> change = List.of("holdfast.backend=local", "holdfast.migration.also-lock=archive");
+		refused(Stream.concat(change.stream(), Stream.of("holdfast.backends.archive.type=jdbc")).toList(),
+				Stream.concat(change.stream(), Stream.of("holdfast.backends.archive.type=redis")).toList(),
+				"'holdfast.backends' is 'archive (redis)', but the application was processed ahead of time when it was "
+						+ "'archive (jdbc)'");
 	}
 
 	@Test
