@@ -2,7 +2,7 @@
 
 import { el } from './dom.js';
 import { t } from './language.js';
-import { factText, verdictKind, verdictText } from './result.js';
+import { factText, verdictKind, verdictName, verdictText } from './result.js';
 import { strategyText } from './strategies.js';
 
 const COLUMNS = ['sold', 'oversold', 'lostUpdates', 'stockAfter', 'failed', 'p50Ms', 'p99Ms'];
@@ -45,7 +45,7 @@ export function comparisonView(section, strategies, show) {
 						'aria-pressed': result.strategy === drawn, title: t('compare.lanes', { strategy: name }),
 						onclick: () => select(result.strategy) })),
 				el('td', {}, el('span', { class: 'chip verdict-chip', 'data-kind': kind, title: verdictText(result),
-						text: t(`verdict.${result.verdict.code}`) })),
+						text: verdictName(result.verdict) })),
 				el('td', { class: 'throughput' },
 						el('span', { class: 'bar', 'aria-hidden': 'true',
 								style: `--share: ${(result.facts.throughput ?? 0) / fastest}` }),

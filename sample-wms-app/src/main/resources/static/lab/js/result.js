@@ -7,17 +7,22 @@ const FACTS = ['sold', 'refused', 'stockAfter', 'oversold', 'lostUpdates', 'busy
 	'p50Ms', 'p99Ms', 'durationMs'];
 const BAD = ['oversold', 'lostUpdates', 'lost', 'failed'];
 
+/** What is right by luck has a name and a text of its own. */
+const verdictKey = ({ code, arguments: args }) => `verdict.${code}${args?.lucky ? '.lucky' : ''}`;
+
+export const verdictName = (verdict) => t(verdictKey(verdict));
+
 /** A verdict in the language that was chosen, or else as the lab says it. */
 export function verdictText({ facts, verdict }) {
-	const key = `verdict.${verdict.code}.text`;
+	const key = `${verdictKey(verdict)}.text`;
 	return known(key) ? t(key, { ...facts, ...verdict.arguments }) : verdict.text;
 }
 
 /** Which colour a verdict has. */
-export const verdictKind = ({ code }) => ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', NOT_SUPPORTED: 'none' }[code]
+export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' : ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', NOT_SUPPORTED: 'none' }[code]
 		?? 'wrong');
 
-const MARK = { right: '✓', wrong: '✕', stuck: '‖', none: '–' };
+const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
 
 export const factText = (name, value) => value === null || value === undefined ? '–'
 		: name.endsWith('Ms') ? duration(value) : number(value);
@@ -70,7 +75,7 @@ export function resultView(section, { cancel, open }) {
 
 	function saying(run) {
 		if (run.all && run.over) {
-			const right = run.results.filter(({ verdict: { code } }) => code === 'RIGHT').length;
+			const right = run.results.filter(({ verdict }) => verdictKind(verdict) === 'right').length;
 			return { code: 'ALL', kind: 'none', heading: t('compare.title'),
 					text: t('compare.summary', { right, count: run.results.length }) };
 		}
@@ -79,7 +84,7 @@ export function resultView(section, { cancel, open }) {
 		}
 		if (run.over && run.verdict && run.facts) {
 			const { code } = run.verdict;
-			return { code, kind: verdictKind(run.verdict), heading: t(`verdict.${code}`), text: verdictText(run) };
+			return { code, kind: verdictKind(run.verdict), heading: verdictName(run.verdict), text: verdictText(run) };
 		}
 		return { code: '', kind: '', heading: '', text: '' };
 	}

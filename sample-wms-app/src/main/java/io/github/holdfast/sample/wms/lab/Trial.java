@@ -244,7 +244,8 @@ final class Trial {
 	 * @param faults whether something was done to the run, which explains failures
 	 */
 	synchronized Verdict verdict(boolean faults) {
-		return Verdict.of(facts(), blocked(), this.starved, faults, this.waitMs);
+		return Verdict.of(facts(), blocked(), this.starved, faults, this.waitMs,
+				this.strategy.guards(this.request.nodes()));
 	}
 
 	synchronized List<OrderView> orders() {

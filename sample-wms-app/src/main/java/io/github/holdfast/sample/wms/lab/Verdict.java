@@ -18,9 +18,11 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 	 * @param starved how many orders got no connection
 	 * @param faults whether something was done to the run, which explains failures
 	 * @param waitMs how long orders wait
+	 * @param guarded whether the strategy is right with that many nodes; otherwise, a run
+	 * may be lucky
 	 * @return the verdict
 	 */
-	static Verdict of(Facts facts, int blocked, int starved, boolean faults, int waitMs) {
+	static Verdict of(Facts facts, int blocked, int starved, boolean faults, int waitMs, boolean guarded) {
 		if (facts.oversold() > 0) {
 			return new Verdict(Code.OVERSOLD,
 					"Oversold: %d orders were sold, %d pieces more than there were; %d sales were overwritten."
@@ -46,8 +48,13 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 			return new Verdict(Code.FAILED, "Failed: %d orders failed.".formatted(facts.failed()),
 					Map.of("failed", facts.failed()));
 		}
-		return new Verdict(Code.RIGHT, "Right: %d orders were sold, %d pieces are left, and nothing was lost."
-			.formatted(facts.sold(), facts.stockAfter()), Map.of("sold", facts.sold(), "left", facts.stockAfter()));
+		String right = "%d orders were sold, %d pieces are left, and nothing was lost.".formatted(facts.sold(),
+				facts.stockAfter());
+		return new Verdict(Code.RIGHT,
+				guarded ? "Right: " + right
+						: "Right this time: " + right
+								+ " That was luck: this run has not met the weakness of its strategy.",
+				Map.of("sold", facts.sold(), "left", facts.stockAfter(), "lucky", !guarded));
 	}
 
 	/**

@@ -261,6 +261,21 @@ public enum StrategyType {
 	}
 
 	/**
+	 * Whether it is right as long as nothing happens to its nodes. Otherwise a run in
+	 * which nothing was lost was a lucky one.
+	 * @param nodes how many nodes there are
+	 * @return whether it is
+	 */
+	public boolean guards(int nodes) {
+		return switch (this.group) {
+			case WRONG -> false;
+			case ONE_NODE -> nodes == 1;
+			case DATABASE, UNTIL_PAUSE -> true;
+			case HOLDFAST -> this != HOLDFAST_OFF;
+		};
+	}
+
+	/**
 	 * The properties with which nodes are started for it.
 	 * @return {@code name=value}
 	 */
