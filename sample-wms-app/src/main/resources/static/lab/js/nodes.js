@@ -9,15 +9,18 @@ export function nodesView(section, info, fault) {
 	const secondsLabel = el('span');
 	const seconds = el('input', { type: 'number', min: 0.1, max: 60, step: 0.1, id: 'freeze-seconds',
 			value: Math.round(info.leaseMs * 2 / 1000 + 1) });
+	const momentLabel = el('span');
+	const moment = el('select', { id: 'fault-moment' }, ...['WORK', 'COMMIT'].map((value) => new Option('', value)));
 	const redis = el('button', { type: 'button', class: 'quiet', id: 'restart-redis', onclick: () => cause('RESTART_REDIS', null) });
 	const lease = el('p', { class: 'muted small' });
 	const said = el('p', { class: 'muted small', role: 'status' });
-	section.append(title, list, el('div', { class: 'faults' }, el('label', {}, secondsLabel, seconds), redis), lease, said);
+	section.append(title, list, el('div', { class: 'faults' }, el('label', {}, secondsLabel, seconds),
+			el('label', {}, momentLabel, moment), redis), lease, said);
 	let cards = new Map();
 	let shown = null;
 
 	async function cause(kind, node) {
-		const done = await fault({ kind, node, millis: Math.round(Number(seconds.value) * 1000) });
+		const done = await fault({ kind, node, millis: Math.round(Number(seconds.value) * 1000), moment: moment.value });
 		said.textContent = done ? t(`fault.done.${kind}`, { node }) : '';
 	}
 
@@ -36,6 +39,8 @@ export function nodesView(section, info, fault) {
 	function render(run) {
 		title.textContent = t('fault.title');
 		secondsLabel.textContent = t('fault.seconds');
+		momentLabel.textContent = t('fault.moment');
+		[...moment.options].forEach((option) => option.text = t(`fault.moment.${option.value}`));
 		redis.textContent = t('fault.redis');
 		lease.textContent = t('fault.lease', { seconds: number(info.leaseMs / 1000, 1) });
 		redis.disabled = !run || run.over;

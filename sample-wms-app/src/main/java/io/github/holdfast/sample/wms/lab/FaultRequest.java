@@ -5,20 +5,25 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.sample.wms.lab.strategy.Mishap;
+
 /**
  * What is to be done to a run.
  *
  * @param kind what
  * @param node to which node; the first one, if it is left out
  * @param millis for how long; 4 seconds, if it is left out
+ * @param moment at which moment of an order; while it works, if it is left out
  */
-record FaultRequest(Fault.@Nullable Kind kind, @Nullable Integer node, @Nullable Integer millis) {
+record FaultRequest(Fault.@Nullable Kind kind, @Nullable Integer node, @Nullable Integer millis,
+		Mishap.@Nullable Moment moment) {
 
 	private static final int MAX_MILLIS = 60_000;
 
 	FaultRequest {
 		node = (node != null) ? node : 1;
 		millis = (millis != null) ? millis : 4_000;
+		moment = (moment != null) ? moment : Mishap.Moment.WORK;
 	}
 
 	List<RunRequest.FieldProblem> problems(int nodes) {

@@ -10,6 +10,7 @@ import org.springframework.web.client.RestClientException;
 
 import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
 import io.github.holdfast.sample.wms.lab.node.OrderRequest;
+import io.github.holdfast.sample.wms.lab.strategy.Mishap;
 
 /**
  * Talks to the nodes.
@@ -56,9 +57,9 @@ final class NodeClient {
 	/**
 	 * Lets a node stand still, and waits until it goes on.
 	 */
-	void freeze(LabNode node, Duration time) {
+	void freeze(LabNode node, Mishap.Moment moment, Duration time) {
 		this.client.post()
-			.uri(node.uri() + "/lab-node/freeze?millis={millis}", time.toMillis())
+			.uri(node.uri() + "/lab-node/freeze?moment={moment}&millis={millis}", moment, time.toMillis())
 			.retrieve()
 			.toBodilessEntity();
 	}
@@ -66,9 +67,9 @@ final class NodeClient {
 	/**
 	 * Lets a node be killed.
 	 */
-	void kill(LabNode node) {
+	void kill(LabNode node, Mishap.Moment moment) {
 		try {
-			this.client.post().uri(node.uri() + "/lab-node/kill").retrieve().toBodilessEntity();
+			this.client.post().uri(node.uri() + "/lab-node/kill?moment={moment}", moment).retrieve().toBodilessEntity();
 		}
 		catch (RestClientException ex) {
 			// The dead do not answer

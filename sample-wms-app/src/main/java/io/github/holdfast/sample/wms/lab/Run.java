@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
+import io.github.holdfast.sample.wms.lab.strategy.Mishap;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 /**
@@ -220,7 +221,8 @@ final class Run implements Runnable {
 		Trial trial = current();
 		Fault.Kind kind = Objects.requireNonNull(fault.kind());
 		long now = trial.elapsedMs();
-		Fault noted = new Fault(kind, (kind != Fault.Kind.RESTART_REDIS) ? fault.node() : null, now,
+		boolean ofNode = kind != Fault.Kind.RESTART_REDIS;
+		Fault noted = new Fault(kind, ofNode ? fault.node() : null, ofNode ? fault.moment() : null, now,
 				now + fault.millis());
 		this.faults.add(noted);
 		this.events.publish("fault", noted);
@@ -236,11 +238,11 @@ final class Run implements Runnable {
 			switch (fault.kind()) {
 				case FREEZE -> {
 					LabNode node = node(fault);
-					node.freezeDuring(() -> this.client.freeze(node, time));
+					node.freezeDuring(() -> this.client.freeze(node, moment(fault), time));
 				}
 				case KILL -> {
 					LabNode node = node(fault);
-					this.client.kill(node);
+					this.client.kill(node, moment(fault));
 					node.kill();
 					TimeUnit.MILLISECONDS.sleep(time.toMillis());
 					node.restart();
@@ -259,6 +261,10 @@ final class Run implements Runnable {
 
 	private LabNode node(Fault fault) {
 		return this.nodes.all().get(Objects.requireNonNull(fault.node()) - 1);
+	}
+
+	private static Mishap.Moment moment(Fault fault) {
+		return Objects.requireNonNull(fault.moment());
 	}
 
 	private Trial current() {

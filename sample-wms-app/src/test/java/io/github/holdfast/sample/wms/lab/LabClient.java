@@ -15,7 +15,7 @@ import org.springframework.web.client.RestClient;
  */
 final class LabClient {
 
-	private static final Duration RUN_TIME = Duration.ofMinutes(3);
+	private static final Duration RUN_TIME = Duration.ofMinutes(6);
 
 	private final RestClient client;
 
@@ -105,6 +105,17 @@ final class LabClient {
 
 	String get(String path) {
 		return String.valueOf(this.client.get().uri(path).retrieve().body(String.class));
+	}
+
+	/**
+	 * The events of a run, from the one on that follows another.
+	 */
+	String events(String id, long lastSeen) {
+		return String.valueOf(this.client.get()
+			.uri("/runs/{id}/events", id)
+			.header("Last-Event-ID", String.valueOf(lastSeen))
+			.retrieve()
+			.body(String.class));
 	}
 
 	void delete(String path) {

@@ -1,18 +1,11 @@
 package io.github.holdfast.sample.wms.lab;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,28 +20,21 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.web.client.RestClient;
 
-import io.github.holdfast.sample.wms.lab.Verdict.Code;
+import io.github.holdfast.sample.wms.lab.VerdictTable.Row;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each strategy gets the verdicts that {@code docs/lab.md} says, and the waiting lock
- * sells exactly what there is.
+ * Each strategy gets the verdicts that {@code docs/lab.md} says, alone or among all, and
+ * the waiting lock sells exactly what there is. What faults do is in
+ * {@link LabFaultTests}.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")
 @DirtiesContext
 @Tag("long")
 class LabMatrixTests {
-
-	private static final Path PAGE = Path.of("..", "docs", "lab.md");
-
-	private static final Pattern ROW = Pattern
-		.compile("^\\| `([a-z-]+)` \\| ([a-z ]+) \\| ([a-z ]+) \\| ([a-z ]*|–) \\| ([a-z ]*|–) \\|", Pattern.MULTILINE);
-
-	/** What is wrong need not show at once. */
-	private static final int ATTEMPTS = 10;
 
 	@LocalServerPort
 	private int port;
@@ -60,15 +46,8 @@ class LabMatrixTests {
 		this.lab = new LabClient(this.port);
 	}
 
-	/**
-	 * Those that need the same nodes follow each other.
-	 */
 	static List<Row> rows() throws IOException {
-		return ROW.matcher(Files.readString(PAGE))
-			.results()
-			.map(Row::of)
-			.sorted(Comparator.comparing((row) -> row.strategy().nodeProperties().toString()))
-			.toList();
+		return VerdictTable.rows();
 	}
 
 	@Test
@@ -79,32 +58,8 @@ class LabMatrixTests {
 	@ParameterizedTest
 	@MethodSource("rows")
 	void strategyGetsItsVerdicts(Row row) {
-		expect(row.oneNode(), () -> this.lab.run(request(row, 1)));
-		expect(row.twoNodes(), () -> this.lab.run(request(row, 2)));
-		if (row.frozen() != null) {
-			expect(row.frozen(), () -> this.lab.run(request(row, 2, 1000, 80, 8, 30), """
-					{"kind": "FREEZE", "node": 1, "millis": 3000}"""));
-		}
-		if (row.killed() != null) {
-			expect(row.killed(), () -> this.lab.run(request(row, 2, 1000, 40, 8, 30), """
-					{"kind": "KILL", "node": 1, "millis": 100}"""));
-		}
-	}
-
-	/**
-	 * What is right is right each time; what is wrong shows some time.
-	 */
-	private static void expect(Code verdict, Supplier<RunView> run) {
-		Code found;
-		int attempt = 0;
-		do {
-			Verdict answer = run.get().verdict();
-			assertThat(answer).isNotNull();
-			found = answer.code();
-			attempt++;
-		}
-		while (found != verdict && found == Code.RIGHT && attempt < ATTEMPTS);
-		assertThat(found).isEqualTo(verdict);
+		VerdictTable.expect(row.oneNode(), () -> this.lab.run(request(row, 1)));
+		VerdictTable.expect(row.twoNodes(), () -> this.lab.run(request(row, 2)));
 	}
 
 	private static String request(Row row, int nodes) {
@@ -119,6 +74,39 @@ class LabMatrixTests {
 		return """
 				{"strategy": "%s", "nodes": %d, "stock": %d, "orders": %d, "concurrency": %d, "workMs": %d}"""
 			.formatted(row.strategy().id(), nodes, stock, orders, concurrency, workMs);
+	}
+
+	@Test
+	void allStrategiesAreComparedInOneRun() {
+		RunView run = this.lab.run("""
+				{"strategy": "all", "stock": 20, "orders": 40, "concurrency": 5, "nodes": 2}""");
+		assertThat(run.state()).isEqualTo(RunView.State.FINISHED);
+		assertThat(run.verdict()).isNull();
+		assertThat(run.results()).extracting(RunView.Result::strategy)
+			.containsExactlyInAnyOrder(Stream.of(StrategyType.values()).map(StrategyType::id).toArray(String[]::new));
+		assertThat(run.results()).allSatisfy((result) -> assertThat(result.facts().answered()).isEqualTo(40));
+		assertThat(run.results()).filteredOn((result) -> result.strategy().endsWith("-fence"))
+			.hasSize(4)
+			.allSatisfy((result) -> assertThat(result.verdict().code()).isEqualTo(Verdict.Code.RIGHT));
+		assertThat(this.lab.orders(run.id())).hasSize(40 * StrategyType.values().length);
+		assertThat(this.lab.get("/runs/" + run.id() + "/orders?strategy=redlock")).contains("\"strategy\":\"redlock\"")
+			.doesNotContain("\"strategy\":\"for-update\"");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 4 })
+	void moreNodesSellWhatThereIs(int nodes) {
+		for (String strategy : new String[] { "holdfast-jdbc-fence", "for-update" }) {
+			String id = this.lab.start("""
+					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
+					nodes));
+			RunView run = this.lab.await(id);
+			assertThat(run.nodes()).hasSize(nodes).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+			assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter)
+				.containsExactly(50L, 30, 0L);
+			assertThat(this.lab.orders(id)).extracting(OrderView::node)
+				.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
+		}
 	}
 
 	@ParameterizedTest
@@ -159,30 +147,6 @@ class LabMatrixTests {
 
 	private static void post(RestClient service, String path, String json) {
 		service.post().uri(path).contentType(MediaType.APPLICATION_JSON).body(json).retrieve().toBodilessEntity();
-	}
-
-	/**
-	 * A row of the page.
-	 */
-	record Row(StrategyType strategy, Code oneNode, Code twoNodes, @Nullable Code frozen, @Nullable Code killed) {
-
-		static Row of(MatchResult row) {
-			return new Row(StrategyType.of(row.group(1)).orElseThrow(), Objects.requireNonNull(code(row.group(2))),
-					Objects.requireNonNull(code(row.group(3))), code(row.group(4)), code(row.group(5)));
-		}
-
-		private static @Nullable Code code(String words) {
-			return Arrays.stream(Code.values())
-				.filter((code) -> code.name().replace('_', ' ').equalsIgnoreCase(words))
-				.findFirst()
-				.orElse(null);
-		}
-
-		@Override
-		public String toString() {
-			return this.strategy.id();
-		}
-
 	}
 
 }

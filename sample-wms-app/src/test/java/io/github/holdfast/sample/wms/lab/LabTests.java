@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms.lab;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,37 @@ class LabTests {
 	}
 
 	@Test
+	void eventsGoOnWhereWhoWatchesHasLost() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 2}""");
+		this.lab.await(id);
+		List<Long> all = ids(this.lab.events(id, 0));
+		assertThat(all).hasSizeGreaterThan(11).startsWith(1L).isSorted().doesNotHaveDuplicates();
+		assertThat(ids(this.lab.events(id, 7))).isEqualTo(all.subList(7, all.size()));
+		assertThat(this.lab.events(id, all.size() - 1)).contains("event:finished").doesNotContain("event:order");
+	}
+
+	private static List<Long> ids(String events) {
+		return events.lines()
+			.filter((line) -> line.startsWith("id:"))
+			.map((line) -> Long.valueOf(line.substring(3)))
+			.toList();
+	}
+
+	@Test
+	void runThatWasRightByLuckSaysSo() {
+		RunView wrong = this.lab.run("""
+				{"strategy": "memory-overwrite", "stock": 5, "orders": 10, "concurrency": 1}""");
+		assertThat(wrong.verdict()).isNotNull();
+		assertThat(wrong.verdict().code()).isEqualTo(Code.RIGHT);
+		assertThat(wrong.verdict().text()).startsWith("Right this time: 5 orders were sold").contains("luck");
+		RunView right = this.lab.run("""
+				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 1}""");
+		assertThat(right.verdict()).isNotNull();
+		assertThat(right.verdict().text()).startsWith("Right: 5 orders were sold").doesNotContain("luck");
+	}
+
+	@Test
 	void rowLockSellsWhatThereIsOnTwoNodes() {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 20, "orders": 40, "concurrency": 10, "nodes": 2}""");
@@ -82,6 +114,7 @@ class LabTests {
 		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 		RunView fence = this.lab.run(frozen("holdfast-jdbc-fence"), FREEZE);
 		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(fence.facts()).extracting(Facts::lost).isEqualTo(1);
 		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 	}
 

@@ -17,13 +17,13 @@ import io.github.holdfast.sample.wms.lab.strategy.Mishap;
 class MishapController {
 
 	@PostMapping("/lab-node/freeze")
-	void freeze(@RequestParam long millis) throws InterruptedException {
-		Mishap.freeze(Duration.ofMillis(millis)).happenSoon();
+	void freeze(@RequestParam Mishap.Moment moment, @RequestParam long millis) throws InterruptedException {
+		Mishap.freeze(moment, Duration.ofMillis(millis)).happenSoon();
 	}
 
 	@PostMapping("/lab-node/kill")
-	void kill() throws InterruptedException {
-		Mishap.kill().happenSoon();
+	void kill(@RequestParam Mishap.Moment moment) throws InterruptedException {
+		Mishap.kill(moment).happenSoon();
 	}
 
 }

@@ -3,6 +3,8 @@ package io.github.holdfast.sample.wms.lab.node;
 import java.time.Duration;
 import java.util.List;
 
+import javax.sql.DataSource;
+
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -10,7 +12,9 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizers;
 import org.springframework.boot.web.server.context.WebServerPortFileWriter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,6 +46,17 @@ class NodeConfiguration {
 	@Lazy(false)
 	static WebServerPortFileWriter portFile() {
 		return new WebServerPortFileWriter();
+	}
+
+	/**
+	 * With what Boot would do to its own one.
+	 */
+	@Bean
+	NodeTransactionManager transactionManager(DataSource dataSource,
+			ObjectProvider<TransactionManagerCustomizers> customizers) {
+		NodeTransactionManager manager = new NodeTransactionManager(dataSource);
+		customizers.ifAvailable((each) -> each.customize(manager));
+		return manager;
 	}
 
 	@Bean(destroyMethod = "shutdown")

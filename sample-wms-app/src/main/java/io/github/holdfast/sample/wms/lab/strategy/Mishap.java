@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happens to this node at the worst time: when an order is at work, after
- * it has read the stock. At any other time it would often do no harm.
+ * Something that happens to this node at the worst time of an order. At any other time it
+ * would often do no harm.
  */
 public final class Mishap {
 
@@ -36,53 +36,64 @@ public final class Mishap {
 
 	private static final String KILL = "kill -KILL \"$0\"";
 
+	private final Moment moment;
+
 	private final String script;
 
 	private final String tenths;
 
 	private final CountDownLatch over = new CountDownLatch(1);
 
-	private Mishap(String script, String tenths) {
+	private Mishap(Moment moment, String script, String tenths) {
+		this.moment = moment;
 		this.script = script;
 		this.tenths = tenths;
 	}
 
 	/**
 	 * The JVM stands still for a while.
+	 * @param moment when
 	 * @param time how long
 	 * @return the mishap
 	 */
-	public static Mishap freeze(Duration time) {
-		return new Mishap(FREEZE, String.valueOf(time.toMillis() / 100));
+	public static Mishap freeze(Moment moment, Duration time) {
+		return new Mishap(moment, FREEZE, String.valueOf(time.toMillis() / 100));
 	}
 
 	/**
 	 * The JVM is killed.
+	 * @param moment when
 	 * @return the mishap
 	 */
-	public static Mishap kill() {
-		return new Mishap(KILL, "");
+	public static Mishap kill(Moment moment) {
+		return new Mishap(moment, KILL, "");
 	}
 
 	/**
-	 * Lets it happen to the next order that is at work, or without one if there is none
-	 * soon. Returns when it is over.
+	 * Lets it happen to the next order for which its moment comes, or without one if
+	 * there is none soon. Returns when it is over.
 	 */
 	public void happenSoon() throws InterruptedException {
 		NEXT.set(this);
 		if (!this.over.await(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
-			happenNow();
+			happenOnce();
 			this.over.await();
 		}
 	}
 
 	/**
-	 * Called when an order is at work.
+	 * Called when a moment has come for an order.
 	 */
-	static void happenNow() {
-		Mishap mishap = NEXT.getAndSet(null);
-		if (mishap != null) {
-			mishap.happen();
+	static void happenAt(Moment moment) {
+		Mishap mishap = NEXT.get();
+		if (mishap != null && mishap.moment == moment) {
+			mishap.happenOnce();
+		}
+	}
+
+	private void happenOnce() {
+		if (NEXT.compareAndSet(this, null)) {
+			happen();
 		}
 	}
 
@@ -101,6 +112,19 @@ public final class Mishap {
 		finally {
 			this.over.countDown();
 		}
+	}
+
+	/**
+	 * The moments at which it harms.
+	 */
+	public enum Moment {
+
+		/** The order has read the stock, and not written it yet. */
+		WORK,
+
+		/** All is checked, and the commit is about to be sent to the database. */
+		COMMIT
+
 	}
 
 }

@@ -114,7 +114,7 @@ public final class Order {
 	 * happen to the node meanwhile.
 	 */
 	public void work() {
-		Mishap.happenNow();
+		Mishap.happenAt(Mishap.Moment.WORK);
 		sleep(this.work.toNanos());
 	}
 
@@ -172,6 +172,16 @@ public final class Order {
 		this.begin = this.lastBegin;
 		this.writeAt = now();
 		this.wrote = available;
+	}
+
+	/**
+	 * Called when its transaction is about to be committed. Anything may happen to the
+	 * node then, too.
+	 */
+	public void committing() {
+		if (this.writeAt != null) {
+			Mishap.happenAt(Mishap.Moment.COMMIT);
+		}
 	}
 
 	/** Notes that a transaction was committed, of which the first one is its own. */

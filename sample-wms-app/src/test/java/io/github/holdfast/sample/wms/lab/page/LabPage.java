@@ -30,7 +30,9 @@ final class LabPage {
 	 * Opens it as somebody who was never there.
 	 */
 	void open(String url) {
-		this.driver.get(url + "icon.svg");
+		if (!url.equals(this.driver.getCurrentUrl())) {
+			this.driver.get(url + "icon.svg");
+		}
 		remember(Map.of());
 		reload(url);
 	}
@@ -47,6 +49,17 @@ final class LabPage {
 		this.driver.get(url);
 		await().untilAsserted(() -> assertThat(all("#strategies input")).isNotEmpty());
 		await().until(() -> "true".equals(attribute("body", "data-ready")));
+	}
+
+	/**
+	 * Switches the language.
+	 * @param code the language's code, as it is remembered
+	 * @param tag the same, as the page is marked with it
+	 */
+	void speak(String code, String tag) {
+		script("const list = document.getElementById('language'); list.value = arguments[0];"
+				+ "list.dispatchEvent(new Event('change'))", code);
+		await().until(() -> tag.equals(attribute("html", "lang")));
 	}
 
 	void choose(String strategy) {
@@ -134,7 +147,7 @@ final class LabPage {
 
 	static ConditionFactory await() {
 		return Awaitility.await()
-			.atMost(Duration.ofSeconds(30))
+			.atMost(Duration.ofMinutes(2))
 			.pollInterval(Duration.ofMillis(20))
 			// what is looked at may just be written again
 			.ignoreException(StaleElementReferenceException.class);

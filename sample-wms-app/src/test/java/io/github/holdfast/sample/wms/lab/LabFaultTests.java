@@ -1,0 +1,143 @@
+package io.github.holdfast.sample.wms.lab;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import io.github.holdfast.sample.wms.lab.Verdict.Code;
+import io.github.holdfast.sample.wms.lab.VerdictTable.Row;
+import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
+import io.github.holdfast.sample.wms.lab.strategy.Group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
+ * as {@code docs/lab.md} says.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("lab")
+@DirtiesContext
+@Tag("long")
+class LabFaultTests {
+
+	private static final String FREEZE = """
+			{"kind": "FREEZE", "node": 1, "millis": 3000}""";
+
+	private static final String FREEZE_AT_COMMIT = """
+			{"kind": "FREEZE", "node": 1, "millis": 3000, "moment": "COMMIT"}""";
+
+	private static final String KILL = """
+			{"kind": "KILL", "node": 1, "millis": 100}""";
+
+	private static final String RESTART_REDIS = """
+			{"kind": "RESTART_REDIS", "millis": 0}""";
+
+	private static final int ATTEMPTS = 10;
+
+	@LocalServerPort
+	private int port;
+
+	private LabClient lab;
+
+	@BeforeEach
+	void setUp() {
+		this.lab = new LabClient(this.port);
+	}
+
+	static List<Row> frozen() throws IOException {
+		return VerdictTable.rows().stream().filter((row) -> row.frozen() != null).toList();
+	}
+
+	static List<Row> frozenAtCommit() throws IOException {
+		return VerdictTable.rows().stream().filter((row) -> row.frozenAtCommit() != null).toList();
+	}
+
+	static List<Row> killed() throws IOException {
+		return VerdictTable.rows().stream().filter((row) -> row.killed() != null).toList();
+	}
+
+	static List<Row> redisRestarted() throws IOException {
+		return VerdictTable.rows().stream().filter((row) -> row.redisRestarted() != null).toList();
+	}
+
+	@ParameterizedTest
+	@MethodSource("frozen")
+	void holderThatStandsStillAtWork(Row row) {
+		expect(row.frozen(), row, 80, 30, FREEZE);
+	}
+
+	@ParameterizedTest
+	@MethodSource("frozenAtCommit")
+	void holderThatStandsStillAtItsCommit(Row row) {
+		expect(row.frozenAtCommit(), row, 80, 30, FREEZE_AT_COMMIT);
+	}
+
+	@ParameterizedTest
+	@MethodSource("killed")
+	void holderThatIsKilled(Row row) {
+		expect(row.killed(), row, 40, 30, KILL);
+	}
+
+	/**
+	 * Orders take longer than Redis needs to come back; with Holdfast, so short that no
+	 * renewal finds out in time.
+	 */
+	@ParameterizedTest
+	@MethodSource("redisRestarted")
+	void storeThatForgets(Row row) {
+		boolean renewed = row.strategy().group() == Group.HOLDFAST;
+		expect(row.redisRestarted(), row, renewed ? 30 : 16, renewed ? 400 : 1000, RESTART_REDIS);
+	}
+
+	private void expect(@Nullable Code verdict, Row row, int orders, int workMs, String fault) {
+		VerdictTable.expect(Objects.requireNonNull(verdict),
+				() -> this.lab.run(request(row.strategy().id(), orders, workMs), fault));
+	}
+
+	/**
+	 * Either the others got past the one that stands still, which is then refused, or it
+	 * kept its row of the fence locked, and they waited for it.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "holdfast-jdbc-fence", "holdfast-redis-fence", "holdfast-redisson-fence",
+			"holdfast-zookeeper-fence" })
+	void holderThatWasOvertakenIsRefused(String strategy) {
+		Facts facts;
+		int attempt = 0;
+		do {
+			RunView run = this.lab.run(request(strategy, 80, 30), FREEZE);
+			facts = Objects.requireNonNull(run.facts());
+			assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+			List<OrderView> refused = this.lab.orders(run.id())
+				.stream()
+				.filter((order) -> order.outcome() == OrderOutcome.LOST)
+				.toList();
+			assertThat(refused).hasSize(facts.lost())
+				.allSatisfy((order) -> assertThat(order.message()).contains("was lost before the commit"));
+			assertThat(refused).extracting(OrderView::node).allMatch((node) -> node == 1);
+			attempt++;
+		}
+		while (facts.lost() == 0 && attempt < ATTEMPTS);
+		assertThat(facts.lost()).isPositive();
+	}
+
+	private static String request(String strategy, int orders, int workMs) {
+		return """
+				{"strategy": "%s", "stock": 1000, "orders": %d, "concurrency": 8, "nodes": 2, "workMs": %d}"""
+			.formatted(strategy, orders, workMs);
+	}
+
+}
