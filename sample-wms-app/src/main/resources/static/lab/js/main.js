@@ -67,6 +67,7 @@ async function page(info, strategies) {
 		comparison.render(run);
 		lanes.render(run);
 		byId('start').disabled = Boolean(run && !run.over);
+		document.body.dataset.run = run?.id ?? '';
 		document.body.dataset.state = run?.state ?? '';
 	}
 

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledIf(value = "io.github.holdfast.sample.wms.lab.page.Chromium#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
 @Timeout(180)
+@Tag("long")
 class LabScreenshotTests {
 
 	private static final Path FOLDER = Path.of("target", "screenshots");

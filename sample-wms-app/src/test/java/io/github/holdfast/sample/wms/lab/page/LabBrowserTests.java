@@ -1,0 +1,194 @@
+package io.github.holdfast.sample.wms.lab.page;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import static io.github.holdfast.sample.wms.lab.page.LabPage.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The lab in a browser, from the button to the servers: nothing is recorded. What is hard
+ * to meet there is in {@link LabPageTests}.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("lab")
+@DirtiesContext
+@EnabledIf(value = "io.github.holdfast.sample.wms.lab.page.Chromium#isInstalled",
+		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+@Timeout(900)
+@Tag("long")
+class LabBrowserTests {
+
+	private static final Pattern VALUES = Pattern.compile("read (\\d+), wrote (\\d+)");
+
+	private static Chromium chromium;
+
+	private static LabPage page;
+
+	@LocalServerPort
+	private int port;
+
+	@BeforeAll
+	static void startBrowser() throws IOException {
+		chromium = Chromium.start();
+		page = new LabPage(chromium.driver());
+	}
+
+	@AfterAll
+	static void stopBrowser() throws IOException {
+		try (Chromium closed = chromium) {
+			assertThat(closed).isNotNull();
+		}
+	}
+
+	@BeforeEach
+	void openPage() {
+		chromium.size(1280, 900, 1);
+		page.open(url());
+	}
+
+	private String url() {
+		return "http://localhost:" + this.port + "/lab/";
+	}
+
+	@Test
+	void wrongWayIsWatchedUntilOneSeesWhyItIsWrong() {
+		page.choose("memory-overwrite");
+		fill(Map.of("stock", "200", "orders", "400", "concurrency", "8", "workMs", "50"));
+		start();
+		await().until(() -> points() > 0);
+		int points = points();
+		await().until(() -> points() > points);
+		assertThat(page.isDisplayed("#result .chip")).isTrue();
+		page.awaitState("FINISHED");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		assertThat(page.attribute(".verdict", "data-code")).isIn("OVERSOLD", "LOST_UPDATES");
+		assertThat(page.text(".verdict")).contains("Lost updates");
+		assertThat(page.text("#show-lost")).isEqualTo("Show me the first lost update");
+		page.click("#show-lost");
+		assertThat(page.all(".lanes .order")).hasSize(2);
+		await().until(() -> page.all(".lanes .values text").size() == 2);
+		List<Matcher> values = page.all(".lanes .values text")
+			.stream()
+			.map(WebElement::getText)
+			.map(VALUES::matcher)
+			.toList();
+		assertThat(values).allMatch(Matcher::matches);
+		String read = values.get(0).group(1);
+		assertThat(values).extracting((value) -> value.group(1)).containsOnly(read);
+		assertThat(values).extracting((value) -> value.group(2))
+			.containsOnly(String.valueOf(Integer.parseInt(read) - 1));
+		page.click("#step-next");
+		assertThat(page.text("#steps .head")).contains("2 of ");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("had read " + read, "that update is lost");
+	}
+
+	private static void start() {
+		String before = page.attribute("body", "data-run");
+		page.start();
+		awaitRunAfter(before);
+	}
+
+	/**
+	 * The page shows the last run until the next one has begun.
+	 */
+	private static void awaitRunAfter(@Nullable String before) {
+		await().until(() -> !Objects.equals(page.attribute("body", "data-run"), before));
+	}
+
+	/** Of a run that is going: afterwards, the line is there at once. */
+	private static int points() {
+		return "RUNNING".equals(page.attribute("body", "data-state")) ? page.points() : 0;
+	}
+
+	@Test
+	void holdfastIsRightAndItsLocksAreSeen() {
+		page.choose("holdfast-redis-fence");
+		fill(Map.of("stock", "20", "orders", "40", "concurrency", "8", "workMs", "200"));
+		start();
+		await().untilAsserted(() -> {
+			assertThat(page.all("#locks tbody tr[data-state=HELD]")).extracting(WebElement::getText)
+				.anyMatch((text) -> text.matches("stock:run-\\d+:holdfast-redis-fence holds Node [12], .*"));
+			assertThat(page.all("#locks tbody tr[data-state=WAITING]")).isNotEmpty();
+		});
+		page.awaitState("FINISHED");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("right");
+		assertThat(page.text(".verdict")).contains("20 sold of 20, 0 left over");
+		await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Nobody holds a lock."));
+	}
+
+	@Test
+	void wrongWayThatWasLuckyIsNotPraised() {
+		page.choose("memory-overwrite");
+		fill(Map.of("stock", "5", "orders", "5", "concurrency", "1"));
+		start();
+		page.awaitState("FINISHED");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("lucky");
+		assertThat(page.text(".verdict")).contains("Right this time", "That was luck");
+	}
+
+	@Test
+	void holderThatIsFrozenByTheButtonLosesAnUpdate() {
+		page.choose("redis-px-lua");
+		fill(Map.of("stock", "1000", "orders", "120", "concurrency", "8", "workMs", "30"));
+		start();
+		await().until(() -> points() > 1);
+		page.click("[aria-label='Freeze node 1 for 4 s']");
+		await().until(() -> page.isDisplayed("#nodes [data-state=FROZEN]"));
+		page.awaitState("FINISHED");
+		await().until(() -> "LOST_UPDATES".equals(page.attribute(".verdict", "data-code")));
+		page.click("#show-lost");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+	}
+
+	@Test
+	void allAreComparedByKeyboardOnAPhoneInAnotherLanguage() {
+		chromium.size(360, 740, 1);
+		page.remember(Map.of("language", "ru", "theme", "dark"));
+		page.reload(url());
+		page.tabTo("[name=strategy]:checked");
+		page.choose("all");
+		fill(Map.of("stock", "10", "orders", "20", "concurrency", "5"));
+		page.tabTo("#field-orders");
+		String before = page.attribute("body", "data-run");
+		page.press(Keys.ENTER);
+		awaitRunAfter(before);
+		await().atMost(Duration.ofMinutes(10)).until(() -> "FINISHED".equals(page.attribute("body", "data-state")));
+		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSize(StrategyType.values().length));
+		assertThat(page.text(".comparison [data-strategy=holdfast-jdbc-fence]")).contains("Верно");
+		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite]", "data-kind")).isIn("wrong", "lucky");
+		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo(360L);
+	}
+
+	private static void fill(Map<String, String> values) {
+		page.script("document.querySelector('#orders details').open = true");
+		values.forEach(page::fill);
+	}
+
+}
