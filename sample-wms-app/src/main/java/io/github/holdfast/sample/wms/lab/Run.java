@@ -127,7 +127,7 @@ final class Run implements Runnable {
 		starting(trial);
 		this.nodes.require(strategy, this.request.nodes());
 		this.nodes.awaitStart(strategy);
-		setState(RunView.State.RUNNING);
+		started();
 		CountDownLatch over = new CountDownLatch(1);
 		Thread reporter = new Thread(() -> report(trial, over), "lab-progress");
 		reporter.setDaemon(true);
@@ -147,8 +147,14 @@ final class Run implements Runnable {
 		this.trials.add(trial);
 	}
 
-	private synchronized void setState(RunView.State state) {
-		this.state = state;
+	/**
+	 * What is interrupted while nodes start need not tell.
+	 */
+	private synchronized void started() throws InterruptedException {
+		if (this.cancelled) {
+			throw new InterruptedException();
+		}
+		this.state = RunView.State.RUNNING;
 	}
 
 	private void report(Trial trial, CountDownLatch over) {
