@@ -70,21 +70,18 @@ public final class KeyedPermits<T> {
 		if (Thread.interrupted()) {
 			throw new InterruptedException();
 		}
-		Permit held = this.permits.get(key);
+		Permit permit = new Permit(key, Thread.currentThread(), new PermitQueue<>(), null, null);
+		Permit held = this.permits.putIfAbsent(key, permit);
 		if (held == null) {
-			Permit permit = first(key);
-			held = this.permits.putIfAbsent(key, permit);
-			if (held == null) {
-				return permit;
-			}
+			return permit;
 		}
 		held.releaseIfExpired();
 		boolean single = waitTime.isZero();
 		PermitWaiter<T> waiter = new PermitWaiter<>(fair || single, this.longestBarging);
 		this.permits.compute(key, (k, current) -> {
 			if (current == null) {
-				waiter.permit = first(key);
-				return waiter.permit;
+				waiter.permit = permit;
+				return permit;
 			}
 			return single ? current.joinRelease(waiter) : current.join(waiter, limits);
 		});
@@ -106,15 +103,8 @@ public final class KeyedPermits<T> {
 	 * @return the permit, or {@code null} if it is out
 	 */
 	public @Nullable Permit tryAcquire(String key) {
-		Permit permit = first(key);
+		Permit permit = new Permit(key, Thread.currentThread(), new PermitQueue<>(), null, null);
 		return (this.permits.putIfAbsent(key, permit) == null) ? permit : null;
-	}
-
-	/**
-	 * A permit of the current thread, which nobody waits for.
-	 */
-	private Permit first(String key) {
-		return new Permit(key, Thread.currentThread(), new PermitQueue<>(), null, null);
 	}
 
 	private @Nullable Permit await(String key, PermitWaiter<T> waiter, Deadline deadline) throws InterruptedException {
