@@ -193,8 +193,7 @@ class JointRenewalTests {
 			await().until(() -> renewed().size() == 2);
 			assertThat(outer).isNotNull();
 		}
-		int renewals = this.store.renewals.get();
-		await().during(LEASE.dividedBy(2)).until(() -> this.store.renewals.get() == renewals);
+		Renewals.awaitEnd(this.store.renewals::get, LEASE.dividedBy(2));
 	}
 
 	/**

@@ -252,8 +252,7 @@ class LockRenewalTests {
 	}
 
 	private void assertNoMoreRenewals() {
-		int renewals = this.backend.renewals.get();
-		await().during(SELDOM.dividedBy(2)).until(() -> this.backend.renewals.get() == renewals);
+		Renewals.awaitEnd(this.backend.renewals::get, SELDOM.dividedBy(2));
 	}
 
 	private static Set<Thread> renewalThreads() {

@@ -243,9 +243,8 @@ class PeerDefectTests {
 			LeaseCalls calls = context.getBean(LeaseCalls.class);
 			LockTemplate locks = context.getBean(LockTemplate.class).withLeaseTime(leaseTime);
 			locks.run("A", () -> locks.run("A", () -> Awaitility.await().until(() -> calls.count("renew") > 0)));
-			long renewals = calls.count("renew");
 			// The next one would be due after a third of the lease time
-			Awaitility.await().during(leaseTime.dividedBy(2)).until(() -> calls.count("renew") == renewals);
+			Renewals.awaitEnd(() -> calls.count("renew"), leaseTime.dividedBy(2));
 		});
 	}
 
