@@ -89,10 +89,8 @@ class LabBrowserTests {
 		assertThat(page.text("#show-lost")).isEqualTo("Show me the first lost update");
 		page.click("#show-lost");
 		assertThat(page.all(".lanes .order")).hasSize(2);
-		await().until(() -> page.all(".lanes .values text").size() == 2);
-		List<Matcher> values = page.all(".lanes .values text")
+		List<Matcher> values = await().until(() -> page.texts(".lanes .values text"), (texts) -> texts.size() == 2)
 			.stream()
-			.map(WebElement::getText)
 			.map(VALUES::matcher)
 			.toList();
 		assertThat(values).allMatch(Matcher::matches);

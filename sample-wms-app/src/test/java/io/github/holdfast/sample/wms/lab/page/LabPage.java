@@ -3,6 +3,7 @@ package io.github.holdfast.sample.wms.lab.page;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -19,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The page, as somebody uses it.
  */
 final class LabPage {
+
+	private static final int MOST_LOOKS = 20;
 
 	private final ChromeDriver driver;
 
@@ -88,9 +91,12 @@ final class LabPage {
 	}
 
 	void click(String selector) {
-		WebElement element = find(selector);
-		this.driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", element);
-		element.click();
+		settled(() -> {
+			WebElement element = find(selector);
+			this.driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", element);
+			element.click();
+			return true;
+		});
 	}
 
 	/**
@@ -122,15 +128,34 @@ final class LabPage {
 	}
 
 	String text(String selector) {
-		return find(selector).getText();
+		return settled(() -> find(selector).getText());
+	}
+
+	List<String> texts(String selector) {
+		return settled(() -> all(selector).stream().map(WebElement::getText).toList());
 	}
 
 	@Nullable String attribute(String selector, String name) {
-		return find(selector).getDomAttribute(name);
+		return settled(() -> find(selector).getDomAttribute(name));
 	}
 
 	boolean isDisplayed(String selector) {
-		return all(selector).stream().anyMatch(WebElement::isDisplayed);
+		return settled(() -> all(selector).stream().anyMatch(WebElement::isDisplayed));
+	}
+
+	/**
+	 * What is looked at may just be written again.
+	 */
+	private static <T extends @Nullable Object> T settled(Supplier<T> look) {
+		for (int i = 1; i < MOST_LOOKS; i++) {
+			try {
+				return look.get();
+			}
+			catch (StaleElementReferenceException ex) {
+				// Look at the new one
+			}
+		}
+		return look.get();
 	}
 
 	List<WebElement> all(String selector) {
