@@ -8,6 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What the page does with what the lab says.
  */
+@Tag("long")
 @EnabledIf(value = "io.github.holdfast.sample.wms.lab.page.Chromium#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
 @Timeout(180)
