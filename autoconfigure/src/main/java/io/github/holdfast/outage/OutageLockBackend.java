@@ -43,7 +43,7 @@ public final class OutageLockBackend extends DelegatingLockBackend implements Au
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
 		this.watch.check(request.key());
 		try {
-			@Nullable LockLease lease = this.store.acquire(request);
+			LockLease lease = this.store.acquire(request);
 			this.watch.answered();
 			return lease;
 		}
@@ -57,7 +57,7 @@ public final class OutageLockBackend extends DelegatingLockBackend implements Au
 	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		this.watch.check(request.key());
 		try {
-			@Nullable LockLease lease = this.store.acquire(request, held);
+			LockLease lease = this.store.acquire(request, held);
 			this.watch.answered();
 			return lease;
 		}
@@ -72,8 +72,11 @@ public final class OutageLockBackend extends DelegatingLockBackend implements Au
 		String key = sorted.get(0).key();
 		this.watch.check(key);
 		try {
-			@Nullable List<LockLease> leases = this.store.acquireAll(sorted);
-			this.watch.answered();
+			List<LockLease> leases = this.store.acquireAll(sorted);
+			if (leases != null) {
+				// Otherwise the store may not even have been asked
+				this.watch.answered();
+			}
 			return leases;
 		}
 		catch (LockBackendException ex) {

@@ -2,6 +2,7 @@ package io.github.holdfast.outage;
 
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
@@ -69,6 +70,16 @@ class OutageLockBackendTests {
 		this.store.probes.release();
 		await().until(() -> this.store.probed.get() == 2);
 		assertFails("broken", "of one key");
+		this.store.probes.release();
+		await().untilAsserted(() -> assertFails("broken", "has not answered for"));
+	}
+
+	@Test
+	void storeThatIsNotAskedForSeveralKeysHasNotAnswered() {
+		this.store.down = true;
+		assertFails("broken", "of one key");
+		await().until(() -> this.store.probes.hasQueuedThreads());
+		assertThat(this.backend.acquireAll(List.of(request("one"), request("other")))).isNull();
 		this.store.probes.release();
 		await().untilAsserted(() -> assertFails("broken", "has not answered for"));
 	}
