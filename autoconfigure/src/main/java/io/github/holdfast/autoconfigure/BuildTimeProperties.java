@@ -3,7 +3,6 @@ package io.github.holdfast.autoconfigure;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -16,7 +15,6 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
@@ -104,19 +102,10 @@ final class BuildTimeProperties implements BeanFactoryPostProcessor, Environment
 	 * some are checked in a table of the business database.
 	 */
 	private static String backends(Environment environment) {
-		Binder binder = Binder.get(environment);
-		Map<String, Map<String, String>> declared = binder.bind(LockPropertyNames.BACKENDS, NamedBackends.NAMES)
-			.orElse(Map.of());
-		Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
-			.orElse(Map.of())
-			.values()
+		return NamedBackends.used(environment)
+			.entrySet()
 			.stream()
-			.map((lock) -> lock.get("backend"));
-		return Stream.concat(locks, Stream.ofNullable(environment.getProperty(NamedBackends.ALSO_LOCK)))
-			.filter(Objects::nonNull)
-			.distinct()
-			.sorted()
-			.map((id) -> described(id, declared.getOrDefault(id, Map.of())))
+			.map((backend) -> described(backend.getKey(), backend.getValue()))
 			.collect(Collectors.joining(", "));
 	}
 

@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +23,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.fence.Fence;
@@ -93,6 +96,26 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		});
 		this.declared = Binder.get(environment).bind(LockPropertyNames.BACKENDS, NAMES).orElse(Map.of()).keySet();
 		checkUsed();
+	}
+
+	/**
+	 * What is configured beside the default backend and used by a lock, before there are
+	 * beans.
+	 * @return the properties of each, which may have none, in the order of their names
+	 */
+	static Map<String, Map<String, String>> used(Environment environment) {
+		Binder binder = Binder.get(environment);
+		Map<String, Map<String, String>> declared = binder.bind(LockPropertyNames.BACKENDS, NAMES).orElse(Map.of());
+		Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NAMES)
+			.orElse(Map.of())
+			.values()
+			.stream()
+			.map((lock) -> lock.get("backend"));
+		Map<String, Map<String, String>> used = new TreeMap<>();
+		Stream.concat(locks, Stream.ofNullable(environment.getProperty(ALSO_LOCK)))
+			.filter(Objects::nonNull)
+			.forEach((id) -> used.put(id, declared.getOrDefault(id, Map.of())));
+		return used;
 	}
 
 	private void checkUsed() {

@@ -1,8 +1,6 @@
 package io.github.holdfast.autoconfigure;
 
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -13,7 +11,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -84,18 +81,11 @@ class NamedFenceConfiguration {
 		}
 
 		private static boolean isNeeded(Environment environment) {
-			Binder binder = Binder.get(environment);
 			boolean local = StringUtils.hasText(environment.getProperty("holdfast.commit-guard"));
-			Map<String, Map<String, String>> backends = binder.bind(LockPropertyNames.BACKENDS, NamedBackends.NAMES)
-				.orElse(Map.of());
-			Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NamedBackends.NAMES)
-				.orElse(Map.of())
-				.values()
+			return NamedBackends.used(environment)
+				.entrySet()
 				.stream()
-				.map((lock) -> lock.get("backend"));
-			return Stream.concat(locks, Stream.ofNullable(environment.getProperty(NamedBackends.ALSO_LOCK)))
-				.filter(Objects::nonNull)
-				.anyMatch((id) -> isNeeded(id, backends.getOrDefault(id, Map.of()), local));
+				.anyMatch((backend) -> isNeeded(backend.getKey(), backend.getValue(), local));
 		}
 
 		private static boolean isNeeded(String id, Map<String, String> backend, boolean local) {
