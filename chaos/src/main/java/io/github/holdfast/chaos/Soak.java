@@ -60,7 +60,7 @@ final class Soak {
 		for (Target target : TARGETS) {
 			Plan plan = PlanSource.plan(seed, target, Weather.CALM, duration);
 			Soak soak = new Soak(full ? plan.withoutRest() : plan);
-			soaks.add(() -> soak.run(rows));
+			soaks.add(() -> soak.observed(rows));
 		}
 		ExecutorService threads = Executors.newFixedThreadPool(soaks.size());
 		List<String> found = new ArrayList<>();
@@ -78,6 +78,20 @@ final class Soak {
 		Files.createDirectories(section.toAbsolutePath().getParent());
 		Files.writeString(section, section(duration, full, rows));
 		return found;
+	}
+
+	/**
+	 * A run that fails, as a server of it does not start, does not take the figures of
+	 * the others with it.
+	 */
+	private List<String> observed(List<String> rows) throws InterruptedException {
+		try {
+			return run(rows);
+		}
+		catch (IllegalStateException | AssertionError ex) {
+			ex.printStackTrace();
+			return List.of(this.plan.target() + " could not run: " + ex);
+		}
 	}
 
 	private List<String> run(List<String> rows) throws InterruptedException {
