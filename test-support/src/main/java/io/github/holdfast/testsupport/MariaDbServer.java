@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -44,13 +45,22 @@ final class MariaDbServer {
 		}
 		this.server = new Server(config.build());
 		this.server.copy(installed);
-		this.server.start();
-		this.process = ProcessHandle.current()
+		try {
+			this.server.start();
+			this.process = process(installed).orElseThrow();
+			checkPrivileges();
+		}
+		catch (ManagedProcessException | RuntimeException ex) {
+			process(installed).ifPresent(ProcessHandle::destroyForcibly);
+			throw ex;
+		}
+	}
+
+	private static Optional<ProcessHandle> process(Path installed) {
+		return ProcessHandle.current()
 			.children()
 			.filter((child) -> child.info().command().orElse("").startsWith(installed.toString()))
-			.findFirst()
-			.orElseThrow();
-		checkPrivileges();
+			.findFirst();
 	}
 
 	private static DBConfigurationBuilder config(Path installed, Path directory) {

@@ -1,6 +1,7 @@
 package io.github.holdfast.testsupport;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,17 +21,34 @@ final class PostgresServer {
 
 	private PostgresServer(Path directory) throws Exception {
 		// Which unpacks itself there when it is first started
+		Path data = directory.resolve("data");
 		Path binaries = SharedFiles.get("postgresql", (empty) -> {
 		});
-		this.server = EmbeddedPostgres.builder()
-			.setPort(LocalPorts.free())
-			.setOverrideWorkingDirectory(binaries.toFile())
-			.setDataDirectory(directory.resolve("data"))
-			.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
-			.setServerConfig("unix_socket_directories", "''")
-			.setPGStartupWait(Duration.ofSeconds(60))
-			.setRegisterShutdownHook(false)
-			.start();
+		try {
+			this.server = EmbeddedPostgres.builder()
+				.setPort(LocalPorts.free())
+				.setOverrideWorkingDirectory(binaries.toFile())
+				.setDataDirectory(data)
+				.setServerConfig("max_connections", Integer.toString(TestDatabase.MAX_CONNECTIONS))
+				.setServerConfig("unix_socket_directories", "''")
+				.setPGStartupWait(Duration.ofMinutes(2))
+				.setRegisterShutdownHook(false)
+				.start();
+		}
+		catch (IOException | RuntimeException ex) {
+			kill(data.resolve("postmaster.pid"));
+			throw ex;
+		}
+	}
+
+	/**
+	 * Ends a server that was started, but did not answer.
+	 */
+	private static void kill(Path process) throws IOException {
+		if (Files.exists(process)) {
+			ProcessHandle.of(Long.parseLong(Files.readAllLines(process).get(0)))
+				.ifPresent(ProcessHandle::destroyForcibly);
+		}
 	}
 
 	static PostgresServer get() {

@@ -12,24 +12,38 @@ import org.springframework.util.FileSystemUtils;
  */
 final class TestServers {
 
+	private static final int ATTEMPTS = 3;
+
 	private TestServers() {
 	}
 
+	/**
+	 * Starts a server, once more if it does not start on a machine that is busy.
+	 */
 	static <T> T start(String name, Start<T> start, Stop<T> stop) {
-		try {
-			Path directory = Files.createTempDirectory("holdfast-");
+		IllegalStateException failure = new IllegalStateException(name + " did not start");
+		for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
 			try {
-				T server = start.start(directory);
-				Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, stop, directory), name + " stop"));
-				return server;
+				return startOnce(name, start, stop);
 			}
 			catch (Exception ex) {
-				FileSystemUtils.deleteRecursively(directory);
-				throw ex;
+				ex.printStackTrace();
+				failure.addSuppressed(ex);
 			}
 		}
+		throw failure;
+	}
+
+	private static <T> T startOnce(String name, Start<T> start, Stop<T> stop) throws Exception {
+		Path directory = Files.createTempDirectory("holdfast-");
+		try {
+			T server = start.start(directory);
+			Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, stop, directory), name + " stop"));
+			return server;
+		}
 		catch (Exception ex) {
-			throw new IllegalStateException(name + " did not start", ex);
+			FileSystemUtils.deleteRecursively(directory);
+			throw ex;
 		}
 	}
 
@@ -54,7 +68,7 @@ final class TestServers {
 	}
 
 	/**
-	 * Starts a server.
+	 * Starts a server, and leaves no process behind if it does not start.
 	 *
 	 * @param <T> the server
 	 */
