@@ -15,9 +15,7 @@ import org.springframework.util.Assert;
  * @param waitTime how long to wait at most; zero means exactly one attempt
  * @param leaseTime how soon the store frees the lock when it is not renewed; ignored by
  * backends whose locks are bound to a session
- * @param owner the identity of this one acquisition, unique across all nodes and never
- * used again
- * @param holder a text that tells an operator who holds the lock
+ * @param identity who asks
  * @param minEpoch the smallest epoch that may be granted; {@code 0} unless the caller
  * knows that the store's counter went backwards
  * @param claims whether the holder will write the lock's row of the fence table itself,
@@ -25,7 +23,7 @@ import org.springframework.util.Assert;
  * @since 0.2.0
  */
 public record LockRequest(String key, String name, Mode mode, boolean fair, Duration waitTime, Duration leaseTime,
-		String owner, String holder, long minEpoch, boolean claims) {
+		Identity identity, long minEpoch, boolean claims) {
 
 	/**
 	 * Create a request of a holder that does not write the fence table.
@@ -35,19 +33,19 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	 * @param fair whether waiters on all nodes are served in the order of their arrival
 	 * @param waitTime how long to wait at most
 	 * @param leaseTime how soon the store frees the lock when it is not renewed
-	 * @param owner the identity of this one acquisition
+	 * @param owner the identity of this one acquisition, unique across all nodes and
+	 * never used again
 	 * @param holder a text that tells an operator who holds the lock
 	 * @param minEpoch the smallest epoch that may be granted
 	 */
 	public LockRequest(String key, String name, Mode mode, boolean fair, Duration waitTime, Duration leaseTime,
 			String owner, String holder, long minEpoch) {
-		this(key, name, mode, fair, waitTime, leaseTime, owner, holder, minEpoch, false);
+		this(key, name, mode, fair, waitTime, leaseTime, new Given(owner, holder), minEpoch, false);
 	}
 
 	public LockRequest {
 		Assert.hasText(key, "Lock key must not be blank");
 		Assert.hasText(name, "Lock name must not be blank");
-		Assert.hasText(owner, "Lock owner must not be blank");
 		Assert.isTrue(!waitTime.isNegative(), "Wait time must not be negative");
 		Assert.isTrue(!leaseTime.isNegative() && !leaseTime.isZero(), "Lease time must be positive");
 		Assert.isTrue(minEpoch >= 0, "Minimum epoch must not be negative");
@@ -65,13 +63,29 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	}
 
 	/**
+	 * The identity of this one acquisition, unique across all nodes and never used again.
+	 * @return the same text each time
+	 */
+	public String owner() {
+		return this.identity.owner();
+	}
+
+	/**
+	 * A text that tells an operator who holds the lock.
+	 * @return the text
+	 */
+	public String holder() {
+		return this.identity.holder();
+	}
+
+	/**
 	 * Returns this request with another wait time.
 	 * @param waitTime how long to wait at most
 	 * @return a copy
 	 */
 	public LockRequest withWaitTime(Duration waitTime) {
-		return new LockRequest(this.key, this.name, this.mode, this.fair, waitTime, this.leaseTime, this.owner,
-				this.holder, this.minEpoch, this.claims);
+		return new LockRequest(this.key, this.name, this.mode, this.fair, waitTime, this.leaseTime, this.identity,
+				this.minEpoch, this.claims);
 	}
 
 	/**
@@ -80,8 +94,36 @@ public record LockRequest(String key, String name, Mode mode, boolean fair, Dura
 	 * @return a copy
 	 */
 	public LockRequest withMinEpoch(long minEpoch) {
-		return new LockRequest(this.key, this.name, this.mode, this.fair, this.waitTime, this.leaseTime, this.owner,
-				this.holder, minEpoch, this.claims);
+		return new LockRequest(this.key, this.name, this.mode, this.fair, this.waitTime, this.leaseTime, this.identity,
+				minEpoch, this.claims);
+	}
+
+	/**
+	 * Who asks. Making an owner takes longer than handing a lock over within a JVM, so
+	 * that it is made when a store wants to know it. Safe for use by many threads.
+	 */
+	public interface Identity {
+
+		/**
+		 * The identity of one acquisition, unique across all nodes and never used again.
+		 * @return the same text each time
+		 */
+		String owner();
+
+		/**
+		 * A text that tells an operator who holds the lock.
+		 * @return the text
+		 */
+		String holder();
+
+	}
+
+	private record Given(String owner, String holder) implements Identity {
+
+		Given {
+			Assert.hasText(owner, "Lock owner must not be blank");
+		}
+
 	}
 
 	/**

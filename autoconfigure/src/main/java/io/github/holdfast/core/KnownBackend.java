@@ -18,8 +18,12 @@ record KnownBackend(LockBackend backend, boolean inThisJvm, boolean canClaim) {
 		return new KnownBackend(backend, backend.capabilities().contains(LockBackend.Capability.IN_PROCESS), canClaim);
 	}
 
-	String nextOwner() {
-		return this.inThisJvm ? LockOwner.nextLocal() : LockOwner.next();
+	/**
+	 * The owner of an acquisition by the current thread.
+	 * @param name the name of the lock that it asks for
+	 */
+	LockOwner owner(String name) {
+		return LockOwner.ofCurrentThread(name, this.inThisJvm);
 	}
 
 }

@@ -224,8 +224,7 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), this.known.nextOwner(), LockOwner.holder(this.spec.name()),
-				this.commits.claims());
+		return this.spec.request(key, remainingWait(), this.known.owner(this.spec.name()), this.commits.claims());
 	}
 
 	private LockLease acquire(String key, LockEvents events) {

@@ -9,17 +9,19 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
- * Names the owner of each acquisition: a UUID that no other acquisition on any node has.
- * The operating system makes it at that moment. Nothing of it is kept in this JVM,
+ * The owner of an acquisition: a UUID that no other acquisition on any node has. The
+ * operating system makes it when a store asks for it. Nothing of it is kept in this JVM,
  * neither a sequence nor a buffer, as two JVMs that were restored from one image (CRaC,
  * the snapshot of a machine) would go on with the same one.
  */
-final class LockOwner {
+final class LockOwner implements LockRequest.Identity {
 
 	/** Their seeds come from the operating system each time, and are not waited for. */
 	private static final String[] UNBUFFERED = { "NativePRNGNonBlocking", "Windows-PRNG" };
@@ -35,19 +37,50 @@ final class LockOwner {
 	/** Of the locks that a thread holds already. */
 	private static final int MOST_TOLD = 3;
 
-	private LockOwner() {
-	}
+	private final Thread thread = Thread.currentThread();
 
-	static String next() {
-		return fresh().toString();
+	private final String holding;
+
+	private final boolean inThisJvm;
+
+	private @Nullable String owner;
+
+	private LockOwner(String holding, boolean inThisJvm) {
+		this.holding = holding;
+		this.inThisJvm = inThisJvm;
 	}
 
 	/**
-	 * An owner of a lock that is in this JVM and goes into no other one with it, for a
-	 * tenth of the time.
+	 * The owner of an acquisition by the current thread.
+	 * @param name the name of the lock that it asks for
+	 * @param inThisJvm whether the lock is in this JVM and goes into no other one with
+	 * it, so that a sequence will do, which takes a tenth of the time
 	 */
-	static String nextLocal() {
-		return new UUID(JVM, SEQUENCE.incrementAndGet()).toString();
+	static LockOwner ofCurrentThread(String name, boolean inThisJvm) {
+		return new LockOwner((LockStack.current() != null) ? holding(name) : "", inThisJvm);
+	}
+
+	@Override
+	public synchronized String owner() {
+		String owner = this.owner;
+		if (owner == null) {
+			owner = (this.inThisJvm ? new UUID(JVM, SEQUENCE.incrementAndGet()) : fresh()).toString();
+			this.owner = owner;
+		}
+		return owner;
+	}
+
+	/**
+	 * Process, host, thread, and locks that it holds already.
+	 */
+	@Override
+	public String holder() {
+		return PROCESS + this.thread.getName() + this.holding;
+	}
+
+	@Override
+	public String toString() {
+		return holder();
 	}
 
 	/**
@@ -69,16 +102,6 @@ final class LockOwner {
 			}
 		}
 		return new SecureRandom();
-	}
-
-	/**
-	 * Describes the current thread for an operator.
-	 * @param name the name of the lock that it asks for
-	 * @return process, host, thread, and locks that it holds already
-	 */
-	static String holder(String name) {
-		String thread = PROCESS + Thread.currentThread().getName();
-		return (LockStack.current() != null) ? thread + holding(name) : thread;
 	}
 
 	/**

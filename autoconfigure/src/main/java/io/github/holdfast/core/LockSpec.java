@@ -101,9 +101,9 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 		return storedKey.startsWith(this.keyPrefix) ? storedKey.substring(this.keyPrefix.length()) : storedKey;
 	}
 
-	LockRequest request(String key, Duration waitTime, String owner, String holder, boolean claims) {
+	LockRequest request(String key, Duration waitTime, LockOwner owner, boolean claims) {
 		return new LockRequest(storedKey(key), this.name, this.mode, this.fair, waitTime, this.times.leaseTime, owner,
-				holder, 0, claims);
+				0, claims);
 	}
 
 	/**

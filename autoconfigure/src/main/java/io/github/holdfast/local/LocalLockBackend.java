@@ -68,7 +68,7 @@ public final class LocalLockBackend implements LockBackend {
 		}
 		permit.expireNever();
 		long epoch = epochs.updateAndGet((last) -> Math.max(last + 1, request.minEpoch()));
-		return new Lease(request.key(), request.owner(), epoch, permit);
+		return new Lease(request.key(), request.identity(), epoch, permit);
 	}
 
 	/**
@@ -99,7 +99,13 @@ public final class LocalLockBackend implements LockBackend {
 		return "backend 'local'";
 	}
 
-	private record Lease(String key, String owner, long epoch, KeyedPermits<Void>.Permit permit) implements LockLease {
+	private record Lease(String key, LockRequest.Identity identity, long epoch,
+			KeyedPermits<Void>.Permit permit) implements LockLease {
+
+		@Override
+		public String owner() {
+			return this.identity.owner();
+		}
 
 		@Override
 		public @Nullable Duration remaining() {

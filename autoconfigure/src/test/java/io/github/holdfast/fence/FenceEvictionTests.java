@@ -157,8 +157,10 @@ class FenceEvictionTests {
 		}
 
 		private LockLease acquired(boolean claims) throws InterruptedException {
-			LockLease lease = this.fenced.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
-					Duration.ZERO, Duration.ofSeconds(60), UUID.randomUUID().toString(), "test", 0, claims));
+			LockRequest request = new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO,
+					Duration.ofSeconds(60), UUID.randomUUID().toString(), "test", 0);
+			LockLease lease = this.fenced.acquire(new LockRequest(request.key(), request.name(), request.mode(), false,
+					request.waitTime(), request.leaseTime(), request.identity(), 0, claims));
 			assertThat(lease).isNotNull();
 			return lease;
 		}
