@@ -222,9 +222,12 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		return (id != null) ? open(id).backend() : null;
 	}
 
+	/**
+	 * Mostly there are none, and no call has to look its backend up.
+	 */
 	@Override
 	public @Nullable Guard of(LockBackend backend) {
-		return this.guards.get(backend);
+		return this.guards.isEmpty() ? null : this.guards.get(backend);
 	}
 
 	@Override

@@ -195,10 +195,18 @@ final class LockRenewal implements AutoCloseable {
 		 * time has come: to a queue that is empty, the next lease would wake a thread.
 		 */
 		private synchronized void stopped() {
-			if (this.next != null && this.entries.stream().allMatch((entry) -> entry.lease.isStopped())
-					&& LockRenewal.this.timer.getQueue().size() > 1) {
+			if (this.next != null && isOver() && LockRenewal.this.timer.getQueue().size() > 1) {
 				this.next.cancel(false);
 			}
+		}
+
+		private boolean isOver() {
+			for (Entry entry : this.entries) {
+				if (!entry.lease.isStopped()) {
+					return false;
+				}
+			}
+			return true;
 		}
 
 		/**
