@@ -41,6 +41,7 @@ class CopiedAspectMigrationTests {
 		.withBean(CopiedAspect.class)
 		.withBean(Stock.class)
 		.withBean(Before.class)
+		.withBean(Hurried.class)
 		.withBean(During.class)
 		.withBean(After.class);
 
@@ -48,12 +49,12 @@ class CopiedAspectMigrationTests {
 	void copiedAspectLosesAnUpdateWhenItsLeaseEnds() {
 		this.application.run((context) -> {
 			Stock stock = context.getBean(Stock.class);
-			Before before = context.getBean(Before.class);
+			Hurried hurried = context.getBean(Hurried.class);
 			Stock.Pause pause = stock.pauseNext();
-			CompletableFuture<Integer> paused = CompletableFuture.supplyAsync(() -> before.deduct("A", 2));
+			CompletableFuture<Integer> paused = CompletableFuture.supplyAsync(() -> hurried.deduct("A", 2));
 			pause.awaitBegin();
 			await().until(() -> this.redis.command("EXISTS", "stock:A").equals(0L));
-			assertThat(before.deduct("A", 1)).isEqualTo(19);
+			assertThat(context.getBean(Before.class).deduct("A", 1)).isEqualTo(19);
 			pause.end();
 			assertThatThrownBy(paused::get).isInstanceOf(ExecutionException.class)
 				.hasCauseInstanceOf(IllegalMonitorStateException.class);
@@ -120,6 +121,24 @@ class CopiedAspectMigrationTests {
 		private final Stock stock;
 
 		Before(Stock stock) {
+			this.stock = stock;
+		}
+
+		@Locked(key = "stock:", leaseTime = 30)
+		public int deduct(String sku, int quantity) {
+			return this.stock.deduct(sku, quantity);
+		}
+
+	}
+
+	/**
+	 * Its lease ends before a paused method.
+	 */
+	static class Hurried {
+
+		private final Stock stock;
+
+		Hurried(Stock stock) {
 			this.stock = stock;
 		}
 
