@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -172,6 +173,35 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Let a transaction that has just begun see all that is committed by now. If its
+	 * connection is broken, nothing can be done in it. One in which the database refuses
+	 * all changes stays as it is.
+	 */
+	void endEarlierTransaction(TransactionExecution transaction) {
+		DataSource dataSource = knownDataSource();
+		if (dataSource == null || refusesChanges(transaction)) {
+			return;
+		}
+		try {
+			if (!EarlierTransaction.isExcludedBy(dataSource) && !cleansUpByCommit(transaction)
+					&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder) {
+				EarlierTransaction.end(holder.getConnection());
+			}
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("A transaction that has begun on a broken connection will be rolled back", ex);
+			if (transaction instanceof TransactionStatus status) {
+				status.setRollbackOnly();
+			}
+		}
+	}
+
+	private boolean refusesChanges(TransactionExecution transaction) {
+		return transaction.isReadOnly() && this.manager instanceof DataSourceTransactionManager jdbc
+				&& jdbc.isEnforceReadOnly();
+	}
+
+	/**
 	 * The connection of the transaction that runs on this thread.
 	 * @return {@code null} if something may have been done in the transaction
 	 */
@@ -276,7 +306,8 @@ final class GuardedManager {
 
 	/**
 	 * Whether the clean-up of a transaction's connection commits what is pending there,
-	 * by switching auto-commit on again. A pool without auto-commit rolls it back.
+	 * by switching auto-commit on again, as it was before the transaction. A pool without
+	 * auto-commit rolls it back.
 	 */
 	boolean cleansUpByCommit(TransactionExecution transaction) {
 		if (!(transaction instanceof DefaultTransactionStatus status) || !status.hasTransaction()) {

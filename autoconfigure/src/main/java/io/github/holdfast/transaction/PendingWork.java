@@ -59,16 +59,25 @@ final class PendingWork {
 	 * @return {@code true} also if the driver does not tell
 	 */
 	static boolean mayBeOn(Connection connection) throws SQLException {
+		if (H2 && connection.isWrapperFor(JdbcConnection.class)
+				&& connection.unwrap(JdbcConnection.class).getSession() instanceof SessionLocal session) {
+			return session.hasPendingTransaction();
+		}
+		return mayHaveBegunOn(connection);
+	}
+
+	/**
+	 * Whether a transaction may be open on a connection in which nothing has been
+	 * changed.
+	 * @return {@code true} also if the driver does not tell
+	 */
+	static boolean mayHaveBegunOn(Connection connection) throws SQLException {
 		if (POSTGRESQL && connection.isWrapperFor(BaseConnection.class)) {
 			return connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.IDLE;
 		}
 		if (MARIADB && connection.isWrapperFor(org.mariadb.jdbc.Connection.class)) {
 			int status = connection.unwrap(org.mariadb.jdbc.Connection.class).getContext().getServerStatus();
 			return (status & ServerStatus.IN_TRANSACTION) != 0;
-		}
-		if (H2 && connection.isWrapperFor(JdbcConnection.class)
-				&& connection.unwrap(JdbcConnection.class).getSession() instanceof SessionLocal session) {
-			return session.hasPendingTransaction();
 		}
 		return true;
 	}

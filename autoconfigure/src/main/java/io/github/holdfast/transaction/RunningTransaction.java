@@ -112,6 +112,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		TransactionSynchronizationManager.registerSynchronization(running);
 		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
+			if (running.isSql() && !manager.isLeftOut()) {
+				manager.endEarlierTransaction(transaction);
+			}
 			running.belongsToAllHeld();
 			RunningTransaction hidden = find(RunningTransaction::isHidden);
 			if (hidden != null) {
