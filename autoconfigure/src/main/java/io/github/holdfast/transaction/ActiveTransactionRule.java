@@ -73,6 +73,22 @@ public final class ActiveTransactionRule implements LockRule {
 	}
 
 	/**
+	 * Refuse a method that leaves the transaction of its own manager inside of one that
+	 * has begun unseen.
+	 */
+	static void refuseInUnseen(Attempt attempt) {
+		if (leavesTransaction(attempt.propagation())
+				&& RunningTransaction.staysUnseenDespite(attempt.transactionManager())) {
+			throw refused(attempt, "is called inside a running transaction"
+					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
+					+ " whose manager is not known, as it is no bean or its listeners had been replaced, and whose "
+					+ "connection stays bound to the thread although the method belongs to another manager: what "
+					+ "it writes there would be committed after the lock is released. Call the method without that "
+					+ "transaction around it, and use addListener instead of setTransactionExecutionListeners");
+		}
+	}
+
+	/**
 	 * A manager takes only the connections of its own transactions away from the thread.
 	 */
 	private static void refuseToStay(Attempt attempt, @Nullable RunningTransaction staying) {

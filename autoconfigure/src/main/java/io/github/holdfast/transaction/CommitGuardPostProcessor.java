@@ -164,7 +164,8 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	/**
 	 * The listeners of a manager can be replaced, and others added, at any time, also
-	 * when the application has been started.
+	 * when the application has been started. Of a manager that takes none, transactions
+	 * are unseen by intent.
 	 */
 	@Override
 	public void beforeAcquire(Attempt attempt) {
@@ -175,6 +176,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 								+ "from now on. Use addListener instead of setTransactionExecutionListeners",
 						managed.manager());
 			}
+		}
+		if (this.seesAll) {
+			ActiveTransactionRule.refuseInUnseen(attempt);
 		}
 	}
 

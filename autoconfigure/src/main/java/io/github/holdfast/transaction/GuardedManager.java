@@ -422,6 +422,23 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Whether a transaction of a SQL database is bound to this thread that a manager does
+	 * not suspend with its own one.
+	 */
+	static boolean isAnyBoundBeside(TransactionManager own) {
+		Object target = AopProxyUtils.getSingletonTarget(own);
+		Set<Object> suspended = resourceKeys((TransactionManager) ((target != null) ? target : own));
+		return TransactionSynchronizationManager.getResourceMap()
+			.entrySet()
+			.stream()
+			.anyMatch((bound) -> !suspended.contains(bound.getKey())
+					&& (bound.getKey() instanceof DataSource
+							|| ManagedDataSource.isEntityManagerFactory(bound.getKey()))
+					&& bound.getValue() instanceof ResourceHolderSupport holder
+					&& holder.isSynchronizedWithTransaction());
+	}
+
+	/**
 	 * Whether a manager that suspends its transaction suspends those of this manager.
 	 * @param other the manager, or {@code null} for this one
 	 */

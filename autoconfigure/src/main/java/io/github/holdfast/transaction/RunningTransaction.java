@@ -157,6 +157,19 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 				&& (running.isHidden() || (!running.suspended && !running.manager.isSuspendedBy(manager.get()))));
 	}
 
+	/**
+	 * Whether the thread is in a transaction that has begun unseen, as its manager had no
+	 * guard then, and stays in it although a manager suspends its own one.
+	 * @param manager supplies the manager, or {@code null} for that of the transaction
+	 */
+	static boolean staysUnseenDespite(Supplier<? extends @Nullable TransactionManager> manager) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive() || innermost() != null) {
+			return false;
+		}
+		TransactionManager own = manager.get();
+		return own != null && GuardedManager.isAnyBoundBeside(own);
+	}
+
 	static @Nullable RunningTransaction of(TransactionExecution transaction) {
 		return find((running) -> running.transaction == transaction);
 	}

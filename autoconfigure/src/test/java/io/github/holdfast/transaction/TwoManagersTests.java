@@ -18,8 +18,10 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -51,6 +53,35 @@ class TwoManagersTests {
 					.withMessageContaining("unguarded-transaction-managers");
 			}
 		}));
+	}
+
+	/**
+	 * The guard comes back with the next lock, too late for the transaction around it.
+	 */
+	@Tag("F54")
+	@Test
+	void transactionThatHasBegunWhenTheListenersHadBeenReplacedIsNotLeftEither() {
+		run((context, service) -> {
+			context.getBean(ConfigurableTransactionManager.class)
+				.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+				}));
+			transaction(context, "transactionManager").executeWithoutResult(
+					(status) -> assertThatIllegalStateException().isThrownBy(service::takeInNewOfOther)
+						.withMessageContaining("setTransactionExecutionListeners"));
+			assertThat(service.quantity()).isEqualTo(100);
+		});
+	}
+
+	@Tag("F54")
+	@Test
+	void transactionThatHasBegunUnseenIsLeftByItsOwnManager() {
+		run((context, service) -> {
+			context.getBean(ConfigurableTransactionManager.class)
+				.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+				}));
+			transaction(context, "transactionManager").executeWithoutResult((status) -> service.takeInNew());
+			assertThat(service.quantity()).isEqualTo(99);
+		});
 	}
 
 	@Tag("F54")
