@@ -191,11 +191,16 @@ final class Holder {
 					"spring.datasource.hikari.connection-timeout=" + POOL_TIME.toMillis(),
 					"spring.datasource.hikari.validation-timeout=1000",
 					"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
-					"spring.datasource.hikari.connection-init-sql=SELECT max(version) FROM account",
 					"spring.datasource.hikari.keepalive-time=30000",
 					"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
 					"spring.data.redis.timeout=" + answerTime(plan), "spring.data.redis.connect-timeout=1s",
 					"logging.level.root=off");
+		if (target.isolation() != Isolation.SERIALIZABLE) {
+			// PostgreSQL would have to remember all that is read while such a transaction
+			// is open
+			application = application
+				.withPropertyValues("spring.datasource.hikari.connection-init-sql=SELECT max(version) FROM account");
+		}
 		return (target.level() == Level.UNCHECKED) ? application.withBean(UncheckedFence.class) : application;
 	}
 
