@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -108,15 +107,14 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (bean instanceof PlatformTransactionManager && !isGuarded(bean)) {
-			guard(bean, beanName);
+		if (bean instanceof PlatformTransactionManager manager && !isGuarded(bean)) {
+			guard(manager, beanName);
 		}
 		return bean;
 	}
 
-	private void guard(Object bean, String beanName) {
-		Object target = AopProxyUtils.getSingletonTarget(bean);
-		PlatformTransactionManager manager = (PlatformTransactionManager) ((target != null) ? target : bean);
+	private void guard(PlatformTransactionManager bean, String beanName) {
+		TransactionManager manager = GuardedManager.withoutProxy(bean);
 		for (GuardedManager known : this.managers) {
 			if (known.manager() == manager) {
 				addGuard(known);

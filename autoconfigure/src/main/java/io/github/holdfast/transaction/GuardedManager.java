@@ -426,8 +426,7 @@ final class GuardedManager {
 	 * not suspend with its own one.
 	 */
 	static boolean isAnyBoundBeside(TransactionManager own) {
-		Object target = AopProxyUtils.getSingletonTarget(own);
-		Set<Object> suspended = resourceKeys((TransactionManager) ((target != null) ? target : own));
+		Set<Object> suspended = resourceKeys(withoutProxy(own));
 		return TransactionSynchronizationManager.getResourceMap()
 			.entrySet()
 			.stream()
@@ -446,10 +445,14 @@ final class GuardedManager {
 		if (other == null) {
 			return true;
 		}
-		Object target = AopProxyUtils.getSingletonTarget(other);
-		TransactionManager manager = (TransactionManager) ((target != null) ? target : other);
+		TransactionManager manager = withoutProxy(other);
 		return manager == this.manager
 				|| (!resourceKeys().isEmpty() && resourceKeys(manager).containsAll(resourceKeys()));
+	}
+
+	static TransactionManager withoutProxy(TransactionManager manager) {
+		Object target = AopProxyUtils.getSingletonTarget(manager);
+		return (target != null) ? (TransactionManager) target : manager;
 	}
 
 	String beanName() {

@@ -62,9 +62,7 @@ class TwoManagersTests {
 	@Test
 	void transactionThatHasBegunWhenTheListenersHadBeenReplacedIsNotLeftEither() {
 		run((context, service) -> {
-			context.getBean(ConfigurableTransactionManager.class)
-				.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
-				}));
+			replaceListeners(context);
 			transaction(context, "transactionManager").executeWithoutResult(
 					(status) -> assertThatIllegalStateException().isThrownBy(service::takeInNewOfOther)
 						.withMessageContaining("setTransactionExecutionListeners"));
@@ -76,9 +74,7 @@ class TwoManagersTests {
 	@Test
 	void transactionThatHasBegunUnseenIsLeftByItsOwnManager() {
 		run((context, service) -> {
-			context.getBean(ConfigurableTransactionManager.class)
-				.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
-				}));
+			replaceListeners(context);
 			transaction(context, "transactionManager").executeWithoutResult((status) -> service.takeInNew());
 			assertThat(service.quantity()).isEqualTo(99);
 		});
@@ -143,6 +139,12 @@ class TwoManagersTests {
 				jdbc.update("INSERT INTO stock VALUES (100)");
 				scenario.accept(context, context.getBean(Service.class));
 			});
+	}
+
+	private static void replaceListeners(ApplicationContext context) {
+		context.getBean(ConfigurableTransactionManager.class)
+			.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
+			}));
 	}
 
 	private static TransactionTemplate transaction(ApplicationContext context, String manager) {
