@@ -89,7 +89,6 @@ final class Soak {
 			return run(rows);
 		}
 		catch (IllegalStateException | AssertionError ex) {
-			ex.printStackTrace();
 			return List.of(this.plan.target() + " could not run: " + ex);
 		}
 	}

@@ -4,6 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -11,6 +14,8 @@ import org.springframework.util.FileSystemUtils;
  * this JVM exits.
  */
 final class TestServers {
+
+	private static final Logger logger = LoggerFactory.getLogger(TestServers.class);
 
 	private static final int ATTEMPTS = 3;
 
@@ -27,7 +32,7 @@ final class TestServers {
 				return startOnce(name, start, stop);
 			}
 			catch (Exception ex) {
-				ex.printStackTrace();
+				logger.warn("{} did not start at attempt {}", name, attempt, ex);
 				failure.addSuppressed(ex);
 			}
 		}
