@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -230,9 +229,9 @@ public final class FaultProxy implements AutoCloseable {
 			server.setTcpNoDelay(true);
 			server.connect(this.target);
 			Traffic traffic = this.traffic.get();
-			AtomicBoolean committing = new AtomicBoolean();
-			start("replies", () -> pump(server, client, Fault.HOLD_REPLIES, traffic, committing));
-			pump(client, server, Fault.HOLD_REQUESTS, traffic, committing);
+			CommitWatch commits = new CommitWatch();
+			start("replies", () -> passReplies(server, client, traffic, commits));
+			passRequests(client, server, traffic, commits);
 		}
 		finally {
 			close(client);
@@ -242,27 +241,40 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private void pump(Socket from, Socket to, Fault hold, Traffic traffic, AtomicBoolean committing)
-			throws IOException {
+	private void passRequests(Socket client, Socket server, Traffic traffic, CommitWatch commits) throws IOException {
+		pass(client, server, (buffer, length) -> {
+			traffic.sent(buffer, length);
+			slowDown(length);
+			boolean commit = commits.sent(buffer, length);
+			if (commit && current() == Fault.LATE_COMMITS) {
+				sendLate(buffer, length, client, server);
+			}
+			return passes(Fault.HOLD_REQUESTS);
+		});
+	}
+
+	private void passReplies(Socket server, Socket client, Traffic traffic, CommitWatch commits) throws IOException {
+		pass(server, client, (buffer, length) -> {
+			slowDown(length);
+			this.beforeReply.run();
+			if (commits.isAwaited() && current() == Fault.BREAK_COMMITS) {
+				this.dropped.incrementAndGet();
+				throw new IOException("The reply to COMMIT is lost");
+			}
+			if (!passes(Fault.HOLD_REPLIES)) {
+				return false;
+			}
+			traffic.answered(buffer, length);
+			return true;
+		});
+	}
+
+	private void pass(Socket from, Socket to, Gate gate) throws IOException {
 		try (from; to) {
 			byte[] buffer = new byte[8192];
 			for (int length = from.getInputStream().read(buffer); length >= 0; length = from.getInputStream()
 				.read(buffer)) {
-				if (hold == Fault.HOLD_REQUESTS) {
-					traffic.sent(buffer, length);
-				}
-				sleep(this.delay.plusMillis(length * 1000L / this.bytesPerSecond));
-				if (hold == Fault.HOLD_REPLIES) {
-					this.beforeReply.run();
-				}
-				noteCommit(buffer, length, hold, committing);
-				if (hold == Fault.HOLD_REQUESTS && isCommit(buffer, length, Fault.LATE_COMMITS)) {
-					sendLate(buffer, length, from, to);
-				}
-				if (passes(hold)) {
-					if (hold == Fault.HOLD_REPLIES) {
-						traffic.answered(buffer, length);
-					}
+				if (gate.opens(buffer, length)) {
 					to.getOutputStream().write(buffer, 0, length);
 				}
 				else {
@@ -272,23 +284,8 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Some drivers say COMMIT only once and have a number for it then, but the server
-	 * says it in its answer.
-	 */
-	private void noteCommit(byte[] buffer, int length, Fault hold, AtomicBoolean committing) throws IOException {
-		boolean commit = isCommit(buffer, length, Fault.BREAK_COMMITS);
-		if (hold == Fault.HOLD_REQUESTS) {
-			committing.set(commit);
-		}
-		else if (commit || committing.get()) {
-			this.dropped.incrementAndGet();
-			throw new IOException("The reply to COMMIT is lost");
-		}
-	}
-
-	private boolean isCommit(byte[] buffer, int length, Fault fault) {
-		return current() == fault && new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains("COMMIT");
+	private void slowDown(int length) throws IOException {
+		sleep(this.delay.plusMillis(length * 1000L / this.bytesPerSecond));
 	}
 
 	/**
@@ -438,6 +435,17 @@ public final class FaultProxy implements AutoCloseable {
 		 * @param length how many they are
 		 */
 		void answered(byte[] bytes, int length);
+
+	}
+
+	/**
+	 * Decides whether bytes are passed on, after it has held them for as long as it
+	 * likes.
+	 */
+	@FunctionalInterface
+	private interface Gate {
+
+		boolean opens(byte[] buffer, int length) throws IOException;
 
 	}
 

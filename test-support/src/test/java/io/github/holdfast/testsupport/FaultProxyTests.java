@@ -8,6 +8,11 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +21,8 @@ import io.github.holdfast.testsupport.FaultProxy.Fault;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -95,6 +102,31 @@ class FaultProxyTests {
 			assertThatExceptionOfType(SocketException.class).isThrownBy(() -> client.getInputStream().read());
 			assertThat(this.server.received).hasValue(2);
 			await().until(() -> this.server.received.get() == 2 + "COMMIT".length());
+		}
+	}
+
+	/**
+	 * Drivers prepare COMMIT, and then do not say it again.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,LATE_COMMITS", "MARIADB,BREAK_COMMITS", "POSTGRESQL,LATE_COMMITS",
+			"POSTGRESQL,BREAK_COMMITS" })
+	void commitOfATransactionMeetsItsFaultHoweverOftenThereWasOneBefore(TestDatabase kind, Fault fault)
+			throws SQLException {
+		DatabaseAccess database = kind.newRemoteDatabase();
+		execute(database, "CREATE TABLE sale (id integer PRIMARY KEY)");
+		try (FaultProxy network = new FaultProxy(database.port());
+				Connection connection = open(database.onPort(network.port()));
+				Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			for (int i = 0; i < 10; i++) {
+				statement.execute("INSERT INTO sale VALUES (" + i + ")");
+				connection.commit();
+			}
+			network.inject(fault);
+			statement.execute("INSERT INTO sale VALUES (10)");
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit);
+			await().until(() -> sales(database) == 11);
 		}
 	}
 
@@ -196,6 +228,25 @@ class FaultProxyTests {
 			assertThat(this.server.received).hasValue(received);
 			this.proxy.inject(Fault.NONE);
 			assertThat(client.getInputStream().read()).isEqualTo(2);
+		}
+	}
+
+	private static Connection open(DatabaseAccess database) throws SQLException {
+		return DriverManager.getConnection(database.url(), database.user(), database.password());
+	}
+
+	private static void execute(DatabaseAccess database, String sql) throws SQLException {
+		try (Connection connection = open(database); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+	private static int sales(DatabaseAccess database) throws SQLException {
+		try (Connection connection = open(database);
+				Statement statement = connection.createStatement();
+				ResultSet count = statement.executeQuery("SELECT count(*) FROM sale")) {
+			count.next();
+			return count.getInt(1);
 		}
 	}
 
