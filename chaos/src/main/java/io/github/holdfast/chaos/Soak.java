@@ -16,8 +16,9 @@ import java.util.function.ToLongFunction;
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
- * The run without faults: at full load for a long time. Nothing may be lost, and what is
- * used may not grow. Some of the databases are as strict as they can be.
+ * The run without faults, for a long time: at full load, or with pauses. Nothing may be
+ * lost, and what is used may not grow. Some of the databases are as strict as they can
+ * be.
  */
 final class Soak {
 
@@ -50,10 +51,10 @@ final class Soak {
 	 * @param seed where the plans come from
 	 * @param duration how long
 	 * @param full whether nobody rests
-	 * @param section where to write the figures
+	 * @param results the folder to write the figures to
 	 * @return what was found
 	 */
-	static List<String> run(long seed, Duration duration, boolean full, Path section)
+	static List<String> run(long seed, Duration duration, boolean full, Path results)
 			throws IOException, InterruptedException {
 		List<Callable<List<String>>> soaks = new ArrayList<>();
 		List<String> rows = new ArrayList<>();
@@ -75,8 +76,8 @@ final class Soak {
 		finally {
 			threads.shutdownNow();
 		}
-		Files.createDirectories(section.toAbsolutePath().getParent());
-		Files.writeString(section, section(duration, full, rows));
+		Files.createDirectories(results);
+		Files.writeString(results.resolve(full ? "soak-full.part" : "soak-rest.part"), section(duration, full, rows));
 		return found;
 	}
 
@@ -170,22 +171,15 @@ final class Soak {
 
 	private static String section(Duration duration, boolean full, List<String> rows) {
 		return """
-				## Without faults, for long
+				### %s
 
-				%d minutes %s, all of these at the same time, each with three JVMs of three threads.
-				The figures are the middle ones of the second quarter and of the last one: the heap of the three JVMs after a
-				collection in MB, their threads, their connections to the database, and the number of rows, keys or nodes in the
-				store. `snapshot` is REPEATABLE READ with `innodb_snapshot_isolation=ON`. Found is whatever the machine looks for,
-				a lock that was lost among it, and what has grown by a fifth. Refused is what a serializable database has refused
-				by itself, of which the caller was told without any lock being lost; it is not counted as found.
+				%d minutes; last change of the library: commit %s.
 
 				| run | calls | found | refused | heap | threads | connections | store |
 				| --- | --: | --: | --: | --- | --- | --- | --- |
 				%s
-				"""
-			.formatted(duration.toMinutes(),
-					full ? "at full load" : "in which methods under a lock take up to 25 ms and now and then 300 ms",
-					String.join("\n", rows.stream().sorted().toList()));
+				""".formatted(full ? "At full load" : "With pauses", duration.toMinutes(), Report.lastChange(),
+				String.join("\n", rows.stream().sorted().toList()));
 	}
 
 }

@@ -19,7 +19,7 @@ class SoakTests {
 	void nothingIsFoundAndNothingGrows() throws Exception {
 		List<String> found = Soak.run(Long.getLong("holdfast.chaos.seed", 1),
 				Duration.ofMinutes(Long.getLong("holdfast.chaos.minutes", 30)),
-				!Boolean.getBoolean("holdfast.chaos.rest"), Path.of("results", "soak.part"));
+				!Boolean.getBoolean("holdfast.chaos.rest"), Path.of("results"));
 		assertThat(found).isEmpty();
 	}
 
