@@ -82,4 +82,13 @@ final class PendingWork {
 		return true;
 	}
 
+	/**
+	 * Whether the isolation level of a connection cannot be changed while a transaction
+	 * is open. MariaDB takes the change and keeps the transaction at the level of its
+	 * begin.
+	 */
+	static boolean keepsLevelOn(Connection connection) throws SQLException {
+		return POSTGRESQL && connection.isWrapperFor(BaseConnection.class);
+	}
+
 }

@@ -19,6 +19,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -64,6 +65,19 @@ class OldSnapshotTests {
 		application(database, access).run((context) -> {
 			takeOneAfterTheConnectionWasMade(context, access);
 			assertThat(context.getBean(Stock.class).readInNewTransaction()).isEqualTo(99);
+		});
+	}
+
+	/**
+	 * The transaction that the pool has left open keeps the level at which it has begun.
+	 */
+	@ParameterizedTest
+	@EnumSource(value = TestDatabase.class, names = { "MARIADB" })
+	void transactionAtReadCommittedReadsWhatIsCommitted(TestDatabase database) {
+		DatabaseAccess access = newStock(database);
+		application(database, access).run((context) -> {
+			takeOneAfterTheConnectionWasMade(context, access);
+			assertThat(context.getBean(Stock.class).readAtReadCommitted()).isEqualTo(99);
 		});
 	}
 
@@ -159,6 +173,12 @@ class OldSnapshotTests {
 		@DistributedLock(key = "'A'")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		public int readInNewTransaction() {
+			return quantity();
+		}
+
+		@DistributedLock(key = "'A'")
+		@Transactional(isolation = Isolation.READ_COMMITTED)
+		public int readAtReadCommitted() {
 			return quantity();
 		}
 
