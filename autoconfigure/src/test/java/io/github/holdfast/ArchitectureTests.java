@@ -97,7 +97,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule jpaIsKnownInFewPlacesAndItsConfiguration = noClasses().that()
 		.haveNameNotMatching(
-				".*\\.(PersistenceContext|IsolatedContexts|OuterEntityListener|JpaLockConfiguration)(\\$.*)?")
+				".*\\.(PersistenceContext|JoinedContext|IsolatedContexts|OuterEntityListener|JpaLockConfiguration)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("jakarta.persistence..", "org.hibernate..", "org.springframework.orm..");

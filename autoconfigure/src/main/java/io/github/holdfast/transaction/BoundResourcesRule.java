@@ -30,7 +30,8 @@ import io.github.holdfast.core.LockRule;
  * without auto-commit, whatever is done there opens a transaction that nobody commits,
  * and that is rolled back. A JPA session also gives its connection back, so that a call
  * never waits for a second connection while it keeps the one of the view. MyBatis
- * sessions forget what they have read, and send the statements of a batch.
+ * sessions forget what they have read, and send the statements of a batch. JPA contexts
+ * that commit on a connection of their own are refused.
  *
  * @since 0.2.0
  */
@@ -64,15 +65,44 @@ public final class BoundResourcesRule implements LockRule {
 	 */
 	static void checkWaiting(HeldLock lock) {
 		if (JPA && IsolatedContexts.isAnyWaitingChanged()) {
-			throw new IllegalStateException("Lock " + LockException.quote(lock.keys().get(0)) + " (" + lock.name()
-					+ ") guards a transaction, in which an entity was changed that was read before the lock, so that "
+			throw new IllegalStateException(described(lock.keys().get(0), lock.name())
+					+ " guards a transaction, in which an entity was changed that was read before the lock, so that "
 					+ "the change is not a part of it. It was rolled back. Pass the id of the entity to the locked "
 					+ "method, read it there, and change that");
 		}
 	}
 
+	/**
+	 * Refuse a commit after which a context that has joined the transaction is committed
+	 * on another connection, where nothing is checked any more.
+	 */
+	static IllegalStateException joined(HeldLock lock) {
+		return new IllegalStateException(described(lock.keys().get(0), lock.name()) + " guards a transaction that "
+				+ JoinedContext.DESCRIPTION
+				+ " has joined, which Spring commits on a connection of its own after the commit that is checked. "
+				+ "It was rolled back. Inject the EntityManager without a type");
+	}
+
+	/**
+	 * Whether a context has joined the transaction or scope of this thread with a
+	 * transaction of its own.
+	 */
+	static boolean isAnyJoined() {
+		return JPA && JoinedContext.isAny();
+	}
+
+	private static String described(String key, String name) {
+		return "Lock " + LockException.quote(key) + " (" + name + ")";
+	}
+
 	@Override
 	public void beforeAcquire(Attempt attempt) {
+		if (isAnyJoined()) {
+			throw new IllegalStateException(described(attempt.keys().get(0), attempt.name()) + " finds "
+					+ JoinedContext.DESCRIPTION + " that has joined the transaction around it, or a scope without one: "
+					+ "what is written to it under the lock would be committed after the release. "
+					+ "Inject the EntityManager without a type, or call the method without that transaction around it");
+		}
 		Collection<Object> resources = TransactionSynchronizationManager.getResourceMap().values();
 		if (!resources.isEmpty()) {
 			if (MYBATIS) {
@@ -90,6 +120,17 @@ public final class BoundResourcesRule implements LockRule {
 				resources.forEach(MyBatis::send);
 			}
 			settle(resources);
+			refuseToCommitLater(lock);
+		}
+	}
+
+	private static void refuseToCommitLater(HeldLock lock) {
+		if (isAnyJoined() && isWithoutTransaction()) {
+			JoinedContext.setRollbackOnly();
+			throw new IllegalStateException(described(lock.keys().get(0), lock.name()) + " ends while "
+					+ JoinedContext.DESCRIPTION + " has joined a scope without a transaction, which would commit it "
+					+ "after the release. It will be rolled back. Declare the locked method @Transactional, and inject "
+					+ "the EntityManager without a type");
 		}
 	}
 

@@ -109,6 +109,9 @@ final class CommitGuard implements TransactionExecutionListener {
 				&& this.manager.flushesAtCommit()) {
 			status.flush();
 		}
+		if (running.isJoined() && this.manager.isFenced(locks)) {
+			throw BoundResourcesRule.joined(locks.get(locks.size() - 1));
+		}
 		this.manager.checkTimeout();
 		CommitRelease release = canRelease(running, transaction, locks)
 				? CommitRelease.of(transaction, locks, this.manager) : null;

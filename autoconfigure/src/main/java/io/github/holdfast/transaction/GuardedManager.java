@@ -173,6 +173,18 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Whether the commits of this manager are checked by the fence of one of some locks.
+	 */
+	boolean isFenced(List<HeldLock> locks) {
+		for (HeldLock lock : locks) {
+			if (locksOf(lock).guarding() == CommitGuardLevel.FENCE) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
 	 * Let a transaction that has just begun see all that is committed by now. If its
 	 * connection is broken, nothing can be done in it. One in which the database refuses
 	 * all changes stays as it is.

@@ -85,6 +85,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	private boolean callbacksOfOthers;
 
+	private boolean joined;
+
 	private @Nullable LastCallback lastCallback;
 
 	private @Nullable Claim claim;
@@ -458,9 +460,21 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		lookAtCallbacks();
 	}
 
+	/**
+	 * Called before a context that has joined is taken away from the thread.
+	 */
 	@Override
 	public void beforeCompletion() {
+		this.joined = BoundResourcesRule.isAnyJoined();
 		lookAtCallbacks();
+	}
+
+	/**
+	 * Whether a context will be committed on a connection of its own after this
+	 * transaction.
+	 */
+	boolean isJoined() {
+		return this.joined || BoundResourcesRule.isAnyJoined();
 	}
 
 	/**
