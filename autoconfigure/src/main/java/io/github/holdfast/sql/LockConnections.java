@@ -62,7 +62,11 @@ public final class LockConnections<S> {
 	 */
 	public <T> T call(Work<S, T> work) throws SQLException {
 		try (Connection connection = open()) {
-			return connection.getAutoCommit() ? work.run(connection, statements(connection)) : commit(connection, work);
+			if (connection.getAutoCommit()) {
+				return work.run(connection, statements(connection));
+			}
+			OpenTransaction.endOn(connection);
+			return commit(connection, work);
 		}
 	}
 

@@ -12,6 +12,8 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
+import io.github.holdfast.sql.OpenTransaction;
+
 /**
  * What is open on the connection that a pool without auto-commit hands out: the pool has
  * looked after it while it was idle, or somebody has prepared it, with a statement. What
@@ -41,7 +43,7 @@ final class EarlierTransaction {
 	 */
 	static void end(Connection bound) throws SQLException {
 		Connection connection = DataSourceUtils.getTargetConnection(bound);
-		if (!connection.getAutoCommit() && PendingWork.mayHaveBegunOn(connection) && (isLevelChanged(connection)
+		if (!connection.getAutoCommit() && OpenTransaction.mayBeOn(connection) && (isLevelChanged(connection)
 				|| connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED)) {
 			connection.commit();
 		}
@@ -49,7 +51,7 @@ final class EarlierTransaction {
 
 	private static boolean isLevelChanged(Connection connection) throws SQLException {
 		return TransactionSynchronizationManager.getCurrentTransactionIsolationLevel() != null
-				&& !PendingWork.keepsLevelOn(connection);
+				&& !OpenTransaction.keepsLevelOf(connection);
 	}
 
 }

@@ -6,12 +6,11 @@ import java.util.List;
 
 import org.h2.engine.SessionLocal;
 import org.h2.jdbc.JdbcConnection;
-import org.mariadb.jdbc.util.constants.ServerStatus;
-import org.postgresql.core.BaseConnection;
-import org.postgresql.core.TransactionState;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.util.ClassUtils;
+
+import io.github.holdfast.sql.OpenTransaction;
 
 /**
  * What has been done on a connection that is not in auto-commit mode since its last
@@ -33,17 +32,10 @@ final class PendingWork {
 
 	};
 
-	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
-
-	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
-
-	private static final boolean H2 = isPresent("org.h2.jdbc.JdbcConnection");
+	private static final boolean H2 = ClassUtils.isPresent("org.h2.jdbc.JdbcConnection",
+			PendingWork.class.getClassLoader());
 
 	private PendingWork() {
-	}
-
-	private static boolean isPresent(String driver) {
-		return ClassUtils.isPresent(driver, PendingWork.class.getClassLoader());
 	}
 
 	/**
@@ -63,32 +55,7 @@ final class PendingWork {
 				&& connection.unwrap(JdbcConnection.class).getSession() instanceof SessionLocal session) {
 			return session.hasPendingTransaction();
 		}
-		return mayHaveBegunOn(connection);
-	}
-
-	/**
-	 * Whether a transaction may be open on a connection in which nothing has been
-	 * changed.
-	 * @return {@code true} also if the driver does not tell
-	 */
-	static boolean mayHaveBegunOn(Connection connection) throws SQLException {
-		if (POSTGRESQL && connection.isWrapperFor(BaseConnection.class)) {
-			return connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.IDLE;
-		}
-		if (MARIADB && connection.isWrapperFor(org.mariadb.jdbc.Connection.class)) {
-			int status = connection.unwrap(org.mariadb.jdbc.Connection.class).getContext().getServerStatus();
-			return (status & ServerStatus.IN_TRANSACTION) != 0;
-		}
-		return true;
-	}
-
-	/**
-	 * Whether the isolation level of a connection cannot be changed while a transaction
-	 * is open. MariaDB takes the change and keeps the transaction at the level of its
-	 * begin.
-	 */
-	static boolean keepsLevelOn(Connection connection) throws SQLException {
-		return POSTGRESQL && connection.isWrapperFor(BaseConnection.class);
+		return OpenTransaction.mayBeOn(connection);
 	}
 
 }

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
@@ -133,6 +134,44 @@ class JdbcRenewalTests {
 			assertThat(acquire(backend, Duration.ZERO)).isNull();
 			assertThat(lease.renew(LEASE_TIME)).isTrue();
 		});
+	}
+
+	/**
+	 * What a pool without auto-commit has left open on a connection is older than the
+	 * lock.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F90")
+	void leaseIsRenewedAndReleasedOnAConnectionWithAnOlderSnapshot(TestDatabase database) throws Exception {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource pool = access.dataSource(2);
+				HikariDataSource first = withSnapshots(database, access);
+				HikariDataSource second = withSnapshots(database, access)) {
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			first.getConnection().close();
+			second.getConnection().close();
+			DelegatingDataSource connections = new DelegatingDataSource(pool);
+			JdbcLockBackend backend = new JdbcLockBackend(() -> connections);
+			LockLease lease = acquired(backend);
+			connections.setTargetDataSource(first);
+			assertThat(lease.renew(LEASE_TIME)).isTrue();
+			connections.setTargetDataSource(second);
+			assertThat(lease.release().toCompletableFuture().join()).isTrue();
+		}
+	}
+
+	private static HikariDataSource withSnapshots(TestDatabase database, DatabaseAccess access) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(access.url());
+		pool.setUsername(access.user());
+		pool.setPassword(access.password());
+		pool.setMaximumPoolSize(1);
+		pool.setAutoCommit(false);
+		pool.setTransactionIsolation(
+				(database == TestDatabase.H2) ? "TRANSACTION_SERIALIZABLE" : "TRANSACTION_REPEATABLE_READ");
+		pool.setConnectionInitSql("SELECT count(*) FROM holdfast_lock");
+		return pool;
 	}
 
 	/**
