@@ -99,7 +99,7 @@ final class StoreWatch implements AutoCloseable {
 		}
 	}
 
-	private void probe(String key, Duration pause) {
+	void probe(String key, Duration pause) {
 		this.answered = false;
 		try {
 			this.store.probe(key);
@@ -107,6 +107,10 @@ final class StoreWatch implements AutoCloseable {
 		catch (RuntimeException ex) {
 			if (!this.answered) {
 				down(ex);
+			}
+			// An answer that came meanwhile has seen no outage to end
+			if (this.answered) {
+				end();
 			}
 			Duration twice = pause.multipliedBy(2);
 			probeAfter(key, jittered(pause), (twice.compareTo(LONGEST_PAUSE) < 0) ? twice : LONGEST_PAUSE);
