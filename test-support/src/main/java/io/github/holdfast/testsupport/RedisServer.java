@@ -245,11 +245,13 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Moves the clock of a server that was started for it.
-	 * @param offset how far it is ahead of the clock of this machine
+	 * @param offset how far it is ahead of the clock of this machine; negative if it is
+	 * behind
 	 */
 	public void moveClock(Duration offset) {
 		try {
-			Files.writeString(clock(), "+" + offset.toSeconds());
+			// Of two signs it would make nothing
+			Files.writeString(clock(), "%+d".formatted(offset.toSeconds()));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
