@@ -10,6 +10,9 @@ import java.util.regex.Pattern;
  */
 final class CommitWatch {
 
+	/** Not the isolation {@code READ COMMITTED}. */
+	private static final Pattern COMMIT = Pattern.compile("COMMIT(?!TED)");
+
 	/** The begin of a Parse message: the name of the statement, and its text. */
 	private static final Pattern PREPARED = Pattern.compile("(S_\\d+)\0COMMIT\0");
 
@@ -28,7 +31,7 @@ final class CommitWatch {
 		if (prepared.find()) {
 			this.execution = "\0" + prepared.group(1) + "\0";
 		}
-		this.awaited = request.contains("COMMIT") || (this.execution != null && request.contains(this.execution));
+		this.awaited = COMMIT.matcher(request).find() || (this.execution != null && request.contains(this.execution));
 		return this.awaited;
 	}
 

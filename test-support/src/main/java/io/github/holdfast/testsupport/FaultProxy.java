@@ -52,6 +52,8 @@ public final class FaultProxy implements AutoCloseable {
 
 	private final AtomicInteger dropped = new AtomicInteger();
 
+	private final AtomicInteger brokenCommits = new AtomicInteger();
+
 	private boolean closed;
 
 	/**
@@ -144,6 +146,15 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	int dropped() {
 		return this.dropped.get();
+	}
+
+	/**
+	 * The COMMITs that have met {@link Fault#BREAK_COMMITS} or {@link Fault#LATE_COMMITS}
+	 * since they were asked for the last time.
+	 * @return how many
+	 */
+	public int brokenCommits() {
+		return this.brokenCommits.getAndSet(0);
 	}
 
 	/**
@@ -247,6 +258,7 @@ public final class FaultProxy implements AutoCloseable {
 			slowDown(length);
 			boolean commit = commits.sent(buffer, length);
 			if (commit && current() == Fault.LATE_COMMITS) {
+				this.brokenCommits.incrementAndGet();
 				sendLate(buffer, length, client, server);
 			}
 			return passes(Fault.HOLD_REQUESTS);
@@ -259,6 +271,7 @@ public final class FaultProxy implements AutoCloseable {
 			this.beforeReply.run();
 			if (commits.isAwaited() && current() == Fault.BREAK_COMMITS) {
 				this.dropped.incrementAndGet();
+				this.brokenCommits.incrementAndGet();
 				throw new IOException("The reply to COMMIT is lost");
 			}
 			if (!passes(Fault.HOLD_REPLIES)) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -127,6 +128,25 @@ class FaultProxyTests {
 			statement.execute("INSERT INTO sale VALUES (10)");
 			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit);
 			await().until(() -> sales(database) == 11);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void choiceOfReadCommittedIsNoCommit(TestDatabase kind) throws SQLException {
+		DatabaseAccess database = kind.newRemoteDatabase();
+		execute(database, "CREATE TABLE sale (id integer PRIMARY KEY)");
+		try (FaultProxy network = new FaultProxy(database.port());
+				Connection connection = open(database.onPort(network.port()));
+				Statement statement = connection.createStatement()) {
+			network.inject(Fault.BREAK_COMMITS);
+			connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			assertThat(network.brokenCommits()).isZero();
+			connection.setAutoCommit(false);
+			statement.execute("INSERT INTO sale VALUES (1)");
+			assertThatExceptionOfType(SQLException.class).isThrownBy(connection::commit);
+			assertThat(network.brokenCommits()).isOne();
 		}
 	}
 
