@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,8 @@ final class CallRecorder {
 
 	private boolean finished;
 
+	private @Nullable LockContext outer;
+
 	CallRecorder(String id, Step step, int node) {
 		this.id = id;
 		this.step = step;
@@ -64,12 +67,31 @@ final class CallRecorder {
 			this.finished = true;
 		}
 		finally {
-			long to = System.nanoTime();
-			LockContext.current()
-				.ifPresent((lock) -> lock.keys()
-					.forEach((key) -> token(lock, key)
-						.ifPresent((token) -> this.holds.add(new Call.Hold(key, token, from, to)))));
+			addHolds(from);
 		}
+	}
+
+	/**
+	 * Runs code under a lock in which it takes another one.
+	 */
+	void underOuterLock(Runnable code) {
+		this.outer = LockContext.current().orElse(null);
+		long from = System.nanoTime();
+		try {
+			code.run();
+		}
+		finally {
+			this.outer = null;
+			addHolds(from);
+		}
+	}
+
+	private void addHolds(long from) {
+		long to = System.nanoTime();
+		LockContext.current()
+			.ifPresent((lock) -> lock.keys()
+				.forEach((key) -> token(lock, key)
+					.ifPresent((token) -> this.holds.add(new Call.Hold(key, token, from, to)))));
 	}
 
 	/**
@@ -184,8 +206,9 @@ final class CallRecorder {
 	}
 
 	private @Nullable Long token(String key) {
-		return LockContext.current()
+		return Stream.concat(LockContext.current().stream(), Stream.ofNullable(this.outer))
 			.filter((lock) -> lock.keys().contains(key))
+			.findFirst()
 			.flatMap((lock) -> token(lock, key))
 			.orElse(null);
 	}
@@ -199,11 +222,15 @@ final class CallRecorder {
 	}
 
 	/**
-	 * Works for a while.
+	 * Works for a while. Whoever is interrupted late then writes, commits and gives its
+	 * lock back on a thread that is interrupted.
 	 */
 	void think() {
 		try {
 			TimeUnit.MILLISECONDS.sleep(this.step.think());
+			if (this.step.isInterruptedLate()) {
+				Thread.currentThread().interrupt();
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -558,13 +558,17 @@ final class Holder {
 			return;
 		}
 		String inner = PlanSource.KEYS.get(next);
-		this.locks.run(key, () -> this.locks.run(inner, () -> call.underLock(() -> {
+		this.locks.run(key, () -> call.underOuterLock(() -> this.locks.run(inner, () -> call.underLock(() -> {
 			sellInTransaction(inner, call);
 			sellInTransaction(key, call);
-		})));
+		}))));
 	}
 
 	private void interrupted(Step step, Runnable code) {
+		if (step.isInterruptedLate()) {
+			code.run();
+			return;
+		}
 		Thread caller = Thread.currentThread();
 		ScheduledFuture<?> interrupt = this.interrupts.schedule(caller::interrupt, step.think(), TimeUnit.MILLISECONDS);
 		try {

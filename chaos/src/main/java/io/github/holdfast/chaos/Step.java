@@ -12,6 +12,14 @@ import java.util.Set;
  */
 record Step(Kind kind, String key, int think) {
 
+	/**
+	 * Whether its interrupt comes when it has nothing more to wait for but its commit.
+	 * The others come while it waits for its lock or works.
+	 */
+	boolean isInterruptedLate() {
+		return this.kind == Kind.INTERRUPT && this.think % 2 != 0;
+	}
+
 	@Override
 	public String toString() {
 		return "%s %s %d".formatted(Names.print(this.kind), this.key, this.think);
