@@ -62,7 +62,9 @@ final class Holder {
 
 	static final Duration WAIT_TIME = Duration.ofSeconds(2);
 
-	/** How long a pool lets callers wait for a connection. */
+	private static final Duration SHORT_POOL_TIME = Duration.ofSeconds(1);
+
+	/** How long a pool lets callers wait for a connection at most. */
 	static final Duration POOL_TIME = Duration.ofSeconds(3);
 
 	/** How long it is tried to get the locks after the faults. */
@@ -188,7 +190,7 @@ final class Holder {
 					"holdfast.lease-time=" + plan.leaseTime() + "ms",
 					"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.main.banner-mode=off",
 					"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
-					"spring.datasource.hikari.connection-timeout=" + POOL_TIME.toMillis(),
+					"spring.datasource.hikari.connection-timeout=" + poolTime(plan),
 					"spring.datasource.hikari.validation-timeout=1000",
 					"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 					"spring.datasource.hikari.keepalive-time=30000",
@@ -209,6 +211,14 @@ final class Holder {
 	 */
 	private static String answerTime(Plan plan) {
 		return plan.faults().isEmpty() ? "30s" : "1s";
+	}
+
+	/**
+	 * Shorter than the longest time for which a pool is used up, so that some of those
+	 * who wait for a connection get none.
+	 */
+	private static long poolTime(Plan plan) {
+		return (plan.faults().isEmpty() ? POOL_TIME : SHORT_POOL_TIME).toMillis();
 	}
 
 	private void obey(BufferedReader orders) throws IOException {
