@@ -74,6 +74,10 @@ final class Checker {
 			if (last != null && sale.version() == last.version()) {
 				found(Violation.Kind.LOST_UPDATE, last + " and " + sale);
 			}
+			long previous = (last != null) ? last.version() : 0;
+			if (Accounts.hasRow(sale.account()) && sale.version() > previous + 1) {
+				found(Violation.Kind.HALF_COMMITTED, sale + " after version " + previous);
+			}
 			if (last != null && isOutOfOrder(last, sale)) {
 				found(Violation.Kind.TOKEN_OUT_OF_ORDER, last + " before " + sale);
 			}
@@ -159,16 +163,39 @@ final class Checker {
 			if (call.ending() == Ending.NOT_ACQUIRED && call.kind() != Step.Kind.OPTIMISTIC && call.runs() > 0) {
 				found(Violation.Kind.RAN_WITHOUT_LOCK, call.toString());
 			}
+			if (hasSoldWithoutLock(call)) {
+				found(Violation.Kind.RAN_WITHOUT_LOCK, call.toString());
+			}
 			if (!call.left().isEmpty()) {
 				found(Violation.Kind.LEAK, call.toString());
 			}
 			if (calm ? LOSSES.contains(call.ending()) : keepsLocks && isLostTooEarly(call)) {
 				found(Violation.Kind.FALSE_LOSS, call.toString());
 			}
+			if (calm && call.kind() == Step.Kind.SHARED && hasReadDifferently(call)) {
+				found(Violation.Kind.OVERLAP, call.toString());
+			}
 			if (call.runs() == 0 && !call.kind().isAfterOthers() && millis(call) > longestWait(call)) {
 				found(Violation.Kind.OVERDUE, call.toString());
 			}
 		}
+	}
+
+	/**
+	 * Whether something has committed that saw no lock of its key.
+	 */
+	private boolean hasSoldWithoutLock(Call call) {
+		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC && call
+			.touches()
+			.stream()
+			.anyMatch((touch) -> touch.sale() != null && touch.token() == null && touch.fate() == Touch.Fate.COMMITTED);
+	}
+
+	/**
+	 * Whether somebody has written while a shared lock was held.
+	 */
+	private static boolean hasReadDifferently(Call call) {
+		return call.touches().stream().mapToLong(Touch::version).distinct().count() > 1;
 	}
 
 	/**
@@ -244,6 +271,7 @@ final class Checker {
 			holds.sort(Comparator.comparingLong((held) -> held.hold().from()));
 			if (this.history.plan().faults().isEmpty()) {
 				checkExclusive(holds);
+				checkRising(holds);
 			}
 			if (keepsLocks()) {
 				checkTold(holds);
@@ -282,8 +310,9 @@ final class Checker {
 	}
 
 	/**
-	 * Of two holders of one node of which one ended before the other began, the later one
-	 * has the larger token.
+	 * Of two holders of which one ended before the other began, the later one has the
+	 * larger token: always on one node, as another one may have stood still between its
+	 * grant and its begin.
 	 */
 	private void checkRising(List<Held> holds) {
 		List<Held> ends = new ArrayList<>(holds);

@@ -47,10 +47,16 @@ record Violation(Kind kind, String detail) {
 		/** A call was told that it was rolled back, and it was not. */
 		ROLLBACK_COMMITTED,
 
+		/** A version was written without the sale that belongs to it. */
+		HALF_COMMITTED,
+
 		/** A call ended in a way that is none of those documented. */
 		UNEXPECTED_END,
 
-		/** The body of a call that was not given its lock has run. */
+		/**
+		 * The body of a call that was not given its lock has run, or something has
+		 * committed that saw no lock.
+		 */
 		RAN_WITHOUT_LOCK,
 
 		/** A call left something behind on its thread or in its pool. */

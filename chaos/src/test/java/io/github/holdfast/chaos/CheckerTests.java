@@ -56,6 +56,13 @@ class CheckerTests {
 	}
 
 	@Test
+	void versionWithoutItsSaleIsFound() {
+		assertThat(kinds(List.of(), List.of(sale(1, 10, 1), sale(3, 12, 3))))
+			.containsExactly(Violation.Kind.HALF_COMMITTED);
+		assertThat(kinds(List.of(), List.of(sale(2, 11, 2)))).containsExactly(Violation.Kind.HALF_COMMITTED);
+	}
+
+	@Test
 	void commitOfWhatIsUnknownIsNoViolation() {
 		Call call = call(1, Ending.OUTCOME_UNKNOWN, new Touch("1/0", KEY, 10L, 0, Touch.Fate.UNKNOWN));
 		assertThat(kinds(List.of(call), List.of(sale(1, 10, 1)))).isEmpty();
@@ -71,6 +78,13 @@ class CheckerTests {
 	@Test
 	void bodyWithoutLockIsFound() {
 		assertThat(kinds(List.of(call(1, Ending.NOT_ACQUIRED)), List.of()))
+			.containsExactly(Violation.Kind.RAN_WITHOUT_LOCK);
+	}
+
+	@Test
+	void commitWithoutLockIsFound() {
+		Touch touch = new Touch("1/0", KEY, null, 0, Touch.Fate.COMMITTED);
+		assertThat(kinds(List.of(call(1, Ending.RESULT, touch)), List.of(sale(1, null, 1))))
 			.containsExactly(Violation.Kind.RAN_WITHOUT_LOCK);
 	}
 
@@ -91,6 +105,25 @@ class CheckerTests {
 	void tokenThatDoesNotRiseIsFound() {
 		assertThat(kinds(List.of(held(1, 11, 0, 20), held(2, 11, 21, 30)), List.of()))
 			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+	}
+
+	@Test
+	void tokenOfAnotherNodeThatDoesNotRiseIsFoundIfNoneStoodStill() {
+		Call other = new Call("2", Step.Kind.DECLARATIVE, 1, 21, 30, Ending.RESULT, 1, List.of(),
+				List.of(new Call.Hold(KEY, 11, 21, 30)), "", "");
+		List<Call> calls = List.of(held(1, 11, 0, 20), other);
+		assertThat(kinds(Weather.CALM, calls, List.of())).containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+		assertThat(kinds(calls, List.of())).isEmpty();
+	}
+
+	@Test
+	void writeUnderASharedLockIsFound() {
+		Call shared = new Call("1", Step.Kind.SHARED, 0, 0, 20, Ending.RESULT, 1,
+				List.of(new Touch(null, KEY, null, 1, Touch.Fate.COMMITTED),
+						new Touch(null, KEY, null, 2, Touch.Fate.COMMITTED)),
+				List.of(), "", "");
+		assertThat(kinds(Weather.CALM, List.of(shared), List.of())).containsExactly(Violation.Kind.OVERLAP);
+		assertThat(kinds(List.of(shared), List.of())).isEmpty();
 	}
 
 	@Test
