@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
@@ -111,10 +112,15 @@ final class EtcdLockStore implements LockStore {
 
 	@Override
 	public List<String> leftovers() {
-		return KEY.matcher(ask("/v3/kv/range", LOCKS))
+		List<String> left = new ArrayList<>(KEY.matcher(ask("/v3/kv/range", LOCKS))
 			.results()
 			.map((result) -> new String(Base64.getDecoder().decode(result.group(1)), StandardCharsets.UTF_8))
-			.toList();
+			.toList());
+		int leases = this.cluster.leader().leases();
+		if (leases > 0) {
+			left.add(leases + " leases");
+		}
+		return left;
 	}
 
 	@Override

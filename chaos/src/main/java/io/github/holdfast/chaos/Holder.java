@@ -277,6 +277,7 @@ final class Holder {
 		if (active > 0) {
 			left.add(active + " connections");
 		}
+		this.locks.uses().forEach((use) -> left.add("the lock of " + use.key() + " on " + use.thread()));
 		Map<String, Long> threads = Thread.getAllStackTraces()
 			.keySet()
 			.stream()

@@ -80,6 +80,10 @@ final class Machine {
 			for (Node node : nodes) {
 				node.join();
 			}
+			// A lock that only one of them can get is not free
+			for (Node node : nodes) {
+				freeAfter = longer(freeAfter, node.probe());
+			}
 			for (Node node : nodes) {
 				leftovers.addAll(lasting(node::leftovers, plan.leaseTime()));
 			}
@@ -91,6 +95,13 @@ final class Machine {
 			nodes.forEach(Node::close);
 			delete(directory);
 		}
+	}
+
+	/**
+	 * Never is the longest.
+	 */
+	private static int longer(int one, int other) {
+		return (one < 0 || other < 0) ? -1 : Math.max(one, other);
 	}
 
 	/**
