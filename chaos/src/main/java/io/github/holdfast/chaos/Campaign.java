@@ -23,7 +23,7 @@ import io.github.holdfast.testsupport.TestDatabase;
  */
 final class Campaign {
 
-	private static final Duration STORM_TIME = Duration.ofSeconds(60);
+	private static final Duration STORM_TIME = Duration.ofSeconds(70);
 
 	private static final Duration RUN_TIME = Duration.ofSeconds(25);
 

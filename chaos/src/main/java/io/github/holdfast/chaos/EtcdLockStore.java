@@ -32,6 +32,9 @@ final class EtcdLockStore implements LockStore {
 
 	private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
 
+	/** Left out if nothing was. */
+	private static final Pattern DELETED = Pattern.compile("\"deleted\":\"(\\d+)\"");
+
 	private static final Pattern COUNT = Pattern.compile("\"count\":\"(\\d+)\"");
 
 	private static final Pattern KEY = Pattern.compile("\"key\":\"([^\"]+)\"");
@@ -51,14 +54,16 @@ final class EtcdLockStore implements LockStore {
 	}
 
 	@Override
-	public void begin(Fault fault) {
+	public boolean begin(Fault fault) {
 		switch (fault.kind()) {
-			case FORGET -> ask("/v3/kv/deleterange", LOCKS);
+			case FORGET -> {
+				return DELETED.matcher(ask("/v3/kv/deleterange", LOCKS)).find();
+			}
 			case COMPACTION -> {
 				Matcher revision = REVISION.matcher(ask("/v3/kv/range", LOCKS));
-				if (revision.find()) {
-					ask("/v3/kv/compaction", "{\"revision\":\"" + revision.group(1) + "\"}");
-				}
+				return revision.find()
+						&& REVISION.matcher(ask("/v3/kv/compaction", "{\"revision\":\"" + revision.group(1) + "\"}"))
+							.find();
 			}
 			case STORE_PAUSE -> {
 				this.victim = this.cluster.leader();
@@ -72,6 +77,7 @@ final class EtcdLockStore implements LockStore {
 			case RESTART_EMPTY -> this.cluster.restart(true);
 			default -> throw new IllegalArgumentException(fault.toString());
 		}
+		return true;
 	}
 
 	@Override

@@ -184,6 +184,13 @@ record Fault(int at, Kind kind, int node, int millis) {
 		}
 
 		/**
+		 * Whether it happens to COMMITs only, of which there may be none.
+		 */
+		boolean needsCommit() {
+			return this == COMMIT_REPLY_LOST || this == COMMIT_LATE;
+		}
+
+		/**
 		 * Whether it lasts for some time.
 		 */
 		boolean lasts() {

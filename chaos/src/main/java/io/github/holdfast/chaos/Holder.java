@@ -243,7 +243,7 @@ final class Holder {
 					return;
 				}
 				case "MEASURE" -> say("USES " + Usage.now(this.pool.getHikariPoolMXBean().getTotalConnections()));
-				case "EXPIRE" -> start("expire", this::expireSession);
+				case "EXPIRE" -> start("expire", () -> say("EXPIRED " + expireSession()));
 				default -> {
 					String[] words = order.split(" ");
 					int millis = Integer.parseInt(words[1]);
@@ -338,8 +338,9 @@ final class Holder {
 
 	/**
 	 * Opens the session of this node a second time, and closes it there.
+	 * @return whether that was possible
 	 */
-	private void expireSession() {
+	private boolean expireSession() {
 		try {
 			ZooKeeper session = this.context.getBean(CuratorFramework.class).getZookeeperClient().getZooKeeper();
 			CountDownLatch connected = new CountDownLatch(1);
@@ -350,11 +351,13 @@ final class Holder {
 							connected.countDown();
 						}
 					}, session.getSessionId(), session.getSessionPasswd());
-			connected.await(session.getSessionTimeout(), TimeUnit.MILLISECONDS);
+			boolean open = connected.await(session.getSessionTimeout(), TimeUnit.MILLISECONDS);
 			twin.close(session.getSessionTimeout());
+			return open;
 		}
 		catch (Exception ex) {
 			// The session is gone already, or ZooKeeper does not answer
+			return false;
 		}
 	}
 

@@ -27,8 +27,9 @@ interface LockStore extends AutoCloseable {
 	 * Lets something go wrong.
 	 * @param fault a fault of the place {@link Fault.Place#STORE}; one that lasts ends by
 	 * {@link #end}
+	 * @return whether it has met anything
 	 */
-	void begin(Fault fault);
+	boolean begin(Fault fault);
 
 	/**
 	 * Ends a fault that lasts.

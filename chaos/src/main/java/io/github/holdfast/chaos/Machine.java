@@ -150,8 +150,8 @@ final class Machine {
 			List<Callable<Void>> tasks = new ArrayList<>();
 			lanes.values().forEach((lane) -> tasks.add(() -> {
 				for (Fault fault : lane) {
-					if (sleepUntil(started, fault.at(), plan.duration())) {
-						happen(fault, servers, nodes.get(fault.node()));
+					if (sleepUntil(started, fault.at(), plan.duration())
+							&& happens(fault, servers, nodes.get(fault.node()))) {
 						happened.add(fault);
 					}
 				}
@@ -185,20 +185,27 @@ final class Machine {
 		return (int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
 	}
 
-	private static void happen(Fault fault, Servers servers, Node node) throws InterruptedException {
+	/**
+	 * Lets a fault happen.
+	 * @return whether it has met anything, as far as that can be told
+	 */
+	private static boolean happens(Fault fault, Servers servers, Node node) throws InterruptedException {
 		Duration duration = Duration.ofMillis(fault.millis());
 		switch (fault.kind()) {
 			case PAUSE -> node.pause(duration);
 			case KILL -> node.kill(duration);
 			case POOL_EXHAUSTED -> node.exhaust(duration);
 			case CONTEXT_PAUSE -> node.switchContext(duration);
-			case SESSION_EXPIRED -> node.expireSession();
+			case SESSION_EXPIRED -> {
+				return node.expireSession();
+			}
 			default -> {
-				servers.begin(fault);
+				boolean met = servers.begin(fault);
 				TimeUnit.MILLISECONDS.sleep(fault.millis());
-				servers.end(fault);
+				return servers.end(fault) && met;
 			}
 		}
+		return true;
 	}
 
 	/**

@@ -116,9 +116,11 @@ final class Node implements AutoCloseable {
 
 	/**
 	 * Ends the session of the process in ZooKeeper.
+	 * @return whether there was one, and ZooKeeper could be told
 	 */
-	void expireSession() {
+	boolean expireSession() throws InterruptedException {
 		this.process.send("EXPIRE");
+		return Boolean.parseBoolean(this.process.await("EXPIRED ", END_TIME));
 	}
 
 	void stop() {

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisServer;
@@ -49,13 +51,15 @@ final class RedisLockStore implements LockStore {
 	}
 
 	@Override
-	public void begin(Fault fault) {
+	public boolean begin(Fault fault) {
 		RedisServer redis = this.master.redis;
 		switch (fault.kind()) {
 			case FORGET -> redis.command("FLUSHALL");
 			case SCRIPT_FLUSH -> redis.command("SCRIPT", "FLUSH");
 			case CLIENT_PAUSE -> redis.command("CLIENT", "PAUSE", String.valueOf(fault.millis()));
-			case SUBSCRIPTIONS_KILLED -> redis.command("CLIENT", "KILL", "TYPE", "pubsub");
+			case SUBSCRIPTIONS_KILLED -> {
+				return !redis.command("CLIENT", "KILL", "TYPE", "pubsub").equals(0L);
+			}
 			case STORE_FULL -> redis.command("CONFIG", "SET", "maxmemory", "1");
 			case RESTART -> redis.restart();
 			case RESTART_EMPTY -> {
@@ -63,9 +67,13 @@ final class RedisLockStore implements LockStore {
 				redis.restart();
 			}
 			case PROMOTION -> this.master.link.inject(FaultProxy.Fault.BLACKHOLE);
-			case CLOCK_JUMP -> moveClock(fault);
+			case CLOCK_JUMP -> {
+				moveClock(fault);
+				return this.master.movable.isPresent();
+			}
 			default -> throw new IllegalArgumentException(fault.toString());
 		}
+		return true;
 	}
 
 	/**
@@ -88,6 +96,15 @@ final class RedisLockStore implements LockStore {
 	}
 
 	/**
+	 * Whether the replica knows all that the master does.
+	 */
+	boolean isReplicated() {
+		RedisServer replica = replica().redis;
+		return replica.info("master_link_status").equals("up")
+				&& replica.info("slave_repl_offset").equals(this.master.redis.info("master_repl_offset"));
+	}
+
+	/**
 	 * The replica becomes the master without what it was not told, and gets the old one,
 	 * which has forgotten everything, as its replica.
 	 */
@@ -106,9 +123,10 @@ final class RedisLockStore implements LockStore {
 
 	@Override
 	public List<String> leftovers() {
-		return ((List<?>) this.master.redis.command("KEYS", "*")).stream()
+		return Stream.of("KEYS", "PUBSUB CHANNELS")
+			.flatMap((question) -> ((List<?>) this.master.redis.command((question + " *").split(" "))).stream())
 			.map(Object::toString)
-			.filter((key) -> !key.endsWith(COUNTER))
+			.filter((name) -> !name.endsWith(COUNTER))
 			.toList();
 	}
 
@@ -128,9 +146,9 @@ final class RedisLockStore implements LockStore {
 	 */
 	private static final class Server {
 
-		private final RedisServer redis = RedisServer.startWithMovableClock(PERSISTENT)
-			.orElseGet(() -> RedisServer.startPersistent("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay",
-					"0"));
+		private final Optional<RedisServer> movable = RedisServer.startWithMovableClock(PERSISTENT);
+
+		private final RedisServer redis = this.movable.orElseGet(() -> RedisServer.start(PERSISTENT));
 
 		private final FaultProxy link = new FaultProxy(this.redis.port());
 

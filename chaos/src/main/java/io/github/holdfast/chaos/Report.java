@@ -117,7 +117,7 @@ final class Report {
 						programs and under random faults: `processes` are paused and killed, the `network` to the store and to the
 						database fails, `servers` lose locks and sessions, or all of it happens (`storm`), or nothing (`calm`).
 						Leases last for 700 ms, with ZooKeeper and etcd for 1.5 s, and faults for up to twice as long; when it is calm
-						leases last for 10 s.
+						leases last for 10 s. A fault counts if it has met something, as far as that can be told.
 
 						Each commit has left a row with the version that it has written and the token of its lock. Two rows with one
 						version are a lost update; a token that is smaller than that of an earlier version, or that commits after a

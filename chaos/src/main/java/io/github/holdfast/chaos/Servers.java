@@ -131,28 +131,40 @@ final class Servers implements AutoCloseable {
 
 	/**
 	 * A fault begins.
+	 * @return whether it has met anything, as far as that can be told by now
 	 */
-	void begin(Fault fault) {
+	boolean begin(Fault fault) {
 		switch (fault.kind().place()) {
 			case STORE_NETWORK -> this.storeNetworks.get(fault.node()).forEach((network) -> begin(fault, network));
 			case DATABASE_NETWORK -> begin(fault, this.databaseNetworks.get(fault.node()));
-			case STORE -> beginAtStore(fault);
-			case DATABASE -> killSessions(fault.kind() == Fault.Kind.IDLE_SESSIONS_KILLED);
+			case STORE -> {
+				return beginAtStore(fault);
+			}
+			case DATABASE -> {
+				return killSessions(fault.kind() == Fault.Kind.IDLE_SESSIONS_KILLED) > 0;
+			}
 			case NODE -> throw new IllegalArgumentException(fault.toString());
 		}
+		return true;
 	}
 
 	/**
 	 * A fault ends.
+	 * @return whether it has met anything, as far as that could not be told before
 	 */
-	void end(Fault fault) {
+	boolean end(Fault fault) {
 		switch (fault.kind().place()) {
 			case STORE_NETWORK -> this.storeNetworks.get(fault.node()).forEach((network) -> end(fault, network));
-			case DATABASE_NETWORK -> end(fault, this.databaseNetworks.get(fault.node()));
+			case DATABASE_NETWORK -> {
+				FaultProxy network = this.databaseNetworks.get(fault.node());
+				end(fault, network);
+				return network.brokenCommits() > 0 || !fault.kind().needsCommit();
+			}
 			case STORE -> endAtStore(fault);
 			default -> {
 			}
 		}
+		return true;
 	}
 
 	private static void begin(Fault fault, FaultProxy network) {
@@ -184,16 +196,12 @@ final class Servers implements AutoCloseable {
 		network.inject(FaultProxy.Fault.NONE);
 	}
 
-	private void beginAtStore(Fault fault) {
+	private boolean beginAtStore(Fault fault) {
 		if (this.store != null) {
-			this.store.begin(fault);
+			return this.store.begin(fault);
 		}
-		else if (fault.kind() == Fault.Kind.CLOCK_JUMP) {
-			moveClock(jump(fault));
-		}
-		else {
-			execute("DELETE FROM holdfast_lock");
-		}
+		return (fault.kind() == Fault.Kind.CLOCK_JUMP) ? moveClock(jump(fault))
+				: execute("DELETE FROM holdfast_lock") > 0;
 	}
 
 	/**
@@ -206,10 +214,12 @@ final class Servers implements AutoCloseable {
 	/**
 	 * To a clock that has gone forward, all that was written down is longer ago.
 	 */
-	private void moveClock(long micros) {
+	private boolean moveClock(long micros) {
+		int moved = 0;
 		for (String table : List.of("holdfast_lock", "holdfast_renewal")) {
-			execute("UPDATE " + table + " SET expires_at = expires_at - " + micros);
+			moved += execute("UPDATE " + table + " SET expires_at = expires_at - " + micros);
 		}
+		return moved > 0;
 	}
 
 	private void endAtStore(Fault fault) {
@@ -221,30 +231,35 @@ final class Servers implements AutoCloseable {
 		}
 	}
 
-	private void killSessions(boolean idle) {
-		switch (this.kind) {
-			case POSTGRESQL -> execute("""
+	private int killSessions(boolean idle) {
+		List<String> sessions = switch (this.kind) {
+			case POSTGRESQL -> query("""
 					SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 					WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 					+ (idle ? " AND state LIKE 'idle%'" : ""));
 			case MARIADB -> query("""
 					SELECT concat('KILL ', id) FROM information_schema.processlist
-					WHERE db = database() AND id <> connection_id()""" + (idle ? " AND command = 'Sleep'" : ""))
-				.forEach(this::execute);
+					WHERE db = database() AND id <> connection_id()""" + (idle ? " AND command = 'Sleep'" : ""));
 			default -> throw new IllegalStateException("Nobody knows how to end sessions of " + this.kind);
+		};
+		if (this.kind == TestDatabase.MARIADB) {
+			sessions.forEach(this::execute);
 		}
+		return sessions.size();
 	}
 
 	/**
 	 * What an operator does, who gives up if it takes too long.
+	 * @return how many rows have changed
 	 */
-	private void execute(String sql) {
+	private int execute(String sql) {
 		try (Connection connection = connect(); Statement statement = connection.createStatement()) {
 			statement.setQueryTimeout(OPERATOR_SECONDS);
-			statement.execute(sql);
+			return statement.executeUpdate(sql);
 		}
 		catch (SQLException ex) {
 			// A row was locked, or a session had ended by itself
+			return 0;
 		}
 	}
 

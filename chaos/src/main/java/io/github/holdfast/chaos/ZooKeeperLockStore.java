@@ -38,17 +38,24 @@ final class ZooKeeperLockStore implements LockStore {
 	}
 
 	@Override
-	public void begin(Fault fault) {
+	public boolean begin(Fault fault) {
 		switch (fault.kind()) {
-			case FORGET -> forget();
-			case RESTART -> this.servers.restart();
+			case FORGET -> {
+				return forget() > 0;
+			}
+			case RESTART -> {
+				this.servers.restart();
+				return true;
+			}
 			case LEADER_KILLED -> {
 				this.victim = this.servers.leader();
 				this.victim.ifPresent(this.servers::kill);
+				return this.victim.isPresent();
 			}
 			case STORE_PAUSE -> {
 				this.victim = this.servers.leader();
 				this.victim.ifPresent(this.servers::pause);
+				return this.victim.isPresent();
 			}
 			default -> throw new IllegalArgumentException(fault.toString());
 		}
@@ -67,15 +74,18 @@ final class ZooKeeperLockStore implements LockStore {
 	/**
 	 * Deletes the nodes of all holders and waiters, as an operator does.
 	 */
-	private void forget() {
+	private int forget() {
+		int deleted = 0;
 		try (CuratorFramework client = client()) {
 			for (String node : nodes(client)) {
 				client.delete().quietly().forPath(node);
+				deleted++;
 			}
 		}
 		catch (Exception ex) {
 			// The operator gives up: there is no leader
 		}
+		return deleted;
 	}
 
 	private CuratorFramework client() {
