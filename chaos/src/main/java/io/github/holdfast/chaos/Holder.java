@@ -613,6 +613,9 @@ final class Holder {
 				failure = ex;
 			}
 			this.journal.add(call.end(failure));
+			if (failure != null) {
+				rest();
+			}
 		}
 		say("FREE " + (busy.isEmpty() ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) : -1));
 	}
