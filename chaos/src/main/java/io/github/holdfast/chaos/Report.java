@@ -168,8 +168,10 @@ final class Report {
 	}
 
 	private String command() {
-		return "./mvnw verify -P chaos -pl chaos -am -Dholdfast.chaos.seed=" + this.seed + " -Dholdfast.chaos.rounds="
-				+ this.rounds + " -Dholdfast.chaos.lanes=" + this.lanes;
+		return """
+				./mvnw verify -P chaos -pl chaos -am -Dtest=ReliabilityTests -Dsurefire.failIfNoSpecifiedTests=false \\
+					-Dholdfast.chaos.seed=%d -Dholdfast.chaos.rounds=%d -Dholdfast.chaos.lanes=%d"""
+			.formatted(this.seed, this.rounds, this.lanes);
 	}
 
 	private long minutes() {
