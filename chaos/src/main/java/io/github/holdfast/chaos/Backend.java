@@ -172,6 +172,13 @@ enum Backend {
 	}
 
 	/**
+	 * Whether it is in Redis, whatever the client.
+	 */
+	boolean isRedis() {
+		return this == REDIS || this == REDISSON;
+	}
+
+	/**
 	 * How many times longer it takes to meet as many faults, as there is no network to a
 	 * store.
 	 */

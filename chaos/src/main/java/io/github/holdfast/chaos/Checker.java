@@ -1,6 +1,7 @@
 package io.github.holdfast.chaos;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -10,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ final class Checker {
 
 	private static final Set<Ending> LOSSES = EnumSet.of(Ending.LOST, Ending.OVERLAP, Ending.BACKEND_ERROR,
 			Ending.OUTCOME_UNKNOWN, Ending.DATABASE_ERROR);
+
+	private static final Set<Fault.Kind> LOST_COUNTERS = EnumSet.of(Fault.Kind.FORGET, Fault.Kind.RESTART_EMPTY,
+			Fault.Kind.PROMOTION);
 
 	private static final int MARGIN = 1000;
 
@@ -276,11 +281,23 @@ final class Checker {
 			if (keepsLocks()) {
 				checkTold(holds);
 			}
-			for (int node = 0; node < Plan.NODES; node++) {
+			for (int node = 0; node < Plan.NODES && !mayGrantAgain(); node++) {
 				int number = node;
 				checkRising(holds.stream().filter((held) -> held.call().node() == number).toList());
 			}
 		});
+	}
+
+	/**
+	 * Whether the epochs may start again. As {@code docs/redis.md} says, a Redis that has
+	 * lost its counters goes on from its clock, which may have gone back. The fence lets
+	 * nobody commit with an epoch that has committed; one that was rolled back may come
+	 * again.
+	 */
+	private boolean mayGrantAgain() {
+		Set<Fault.Kind> kinds = this.history.faults().stream().map(Fault::kind).collect(Collectors.toSet());
+		return this.history.plan().target().backend().isRedis() && kinds.contains(Fault.Kind.CLOCK_JUMP)
+				&& !Collections.disjoint(kinds, LOST_COUNTERS);
 	}
 
 	private void checkExclusive(List<Held> holds) {

@@ -108,6 +108,20 @@ class CheckerTests {
 	}
 
 	@Test
+	void tokenThatComesAgainFromARedisWithoutCountersAndWithAClockThatWentBackIsNoViolation() {
+		Target target = new Target(Backend.REDIS, TestDatabase.MARIADB, Isolation.READ_COMMITTED, Level.FENCE);
+		Plan plan = PlanSource.plan(1, target, Weather.STORM, Duration.ofSeconds(1));
+		List<Call> calls = List.of(held(1, 11, 0, 20), held(2, 11, 21, 30));
+		Fault clock = new Fault(0, Fault.Kind.CLOCK_JUMP, 0, 10);
+		Fault promotion = new Fault(0, Fault.Kind.PROMOTION, 0, 10);
+		assertThat(Checker.check(new History(plan, List.of(clock, promotion), calls, Map.of(), 0, List.of())))
+			.isEmpty();
+		assertThat(Checker.check(new History(plan, List.of(promotion), calls, Map.of(), 0, List.of())))
+			.extracting(Violation::kind)
+			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+	}
+
+	@Test
 	void tokenOfAnotherNodeThatDoesNotRiseIsFoundIfNoneStoodStill() {
 		Call other = new Call("2", Step.Kind.DECLARATIVE, 1, 21, 30, Ending.RESULT, 1, List.of(),
 				List.of(new Call.Hold(KEY, 11, 21, 30)), "", "");
