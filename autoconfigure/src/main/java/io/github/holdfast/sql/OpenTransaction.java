@@ -50,29 +50,25 @@ public final class OpenTransaction {
 	}
 
 	/**
-	 * Whether it keeps the isolation level of a connection from being changed. MariaDB
-	 * takes the change and keeps the transaction at the level of its begin.
-	 * @param connection the connection
-	 * @return {@code true} if the level that the connection tells is that of the
-	 * transaction
+	 * End it, unless nothing that is read in it is old, as a change to auto-commit mode
+	 * and back would, so that settings which were made in it stay. Those that PostgreSQL
+	 * has made for the transaction only ({@code SET LOCAL}) stay where it is at READ
+	 * COMMITTED, and each statement sees what is committed when it begins. Others are not
+	 * asked for their level: MariaDB tells that of the next transaction, and each needs a
+	 * round trip to tell it.
+	 * @param connection a connection that has just been opened, or on which a transaction
+	 * has just begun, and that is not in auto-commit mode
 	 * @throws SQLException if the driver fails
 	 */
-	public static boolean keepsLevelOf(Connection connection) throws SQLException {
-		return POSTGRESQL && connection.isWrapperFor(BaseConnection.class);
-	}
-
-	/**
-	 * End it where it may read what is old, as a change to auto-commit mode and back
-	 * would, so that settings which were made in it stay. At READ COMMITTED each
-	 * statement sees what is committed when it begins.
-	 * @param connection a connection that has just been opened, and is not in auto-commit
-	 * mode
-	 * @throws SQLException if the driver fails
-	 */
-	static void endOn(Connection connection) throws SQLException {
-		if (mayBeOn(connection) && connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
+	public static void endOn(Connection connection) throws SQLException {
+		if (mayBeOn(connection) && !isAtReadCommittedInPostgres(connection)) {
 			connection.commit();
 		}
+	}
+
+	private static boolean isAtReadCommittedInPostgres(Connection connection) throws SQLException {
+		return POSTGRESQL && connection.isWrapperFor(BaseConnection.class)
+				&& connection.getTransactionIsolation() <= Connection.TRANSACTION_READ_COMMITTED;
 	}
 
 }

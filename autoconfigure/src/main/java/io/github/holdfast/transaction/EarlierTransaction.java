@@ -9,7 +9,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 import io.github.holdfast.sql.OpenTransaction;
@@ -35,23 +34,14 @@ final class EarlierTransaction {
 	}
 
 	/**
-	 * End it as a change to auto-commit mode and back would, so that settings which were
-	 * made in it stay. Where each statement sees what is committed when it begins,
-	 * nothing that is read is old. A level that the new transaction has asked for need
-	 * not be that of the one that is open.
+	 * End it.
 	 * @param bound the connection of the transaction, which may not have been fetched yet
 	 */
 	static void end(Connection bound) throws SQLException {
 		Connection connection = DataSourceUtils.getTargetConnection(bound);
-		if (!connection.getAutoCommit() && OpenTransaction.mayBeOn(connection) && (isLevelChanged(connection)
-				|| connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED)) {
-			connection.commit();
+		if (!connection.getAutoCommit()) {
+			OpenTransaction.endOn(connection);
 		}
-	}
-
-	private static boolean isLevelChanged(Connection connection) throws SQLException {
-		return TransactionSynchronizationManager.getCurrentTransactionIsolationLevel() != null
-				&& !OpenTransaction.keepsLevelOf(connection);
 	}
 
 }

@@ -42,8 +42,15 @@ final class HoleSearch {
 	 * make at most
 	 */
 	public static void main(String[] args) throws IOException, InterruptedException {
-		HoleSearch search = new HoleSearch(Files.readString(Path.of(args[0])));
-		Files.writeString(Path.of(args[1]), search.run(Integer.parseInt(args[2])) + "\n");
+		try {
+			HoleSearch search = new HoleSearch(Files.readString(Path.of(args[0])));
+			Files.writeString(Path.of(args[1]), search.run(Integer.parseInt(args[2])) + "\n");
+		}
+		catch (RuntimeException | AssertionError ex) {
+			// Threads of the servers would keep this JVM alive
+			ex.printStackTrace();
+			System.exit(1);
+		}
 		System.exit(0);
 	}
 
