@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.Assert;
 
 import io.github.holdfast.benchmarks.contender.Contender;
@@ -37,13 +39,15 @@ final class Competitor implements AutoCloseable {
 	 * @param warmUp how long to warm up
 	 * @param measured how long each round is measured
 	 * @param stores how workers find the servers
+	 * @param library where the classes of the library are, or {@code null} for those of
+	 * this build
 	 * @return the competitor
 	 * @throws IOException if a worker cannot be started
 	 * @throws InterruptedException if interrupted
 	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	static Competitor start(Scenario scenario, Contender contender, Duration warmUp, Duration measured,
-			List<String> stores) throws IOException, InterruptedException {
+			List<String> stores, @Nullable Path library) throws IOException, InterruptedException {
 		Competitor competitor = new Competitor(contender, Files.createTempFile("benchmark", ".counter"));
 		try {
 			Files.write(competitor.counter, new byte[Long.BYTES]);
@@ -52,7 +56,7 @@ final class Competitor implements AutoCloseable {
 							Long.toString(measured.toMillis()), competitor.counter.toString()));
 			args.addAll(stores);
 			for (int i = 0; i < scenario.jvms(); i++) {
-				competitor.workers.add(WorkerJvm.start(args));
+				competitor.workers.add(WorkerJvm.start(library, args));
 			}
 			competitor.together("warm up");
 			competitor.round();

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
@@ -41,8 +43,8 @@ public final class ContendedRuns {
 	/**
 	 * Measure, print tables and draw charts.
 	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
-	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines}
-	 * and {@code --charts}
+	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines},
+	 * {@code --earlier} and {@code --charts}
 	 * @throws IOException if a worker cannot be started or a chart not be written
 	 * @throws InterruptedException if interrupted
 	 */
@@ -72,26 +74,44 @@ public final class ContendedRuns {
 
 	private void run(ScenarioResults results, Stores stores) throws IOException, InterruptedException {
 		Collection<Contender> contenders = constants(Contender.class, "contenders");
+		String earlier = this.options.getProperty("earlier");
 		List<Competitor> competitors = new ArrayList<>();
+		List<Competitor> earlierOnes = new ArrayList<>();
 		try {
 			for (Contender contender : results.scenario().contenders()) {
 				if (contenders.contains(contender)) {
-					attempt(results, contender, () -> competitors.add(Competitor.start(results.scenario(), contender,
-							duration("warm-up", "12s"), duration("measure", "2s"), stores.properties())));
+					attempt(results, contender, () -> competitors.add(start(results, contender, stores, null)));
+					if (earlier != null && contender.isHoldfast()) {
+						attempt(results, contender,
+								() -> earlierOnes.add(start(results, contender, stores, Path.of(earlier))));
+					}
 				}
 			}
 			int rounds = Integer.parseInt(option("rounds", "10"));
 			for (int round = 1; round <= rounds; round++) {
 				for (Competitor competitor : competitors) {
 					attempt(results, competitor.contender(), () -> measure(results, competitor));
+					for (Competitor earlierOne : earlierOnes) {
+						if (earlierOne.contender() == competitor.contender()) {
+							attempt(results, earlierOne.contender(),
+									() -> results.addEarlier(earlierOne.contender(), earlierOne.round()));
+						}
+					}
 				}
 			}
 		}
 		finally {
+			competitors.addAll(earlierOnes);
 			for (Competitor competitor : competitors) {
 				competitor.close();
 			}
 		}
+	}
+
+	private Competitor start(ScenarioResults results, Contender contender, Stores stores, @Nullable Path library)
+			throws IOException, InterruptedException {
+		return Competitor.start(results.scenario(), contender, duration("warm-up", "12s"), duration("measure", "2s"),
+				stores.properties(), library);
 	}
 
 	private void measure(ScenarioResults results, Competitor competitor) throws InterruptedException {
@@ -123,7 +143,7 @@ public final class ContendedRuns {
 		String charts = this.options.getProperty("charts");
 		this.results.removeIf(ScenarioResults::isEmpty);
 		for (ScenarioResults results : this.results) {
-			System.out.println("\n" + results.table());
+			System.out.println("\n" + results.table() + results.comparison());
 			if (charts != null) {
 				String file = results.scenario().name().toLowerCase(Locale.ROOT).replace('_', '-') + ".svg";
 				results.chart(machine).write(Path.of(charts, file));

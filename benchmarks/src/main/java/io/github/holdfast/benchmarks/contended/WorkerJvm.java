@@ -1,6 +1,7 @@
 package io.github.holdfast.benchmarks.contended;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
@@ -31,10 +34,17 @@ final class WorkerJvm implements AutoCloseable {
 		new Thread(this::read).start();
 	}
 
-	static WorkerJvm start(List<String> args) throws IOException {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-						System.getProperty("java.class.path"), Worker.class.getName()));
+	/**
+	 * Start a worker.
+	 * @param library where the classes of the library are, or {@code null} for those of
+	 * this build
+	 * @param args the arguments of the worker
+	 */
+	static WorkerJvm start(@Nullable Path library, List<String> args) throws IOException {
+		String classPath = System.getProperty("java.class.path");
+		List<String> command = new ArrayList<>(List.of(
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+				(library != null) ? library + File.pathSeparator + classPath : classPath, Worker.class.getName()));
 		command.addAll(args);
 		return new WorkerJvm(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
 	}
