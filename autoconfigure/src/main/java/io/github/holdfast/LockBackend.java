@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -65,34 +63,6 @@ public interface LockBackend {
 	 */
 	default @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
 		return null;
-	}
-
-	/**
-	 * Extends several leases that this backend has granted, and waits for the answers.
-	 * What becomes of one of them does not depend on the others. Default: one after the
-	 * other.
-	 * @param leases the leases of one call
-	 * @param leaseTime the new time of each, counted from now
-	 * @return for each lease, in the same order, a stage that has completed as
-	 * {@link LockLease#renew} would have ended
-	 */
-	default List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return leases.stream().map((lease) -> {
-			try {
-				return CompletableFuture.completedStage(lease.renew(leaseTime));
-			}
-			catch (RuntimeException ex) {
-				return CompletableFuture.<Boolean>failedStage(ex);
-			}
-		}).toList();
-	}
-
-	/**
-	 * How many leases {@link #renewAll} extends in one round trip. Default: one.
-	 * @return the number, at least 1
-	 */
-	default int renewedTogether() {
-		return 1;
 	}
 
 	/**

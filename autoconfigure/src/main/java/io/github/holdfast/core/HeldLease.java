@@ -2,8 +2,8 @@ package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -48,7 +48,8 @@ final class HeldLease {
 
 	private final ReentrantLock renewing = new ReentrantLock();
 
-	private volatile LockRenewal.@Nullable Entry renewals;
+	/** The next renewal. */
+	private volatile @Nullable Future<?> next;
 
 	private volatile boolean stopped;
 
@@ -90,30 +91,19 @@ final class HeldLease {
 	 * Start to renew the lease, if it is one that runs out: after a third of its time,
 	 * which began before the store was asked. If that fails, the lease has to be given
 	 * back.
-	 * @param call the renewals of the call
 	 */
-	void keepRenewed(LockRenewal.Call call) {
+	void keepRenewed() {
 		Duration remaining = this.lease.remaining();
 		if (remaining != null) {
 			long third = leaseNanos() / 3;
 			long left = LockRenewal.nanos(remaining);
 			this.end = System.nanoTime() + left;
-			LockRenewal.Entry renewals = call.add(this);
-			this.renewals = renewals;
-			renewals.schedule(Math.max(0, Math.min(third, left - 2 * third)));
+			renewAfter(Math.max(0, Math.min(third, left - 2 * third)));
 		}
 	}
 
-	long leaseNanos() {
+	private long leaseNanos() {
 		return LockRenewal.nanos(this.times.leaseTime());
-	}
-
-	long end() {
-		return this.end;
-	}
-
-	boolean isStopped() {
-		return this.stopped;
 	}
 
 	/**
@@ -123,28 +113,52 @@ final class HeldLease {
 		return this.stopped;
 	}
 
-	/**
-	 * Keep others from renewing, unless one does so. That is the last time, or one of
-	 * those that were due before has to wait for its answer.
-	 */
-	boolean beginRenewal() {
-		boolean begun = this.renewing.tryLock();
-		if (!begun) {
-			renewAfter(leaseNanos() / 10);
+	private void renewAfter(long delay) {
+		if (!this.stopped) {
+			this.next = this.renewal.schedule(this.lease.key(), this::renew, () -> this.end, delay);
 		}
-		return begun;
 	}
 
-	void endRenewal() {
-		this.renewing.unlock();
+	/**
+	 * Renew the lease, and plan the next time. If the lease is asked for already, that is
+	 * the last time.
+	 */
+	private void renew() {
+		if (this.renewing.tryLock()) {
+			long delay;
+			try {
+				delay = askForMore();
+			}
+			finally {
+				this.renewing.unlock();
+			}
+			if (delay > 0) {
+				renewAfter(delay);
+			}
+		}
+	}
+
+	/**
+	 * Ask the store for more time.
+	 * @return after which time to ask again, or 0 for never
+	 */
+	private long askForMore() {
+		Duration time = timeToRenew();
+		if (time == null) {
+			return 0;
+		}
+		try {
+			return renewed(this.lease.renew(time));
+		}
+		catch (RuntimeException | Error ex) {
+			return notRenewed(ex);
+		}
 	}
 
 	/**
 	 * The time to ask for, or {@code null} if the lease is not to be renewed any more.
-	 * What is left of a maximum is cut to milliseconds, so that those who began about the
-	 * same time are renewed together.
 	 */
-	@Nullable Duration timeToRenew() {
+	private @Nullable Duration timeToRenew() {
 		Duration leaseTime = this.times.leaseTime();
 		Duration maxHoldTime = this.times.maxHoldTime();
 		if (this.stopped || maxHoldTime == null) {
@@ -156,54 +170,27 @@ final class HeldLease {
 					maxHoldTime.toMillis());
 			return null;
 		}
-		return (left.compareTo(leaseTime) < 0) ? left.truncatedTo(ChronoUnit.MILLIS) : leaseTime;
+		return (left.compareTo(leaseTime) < 0) ? left : leaseTime;
 	}
 
-	void renew(Duration time) {
-		try {
-			renewed(this.lease.renew(time));
-		}
-		catch (RuntimeException | Error ex) {
-			notRenewed(ex);
-		}
-	}
-
-	/**
-	 * Note the answer to a renewal together with others.
-	 */
-	void renewed(CompletionStage<Boolean> answer) {
-		try {
-			renewed(answer.toCompletableFuture().join().booleanValue());
-		}
-		catch (CompletionException ex) {
-			notRenewed((ex.getCause() != null) ? ex.getCause() : ex);
-		}
-	}
-
-	private void renewed(boolean renewed) {
+	private long renewed(boolean renewed) {
 		if (renewed) {
 			this.end = System.nanoTime() + leaseNanos();
-			renewAfter(leaseNanos() / 3);
+			return leaseNanos() / 3;
 		}
-		else if (!isStoppedForGood()) {
+		if (!isStoppedForGood()) {
 			logger.warn("Lock {} was lost after {} ms: the store has given it to another holder or freed it", quoted(),
 					held().toMillis());
 			this.events.lost(this.key);
 		}
+		return 0;
 	}
 
-	void notRenewed(Throwable failure) {
+	private long notRenewed(Throwable failure) {
 		logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", quoted(),
 				this.lease.remaining(), failure);
 		this.events.storeFailed(LockListener.Operation.RENEW, failure);
-		renewAfter(leaseNanos() / 10);
-	}
-
-	private void renewAfter(long delay) {
-		LockRenewal.Entry renewals = this.renewals;
-		if (renewals != null) {
-			renewals.schedule(delay);
-		}
+		return leaseNanos() / 10;
 	}
 
 	/**
@@ -212,9 +199,9 @@ final class HeldLease {
 	 */
 	void stopRenewal() {
 		this.stopped = true;
-		LockRenewal.Entry renewals = this.renewals;
-		if (renewals != null) {
-			renewals.stopped();
+		Future<?> next = this.next;
+		if (next != null) {
+			this.renewal.cancel(next);
 		}
 	}
 

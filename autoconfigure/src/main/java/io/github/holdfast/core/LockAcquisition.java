@@ -46,8 +46,6 @@ final class LockAcquisition {
 
 	private Set<LockCall> lenders = Set.of();
 
-	private final LockRenewal.Call renewal;
-
 	private final Commits commits;
 
 	private final long start;
@@ -72,7 +70,6 @@ final class LockAcquisition {
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.renewal = engine.renewal().call(this.backend);
 		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE,
 				engine.cleanUps());
 	}
@@ -215,7 +212,7 @@ final class LockAcquisition {
 		for (int i = 0; i < leases.size(); i++) {
 			this.acquired.add(held(missing.get(i), leases.get(i), events));
 		}
-		this.acquired.forEach((lease) -> lease.keepRenewed(this.renewal));
+		this.acquired.forEach(HeldLease::keepRenewed);
 		if (this.engine.isClosed()) {
 			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
 		}
@@ -270,7 +267,7 @@ final class LockAcquisition {
 		if (lease != null) {
 			HeldLease acquired = held(key, lease, events);
 			this.acquired.add(acquired);
-			acquired.keepRenewed(this.renewal);
+			acquired.keepRenewed();
 		}
 		return lease;
 	}

@@ -3,6 +3,7 @@ package io.github.holdfast.handover;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -122,16 +123,31 @@ final class Cohort {
 			return true;
 		}
 		try {
-			boolean renewed = this.renewals.renew(() -> this.lease.renew(leaseTime));
-			if (leaseTime.compareTo(remaining) < 0) {
-				permit.expiresEarlier();
-			}
-			return renewed;
+			return renew(permit, () -> false, leaseTime);
 		}
 		catch (LockBackendException ex) {
 			logger.debug("Lock '{}' is not handed over, as it could not be renewed", this.lease.key(), ex);
 			return false;
 		}
+	}
+
+	/**
+	 * Renew the lease, unless the turn is over. It is not handed over meanwhile.
+	 */
+	boolean renew(KeyedPermits<Cohort>.Permit permit, BooleanSupplier over, Duration leaseTime) {
+		return this.renewals.renew(over, () -> {
+			Duration before = this.lease.remaining();
+			boolean renewed = false;
+			try {
+				renewed = this.lease.renew(leaseTime);
+				return renewed;
+			}
+			finally {
+				if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
+					permit.expiresEarlier();
+				}
+			}
+		});
 	}
 
 	private LockLease nextTurn(KeyedPermits<Cohort>.Permit permit, LockRequest request) {
@@ -261,10 +277,6 @@ final class Cohort {
 		if (!this.rest.hasPassed()) {
 			TimeUnit.NANOSECONDS.sleep(Math.min(this.rest.remainingNanos(), deadline.remainingNanos()));
 		}
-	}
-
-	RenewalGate renewals() {
-		return this.renewals;
 	}
 
 	LockLease lease() {

@@ -1,9 +1,7 @@
 package io.github.holdfast.handover;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -185,11 +183,6 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 			queued.add(cohort(leases.get(i), this.limits, null).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
-	}
-
-	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return new JointRenewal(leases, leaseTime).run(this.store);
 	}
 
 }

@@ -18,36 +18,24 @@ final class RenewalGate {
 	private volatile boolean doubtful;
 
 	/**
-	 * Begin a renewal, which the same thread has to end, unless the turn is over.
-	 * @return {@code false} if the turn is over, so that there is nothing to end
-	 */
-	boolean beginRenewal(BooleanSupplier over) {
-		this.lock.lock();
-		if (over.getAsBoolean()) {
-			this.lock.unlock();
-			return false;
-		}
-		this.doubtful = true;
-		return true;
-	}
-
-	void endRenewal(boolean renewed) {
-		this.doubtful = !renewed;
-		this.lock.unlock();
-	}
-
-	/**
 	 * Run a renewal for the one who has the lease.
+	 * @param over whether its turn is over, so that there is nothing to renew
+	 * @param renewal asks the store
+	 * @return whether the lease was renewed
 	 */
-	boolean renew(BooleanSupplier renewal) {
+	boolean renew(BooleanSupplier over, BooleanSupplier renewal) {
 		this.lock.lock();
-		boolean renewed = false;
 		try {
-			renewed = renewal.getAsBoolean();
+			if (over.getAsBoolean()) {
+				return false;
+			}
+			this.doubtful = true;
+			boolean renewed = renewal.getAsBoolean();
+			this.doubtful = !renewed;
 			return renewed;
 		}
 		finally {
-			endRenewal(renewed);
+			this.lock.unlock();
 		}
 	}
 

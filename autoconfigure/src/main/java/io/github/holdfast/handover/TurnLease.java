@@ -6,7 +6,6 @@ import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockLease;
 import io.github.holdfast.support.KeyedPermits;
 import io.github.holdfast.support.ReleasedByCommit;
 
@@ -73,37 +72,7 @@ final class TurnLease implements ReleasedByCommit {
 
 	@Override
 	public boolean renew(Duration leaseTime) {
-		Renewal renewal = beginRenewal();
-		if (renewal == null) {
-			return false;
-		}
-		boolean renewed = false;
-		try {
-			renewed = ofStore().renew(leaseTime);
-			return renewed && !this.ended;
-		}
-		finally {
-			renewal.end(renewed, leaseTime);
-		}
-	}
-
-	/**
-	 * Begin a renewal, during which the lease is not handed over.
-	 * @return what the same thread has to end, or {@code null} if the turn is over
-	 */
-	@Nullable Renewal beginRenewal() {
-		return (!this.ended && this.cohort.renewals().beginRenewal(() -> this.ended)) ? new Renewal() : null;
-	}
-
-	boolean isOver() {
-		return this.ended;
-	}
-
-	/**
-	 * The lease that the store has granted.
-	 */
-	LockLease ofStore() {
-		return this.cohort.lease();
+		return !this.ended && this.cohort.renew(this.permit, () -> this.ended, leaseTime) && !this.ended;
 	}
 
 	/**
@@ -111,13 +80,13 @@ final class TurnLease implements ReleasedByCommit {
 	 */
 	@Override
 	public boolean isLast() {
-		return !this.ended && ofStore() instanceof ReleasedByCommit lease && lease.isLast()
+		return !this.ended && this.cohort.lease() instanceof ReleasedByCommit lease && lease.isLast()
 				&& !this.permit.isWaitedFor();
 	}
 
 	@Override
 	public void releasedByCommit() {
-		((ReleasedByCommit) ofStore()).releasedByCommit();
+		((ReleasedByCommit) this.cohort.lease()).releasedByCommit();
 	}
 
 	/**
@@ -137,25 +106,6 @@ final class TurnLease implements ReleasedByCommit {
 			this.ended = true;
 		}
 		return this.cohort.release(this.permit);
-	}
-
-	/**
-	 * A renewal that is under way.
-	 */
-	final class Renewal {
-
-		private final @Nullable Duration before = TurnLease.this.cohort.lease().remaining();
-
-		private Renewal() {
-		}
-
-		void end(boolean renewed, Duration leaseTime) {
-			TurnLease.this.cohort.renewals().endRenewal(renewed);
-			if (this.before != null && (!renewed || leaseTime.compareTo(this.before) < 0)) {
-				TurnLease.this.permit.expiresEarlier();
-			}
-		}
-
 	}
 
 }

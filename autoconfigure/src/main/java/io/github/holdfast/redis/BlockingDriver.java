@@ -10,7 +10,6 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisPipelineException;
 import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
@@ -44,50 +43,6 @@ final class BlockingDriver implements RedisDriver {
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(failure(ex));
 		}
-	}
-
-	/**
-	 * With the text of the script: one that Redis does not know would fail for each lock.
-	 */
-	@Override
-	public List<CompletableFuture<List<Object>>> runEach(LockScript script, List<Parameters> locks, Deadline patience) {
-		if (!runsTogether()) {
-			return RedisDriver.super.runEach(script, locks, patience);
-		}
-		try (RedisConnection connection = this.factory.getConnection()) {
-			connection.openPipeline();
-			locks.forEach((lock) -> connection.scriptingCommands()
-				.eval(script.text(), ReturnType.MULTI, lock.keys().length, all(lock.keys(), lock.args())));
-			return answers(connection).stream().map(BlockingDriver::answer).toList();
-		}
-		catch (RuntimeException ex) {
-			Throwable failure = failure(ex);
-			return locks.stream().map((lock) -> CompletableFuture.<List<Object>>failedFuture(failure)).toList();
-		}
-	}
-
-	private static List<@Nullable Object> answers(RedisConnection connection) {
-		try {
-			return connection.closePipeline();
-		}
-		catch (RedisPipelineException ex) {
-			return ex.getPipelineResult();
-		}
-	}
-
-	@SuppressWarnings("unchecked")
-	private static CompletableFuture<List<Object>> answer(@Nullable Object answer) {
-		return (answer instanceof Throwable failure) ? CompletableFuture.failedFuture(failure)
-				: CompletableFuture.completedFuture((List<Object>) answer);
-	}
-
-	/**
-	 * Jedis has no pipeline on a Cluster, and what other clients make of one is not
-	 * known.
-	 */
-	@Override
-	public boolean runsTogether() {
-		return this.factory instanceof JedisConnectionFactory jedis && !jedis.isRedisClusterAware();
 	}
 
 	private static byte[][] all(byte[][] keys, byte[][] args) {

@@ -17,7 +17,7 @@ interface Grant {
 	 * @return {@code false} if the lock is no longer the holder's
 	 */
 	default boolean renew(Duration leaseTime) {
-		return startRenewal(leaseTime).await(timeout(leaseTime));
+		return startRenewal(leaseTime).await(RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
 	}
 
 	/**
@@ -25,13 +25,6 @@ interface Grant {
 	 * @param leaseTime how long from now
 	 */
 	Renewal startRenewal(Duration leaseTime);
-
-	/**
-	 * How long the answer to a renewal is waited for.
-	 */
-	static Duration timeout(Duration leaseTime) {
-		return RedisLocks.atLeastMinimum(leaseTime.dividedBy(3));
-	}
 
 	/**
 	 * Whether anybody else waits for the lock. Default: unknown, which counts as yes.

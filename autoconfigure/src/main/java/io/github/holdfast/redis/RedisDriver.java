@@ -34,26 +34,6 @@ interface RedisDriver {
 	}
 
 	/**
-	 * Run a script for each of several locks, in one round trip if the client can. Their
-	 * answers do not depend on each other.
-	 * @param script the script
-	 * @param locks the keys and the arguments for each lock
-	 * @param patience until when to ask again
-	 * @return the answers in the same order
-	 */
-	default List<CompletableFuture<List<Object>>> runEach(LockScript script, List<Parameters> locks,
-			Deadline patience) {
-		return locks.stream().map((lock) -> run(script, lock.keys(), lock.args(), patience)).toList();
-	}
-
-	/**
-	 * Whether {@link #runEach} takes one round trip.
-	 */
-	default boolean runsTogether() {
-		return true;
-	}
-
-	/**
 	 * Listen to a channel until the signal is closed.
 	 * @param channel the channel
 	 * @return is raised for each message, and whenever one may have been missed
@@ -114,16 +94,6 @@ interface RedisDriver {
 	 */
 	default String nameOf(String channel) {
 		return channel;
-	}
-
-	/**
-	 * What a script is run with.
-	 *
-	 * @param keys the keys, all in one slot
-	 * @param args the arguments
-	 */
-	record Parameters(byte[][] keys, byte[][] args) {
-
 	}
 
 }

@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,27 +31,17 @@ final class RedisGrant implements Grant {
 
 	@Override
 	public Renewal startRenewal(Duration leaseTime) {
-		return startRenewals(this.locks, List.of(this.request), leaseTime).get(0);
+		CompletableFuture<List<Object>> answer = this.locks.renew(this.request, leaseTime);
+		return (timeout) -> await(answer, timeout);
 	}
 
-	/**
-	 * Ask for more time for several locks.
-	 */
-	static List<Renewal> startRenewals(RedisLocks locks, List<LockRequest> requests, Duration leaseTime) {
-		List<CompletableFuture<List<Object>>> answers = locks.renew(requests, leaseTime);
-		return IntStream.range(0, answers.size())
-			.<Renewal>mapToObj((i) -> (timeout) -> await(locks, requests.get(i), answers.get(i), timeout))
-			.toList();
-	}
-
-	private static boolean await(RedisLocks locks, LockRequest request, CompletableFuture<List<Object>> answer,
-			Duration timeout) {
+	private boolean await(CompletableFuture<List<Object>> answer, Duration timeout) {
 		try {
 			return RedisLocks.isYes(Answers.awaitUninterruptibly(answer, timeout));
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			answer.cancel(true);
-			throw Answers.failure(request.key(), "renewed", locks.driver().server(), ex);
+			throw Answers.failure(this.request.key(), "renewed", this.locks.driver().server(), ex);
 		}
 	}
 

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -55,9 +54,6 @@ import io.github.holdfast.support.Deadline;
 public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	static final Duration COUNTER_RETENTION = Duration.ofDays(1);
-
-	/** So that others need not wait for long until their scripts run. */
-	static final int RENEWED_TOGETHER = 100;
 
 	/** Of a Cluster, where to ask besides the place of a key. */
 	private static final int OTHER_PLACES = 6;
@@ -142,17 +138,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	private long slots(List<LockRequest> requests) {
 		return requests.stream().map((request) -> driver().slot(LockKey.of(request.key()).lock())).distinct().count();
-	}
-
-	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return RedisLockLease.renewAll(leases, leaseTime, (pending) -> RedisGrant.startRenewals(this.locks,
-				pending.stream().map(RedisLockLease::asked).toList(), leaseTime));
-	}
-
-	@Override
-	public int renewedTogether() {
-		return driver().runsTogether() ? RENEWED_TOGETHER : 1;
 	}
 
 	@Override

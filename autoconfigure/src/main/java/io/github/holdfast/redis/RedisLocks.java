@@ -14,8 +14,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.Assert;
 
 import io.github.holdfast.LockHolder;
@@ -115,22 +113,10 @@ final class RedisLocks implements AutoCloseable {
 	}
 
 	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
-		return renew(List.of(request), leaseTime).get(0);
-	}
-
-	/**
-	 * Ask for more time for several locks, each on its own.
-	 */
-	List<CompletableFuture<List<Object>>> renew(List<LockRequest> requests, Duration leaseTime) {
-		byte[] lease = millis(leaseTime);
-		byte[] counter = millis(leaseTime.plus(this.counterRetention));
-		List<RedisDriver.Parameters> locks = requests.stream()
-			.map((request) -> new RedisDriver.Parameters(LockKey.of(request.key()).keys(),
-					new byte[][] { LockKey.bytes(request.owner()), lease, counter }))
-			.toList();
-		Deadline patience = Deadline.after(leaseTime.dividedBy(3));
-		return (locks.size() > 1) ? driver().runEach(LockScript.RENEW, locks, patience)
-				: List.of(driver().run(LockScript.RENEW, locks.get(0).keys(), locks.get(0).args(), patience));
+		return driver().run(
+				LockScript.RENEW, LockKey.of(request.key()).keys(), new byte[][] { LockKey.bytes(request.owner()),
+						millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) },
+				Deadline.after(leaseTime.dividedBy(3)));
 	}
 
 	/**

@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -118,17 +117,6 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 		catch (ExecutionException | TimeoutException ex) {
 			// It is given back as soon as the nodes can be reached, or runs out by itself
 		}
-	}
-
-	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return RedisLockLease.renewAll(leases, leaseTime,
-				(pending) -> pending.stream().map((lease) -> lease.grant().startRenewal(leaseTime)).toList());
-	}
-
-	@Override
-	public int renewedTogether() {
-		return RedisLockBackend.RENEWED_TOGETHER;
 	}
 
 	@Override

@@ -1,9 +1,7 @@
 package io.github.holdfast.support;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,16 +27,6 @@ public abstract class DelegatingLockBackend implements LockBackend {
 	 */
 	protected DelegatingLockBackend(LockBackend store) {
 		this.store = store;
-	}
-
-	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return this.store.renewAll(leases, leaseTime);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return this.store.renewedTogether();
 	}
 
 	@Override

@@ -1,16 +1,10 @@
 package io.github.holdfast.support;
 
 import java.time.Duration;
-import java.util.BitSet;
-import java.util.Iterator;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
-import java.util.stream.IntStream;
 
 import io.github.holdfast.LockRequest;
 
@@ -92,45 +86,6 @@ public abstract class ExpiringLease extends GrantedLease {
 		}
 		finally {
 			this.renewing.unlock();
-		}
-	}
-
-	/**
-	 * Extend several leases with one request.
-	 * @param <T> the type of the leases
-	 * @param leases the leases
-	 * @param leaseTime the new time, counted from now
-	 * @param request asks the store for the leases that it is given, and answers for each
-	 * of them as {@link #extend} does. All are asked for before the first answer
-	 * @return what {@link #renew} would have returned or thrown for each lease
-	 */
-	protected static <T extends ExpiringLease> List<CompletionStage<Boolean>> extendAll(List<T> leases,
-			Duration leaseTime, Function<List<T>, List<BooleanSupplier>> request) {
-		List<ExpiringLease> all = List.copyOf(leases);
-		all.forEach((lease) -> lease.renewing.lock());
-		try {
-			BitSet ended = new BitSet();
-			IntStream.range(0, all.size()).filter((i) -> all.get(i).ended).forEach(ended::set);
-			Deadline renewed = Deadline.ofLease(leaseTime);
-			List<T> asked = IntStream.range(0, all.size()).filter((i) -> !ended.get(i)).mapToObj(leases::get).toList();
-			asked.forEach((ExpiringLease lease) -> lease.mayEnd(renewed));
-			Iterator<BooleanSupplier> answers = request.apply(asked).iterator();
-			return IntStream.range(0, all.size())
-				.mapToObj((i) -> ended.get(i) ? CompletableFuture.completedStage(false)
-						: all.get(i).extended(answers.next(), renewed))
-				.toList();
-		}
-		finally {
-			all.forEach((lease) -> lease.renewing.unlock());
-		}
-	}
-
-	private CompletionStage<Boolean> extended(BooleanSupplier answer, Deadline renewed) {
-		try {
-			return CompletableFuture.completedStage(extended(answer.getAsBoolean(), renewed));
-		}
-		catch (RuntimeException ex) {
-			return CompletableFuture.failedStage(ex);
 		}
 	}
 

@@ -171,6 +171,20 @@ abstract class RedisLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
+	@Tag("F36")
+	void renewalThatFindsAForeignValueIsAnErrorAndLeavesTheLeaseAsItIs() throws Exception {
+		LockLease lease = acquired(backend());
+		this.server.command("SET", LockKey.of(this.key).lock(), "foreign");
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(LONG.multipliedBy(2)))
+			.withMessageContaining(lease.key())
+			.havingCause()
+			.withMessageContaining("WRONGTYPE");
+		assertThat(lease.isValid()).isTrue();
+		assertThat(lease.remaining()).isLessThanOrEqualTo(LONG);
+		assertThat(this.server.command("GET", LockKey.of(this.key).lock())).isEqualTo("foreign");
+	}
+
+	@Test
 	void leaseThatIsNoWholeNumberOfMillisecondsIsNotCutShort() throws Exception {
 		Duration leaseTime = Duration.ofSeconds(50).plusNanos(1);
 		String commands = this.server.commandsDuring(() -> {

@@ -66,7 +66,7 @@ public class HeldSchedules {
 	}
 
 	@Schedules
-	void severalKeysAreRenewedTogether(Threads threads) {
+	void severalKeysAreRenewed(Threads threads) {
 		Setting setting = new Setting(threads, true);
 		threads.start("a", () -> setting.call(List.of("one", "two"), LEASE_MILLIS));
 		threads.start("b", () -> setting.call("one", LEASE_MILLIS / 3));

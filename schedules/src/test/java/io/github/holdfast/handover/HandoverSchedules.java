@@ -125,29 +125,6 @@ public class HandoverSchedules {
 	}
 
 	/**
-	 * Two batches that have their leases in another order, while the leases are handed
-	 * over.
-	 */
-	@Schedules
-	void jointRenewalsDoNotWaitForEachOther(Threads threads) throws InterruptedException {
-		Setting setting = new Setting(threads, HandoverLimits.DEFAULT);
-		LockLease one = setting.queue.acquire(setting.request("one", FOREVER));
-		LockLease two = setting.queue.acquire(setting.request("two", FOREVER));
-		threads.start("x", () -> setting.queue.renewAll(List.of(one, two), LEASE));
-		threads.start("y", () -> setting.queue.renewAll(List.of(two, one), LEASE));
-		threads.start("b", () -> {
-			LockLease next = setting.queue.acquire(setting.request("one", FOREVER));
-			threads.check(next.turn() == 0 || !setting.store.isRenewing() || two.isValid(),
-					"a renewal is over before the next turn");
-			setting.giveUp(next);
-		});
-		setting.giveUp(one);
-		setting.giveUp(two);
-		setting.end();
-		threads.check(setting.server.isFree("one") && setting.server.isFree("two"), "no lock is left");
-	}
-
-	/**
 	 * The store answers late, or the holder is slow, so that the lease runs out.
 	 */
 	@Schedules(preemptions = 2)

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -116,16 +115,6 @@ public final class ModelStore implements LockBackend {
 	}
 
 	@Override
-	public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-		return Lease.extendTogether(leases.stream().map(Lease.class::cast).toList(), leaseTime);
-	}
-
-	@Override
-	public int renewedTogether() {
-		return 8;
-	}
-
-	@Override
 	public Duration noticeTime() {
 		return this.noticeTime;
 	}
@@ -155,11 +144,6 @@ public final class ModelStore implements LockBackend {
 
 		private Lease(LockRequest request, long epoch, Deadline deadline) {
 			super(request, epoch, deadline);
-		}
-
-		private static List<CompletionStage<Boolean>> extendTogether(List<Lease> leases, Duration leaseTime) {
-			return extendAll(leases, leaseTime,
-					(asked) -> asked.stream().<BooleanSupplier>map((lease) -> () -> lease.extend(leaseTime)).toList());
 		}
 
 		@Override

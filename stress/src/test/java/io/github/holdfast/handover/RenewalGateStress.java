@@ -31,7 +31,7 @@ public final class RenewalGateStress {
 
 		@Actor
 		public void renewal() {
-			this.gate.renew(() -> {
+			this.gate.renew(() -> false, () -> {
 				this.one = 1;
 				this.two = 1;
 				return true;

@@ -2,11 +2,10 @@ package io.github.holdfast;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -30,24 +29,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The leases of one call are renewed together if the store can do that, and those that
+ * The leases of one call are renewed one by one, each on its own merits, and those that
  * run out first come first.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(120)
 @Tag("F76")
 @Tag("race")
-class JointRenewalTests {
+class RenewalOfSeveralKeysTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
-	private static final int TOGETHER = 10;
-
 	private final FakeLockBackend store = new FakeLockBackend();
 
-	private final Joint backend = new Joint(this.store);
-
-	private final LockTemplate locks = new LockTemplate(() -> this.backend, List::of).withLeaseTime(LEASE);
+	private final LockTemplate locks = new LockTemplate(() -> this.store, List::of).withLeaseTime(LEASE);
 
 	@AfterEach
 	void close() {
@@ -55,22 +50,25 @@ class JointRenewalTests {
 	}
 
 	@Test
-	void keysThatWereTakenAtOnceAreRenewedTogether() {
-		this.backend.atOnce = true;
-		assertRenewedTogether(keys(25), 3);
+	void keysThatWereTakenAtOnceAreRenewed() {
+		try (LockTemplate atOnce = new LockTemplate(() -> new AtOnce(this.store), List::of).withLeaseTime(LEASE)) {
+			assertRenewed(atOnce, keys(25));
+		}
 	}
 
 	@Test
-	void keysThatWereTakenOneByOneAreRenewedTogether() {
-		assertRenewedTogether(keys(25), 3);
+	void keysThatWereTakenOneByOneAreRenewed() {
+		assertRenewed(this.locks, keys(25));
 	}
 
-	private void assertRenewedTogether(List<String> keys, int requests) {
-		this.locks.execute(keys, () -> {
-			await().until(() -> renewed().size() == keys.size());
-			List<List<String>> first = List.copyOf(this.backend.requests).subList(0, requests);
-			assertThat(first).allMatch((request) -> request.size() <= TOGETHER);
-			assertThat(first.stream().flatMap(List::stream)).hasSize(keys.size()).doesNotHaveDuplicates();
+	private void assertRenewed(LockTemplate locks, List<String> keys) {
+		Set<String> renewed = ConcurrentHashMap.newKeySet();
+		this.store.renewal = (lease) -> {
+			renewed.add(lease.key());
+			return true;
+		};
+		locks.execute(keys, () -> {
+			await().until(() -> renewed.size() == keys.size());
 			await().untilAsserted(() -> assertThat(this.store.renewals).hasValueGreaterThan(3 * keys.size()));
 			assertThat(LockContext.current().orElseThrow().isValid()).isTrue();
 			return null;
@@ -78,94 +76,39 @@ class JointRenewalTests {
 		assertThat(this.store.held()).isEmpty();
 	}
 
-	private Set<String> renewed() {
-		Set<String> renewed = new HashSet<>();
-		this.backend.requests.forEach(renewed::addAll);
-		return renewed;
-	}
-
-	@Test
-	void callsAreRenewedApart() {
-		this.locks.execute(keys(3), () -> {
-			this.locks.execute(List.of("x", "y"), () -> {
-				await().until(() -> renewed().size() == 5);
-				return null;
-			});
-			return null;
-		});
-		assertThat(this.backend.requests)
-			.allMatch((request) -> request.contains("lock:x") == !request.contains("lock:key-0"));
-	}
-
 	@Test
 	void oneThatIsLostAndOneThatFailsAreReportedAndTheOthersRenewed(CapturedOutput output) {
+		List<String> asked = new CopyOnWriteArrayList<>();
 		this.store.renewal = (lease) -> {
+			asked.add(lease.key());
 			if (lease.key().equals("lock:key-1")) {
 				throw new LockBackendException(lease.key(), "fails", null);
 			}
 			return !lease.key().equals("lock:key-0");
 		};
 		this.locks.execute(keys(4), () -> {
-			await().until(() -> occurrences("lock:key-3") > 3);
+			await().until(() -> Collections.frequency(asked, "lock:key-3") > 3);
 			List<LockLease> leases = LockContext.current().orElseThrow().leases();
 			assertThat(leases).extracting(LockLease::isValid).containsExactly(false, false, true, true);
-			assertThat(occurrences("lock:key-0")).isOne();
+			assertThat(asked).containsOnlyOnce("lock:key-0");
 			return null;
 		});
 		assertThat(output).contains("Lock 'key-0' was lost after", "Lock 'key-1' could not be renewed, trying again");
 		assertThat(output).doesNotContain("'key-2'", "'key-3'");
 	}
 
-	private long occurrences(String key) {
-		return this.backend.requests.stream().flatMap(List::stream).filter(key::equals).count();
-	}
-
-	@Test
-	void requestThatFailsIsTriedAgain(CapturedOutput output) {
-		AtomicInteger failures = new AtomicInteger(2);
-		this.backend.beforeRenewal = () -> {
-			if (failures.getAndDecrement() > 0) {
-				throw new NoClassDefFoundError("fault");
-			}
-		};
-		this.locks.execute(keys(3), () -> {
-			await().until(() -> this.store.renewals.get() >= 3);
-			assertThat(LockContext.current().orElseThrow().isValid()).isTrue();
-			return null;
-		});
-		assertThat(output).contains("Lock 'key-2' could not be renewed, trying again");
-	}
-
-	@Test
-	void keysAreRenewedTogetherUntilTheMaximumHoldTime() {
-		this.backend.atOnce = true;
-		this.locks.withMaxHoldTime(Duration.ofSeconds(1)).execute(keys(TOGETHER), () -> {
-			LockContext lock = LockContext.current().orElseThrow();
-			await().until(() -> !lock.isValid());
-			return null;
-		});
-		// By their last milliseconds they may differ
-		assertThat(this.backend.requests).hasSizeLessThan(TOGETHER);
-	}
-
 	/**
-	 * Their last times differ, so that they are not renewed in one request. The first one
-	 * fails, and is due again while the second one hangs.
+	 * The first one fails, and is due again while the second one hangs.
 	 */
 	@Test
-	void leaseThatIsDueWhileAnotherOneHangsIsRenewedAfterwards() {
+	void leaseThatIsDueWhileAnotherOneHangsIsRenewed() {
 		Duration lease = Duration.ofSeconds(6);
 		this.store.used = Duration.ofMillis(1500);
-		this.store.grant = (request) -> {
-			if (request.key().equals("lock:b")) {
-				Thread.sleep(20);
-			}
-			return true;
-		};
 		AtomicInteger attempts = new AtomicInteger();
+		CountDownLatch over = new CountDownLatch(1);
 		this.store.renewal = (granted) -> {
 			if (granted.key().equals("lock:b")) {
-				hang(lease.dividedBy(6));
+				awaitUninterrupted(over);
 			}
 			else if (attempts.incrementAndGet() == 1) {
 				throw new LockBackendException(granted.key(), "fails", null);
@@ -174,24 +117,25 @@ class JointRenewalTests {
 		};
 		this.locks.withLeaseTime(lease).withMaxHoldTime(lease).execute(List.of("a", "b"), () -> {
 			await().until(() -> attempts.get() == 2);
+			over.countDown();
 			return null;
 		});
 	}
 
-	private static void hang(Duration time) {
+	private static void awaitUninterrupted(CountDownLatch latch) {
 		try {
-			Thread.sleep(time.toMillis());
+			latch.await();
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
 		}
 	}
 
 	@Test
-	void leaseThatIsGivenBackIsNoLongerRenewedWithTheOthers() {
-		try (LockTemplate.Scope outer = this.locks.acquire(keys(2))) {
-			await().until(() -> renewed().size() == 2);
-			assertThat(outer).isNotNull();
+	void leasesThatAreGivenBackAreNoLongerRenewed() {
+		try (LockTemplate.Scope scope = this.locks.acquire(keys(2))) {
+			await().until(() -> this.store.renewals.get() >= 2);
+			assertThat(scope).isNotNull();
 		}
 		Renewals.awaitEnd(this.store.renewals::get, LEASE.dividedBy(2));
 	}
@@ -255,23 +199,9 @@ class JointRenewalTests {
 	}
 
 	/**
-	 * A store that renews several leases in one request.
+	 * A store that grants several keys in one request.
 	 */
-	private static final class Joint implements LockBackend {
-
-		private final FakeLockBackend store;
-
-		/** The keys of each request. */
-		private final List<List<String>> requests = new CopyOnWriteArrayList<>();
-
-		private volatile boolean atOnce;
-
-		private volatile Runnable beforeRenewal = () -> {
-		};
-
-		private Joint(FakeLockBackend store) {
-			this.store = store;
-		}
+	private record AtOnce(FakeLockBackend store) implements LockBackend {
 
 		@Override
 		public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
@@ -279,10 +209,7 @@ class JointRenewalTests {
 		}
 
 		@Override
-		public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
-			if (!this.atOnce) {
-				return null;
-			}
+		public List<LockLease> acquireAll(List<LockRequest> sorted) {
 			List<LockLease> leases = new ArrayList<>();
 			try {
 				for (LockRequest request : sorted) {
@@ -293,27 +220,6 @@ class JointRenewalTests {
 				throw new IllegalStateException(ex);
 			}
 			return leases;
-		}
-
-		@Override
-		public List<CompletionStage<Boolean>> renewAll(List<LockLease> leases, Duration leaseTime) {
-			this.requests.add(leases.stream().map(LockLease::key).toList());
-			this.beforeRenewal.run();
-			return leases.stream().map((lease) -> renew(lease, leaseTime)).toList();
-		}
-
-		private static CompletionStage<Boolean> renew(LockLease lease, Duration leaseTime) {
-			try {
-				return CompletableFuture.completedStage(lease.renew(leaseTime));
-			}
-			catch (RuntimeException ex) {
-				return CompletableFuture.failedStage(ex);
-			}
-		}
-
-		@Override
-		public int renewedTogether() {
-			return TOGETHER;
 		}
 
 	}
