@@ -140,8 +140,7 @@ final class LockBackendCandidate implements AutoCloseable {
 	private static String hint(Set<String> names) {
 		return names
 			.containsAll(Set.of(LockBackendType.REDIS.propertyValue(), LockBackendType.REDISSON.propertyValue()))
-					? " If Redisson is the only client of Redis here, that is 'redisson': 'redis' would use it, too, but could not be woken."
-					: "";
+					? " If Redisson is the only client of Redis here, that is 'redisson': 'redis' needs Lettuce." : "";
 	}
 
 }

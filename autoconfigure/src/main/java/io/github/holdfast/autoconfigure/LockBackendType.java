@@ -25,7 +25,7 @@ public enum LockBackendType {
 	JDBC("spring-jdbc on the class path and one DataSource bean"),
 
 	/** Redis, in whatever set-up the application uses it. */
-	REDIS("spring-data-redis on the class path and one RedisConnectionFactory bean", Capability.FAIR),
+	REDIS("spring-data-redis and Lettuce on the class path, and one RedisConnectionFactory bean", Capability.FAIR),
 
 	/** Redis, through the application's Redisson client. */
 	REDISSON("redisson on the class path and one RedissonClient bean", Capability.FAIR),

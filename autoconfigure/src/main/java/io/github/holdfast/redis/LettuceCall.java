@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.support.DaemonThreads;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.RedisRefusal;
 
 /**
  * A script on its way: by its digest first, by its text if Redis does not know it, and

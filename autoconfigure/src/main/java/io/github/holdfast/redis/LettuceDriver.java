@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.Polling;
 
 /**
@@ -33,13 +33,16 @@ final class LettuceDriver implements RedisDriver {
 
 	private volatile @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands;
 
-	LettuceDriver(RedisConnectionFactory factory) {
-		this.factory = (LettuceConnectionFactory) factory;
+	LettuceDriver(LettuceConnectionFactory factory) {
+		if (!factory.getShareNativeConnection()) {
+			throw new LockConfigurationException(
+					"The lock backend 'redis' shares one connection of Lettuce among all threads, but "
+							+ "'shareNativeConnection' of the LettuceConnectionFactory is off.",
+					"Leave it on, as Spring Boot does: transactions and commands that block take connections "
+							+ "of their own all the same.");
+		}
+		this.factory = factory;
 		this.messages = new ReleaseMessages(this.factory::getRequiredNativeClient);
-	}
-
-	static boolean supports(RedisConnectionFactory factory) {
-		return factory instanceof LettuceConnectionFactory lettuce && lettuce.getShareNativeConnection();
 	}
 
 	@Override
@@ -90,7 +93,7 @@ final class LettuceDriver implements RedisDriver {
 
 	@Override
 	public Polling polling() {
-		return this.messages.haveFailed() ? BlockingDriver.POLLING : POLLING;
+		return this.messages.haveFailed() ? POLLING_ONLY : POLLING;
 	}
 
 	/**

@@ -14,7 +14,6 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.RedisRefusal;
 
 /**
  * The attempts to get one lock, or several at once.
@@ -64,9 +63,7 @@ final class RedisAcquisition implements AutoCloseable {
 				this.refused = true;
 				return null;
 			}
-			if (!(ex.getCause() instanceof InterruptedException)) {
-				abandon(answer, Duration.ZERO);
-			}
+			abandon(answer, Duration.ZERO);
 			if (interrupted) {
 				throw (InterruptedException) new InterruptedException().initCause(ex);
 			}

@@ -13,16 +13,17 @@ import io.github.holdfast.support.Polling;
  */
 interface RedisDriver {
 
+	/** Of waiters who are not woken. */
+	Polling POLLING_ONLY = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+
 	/**
-	 * Run a script, and again while Redis is not ready for it, unless that would keep a
-	 * thread.
+	 * Run a script, and again while Redis is not ready for it.
 	 * @param script the script
 	 * @param keys its keys, all in one slot
 	 * @param args its arguments
 	 * @param patience until when to ask again
-	 * @return the answer, or why there is none: an {@link InterruptedException} if the
-	 * thread, which stays interrupted, was so before the script was sent. Once it is
-	 * cancelled the script is not sent any more, but it may have been
+	 * @return the answer, or why there is none. Once it is cancelled the script is not
+	 * sent any more, but it may have been
 	 */
 	CompletableFuture<List<Object>> run(LockScript script, byte[][] keys, byte[][] args, Deadline patience);
 

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -24,15 +25,15 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
+import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Locks in Redis 6.2 or later: a single server, Sentinel or Cluster. A held lock is one
  * key that expires with its lease; each step is one script.
  *
  * <p>
- * With Lettuce and Redisson, waiters are woken by a message when the lock is released and
- * poll only as a net under it, and a release need not be waited for. With other clients
- * they poll. All of them have the same locks.
+ * Waiters are woken by a message when the lock is released and poll only as a net under
+ * it, and a release need not be waited for. Lettuce and Redisson have the same locks.
  *
  * <p>
  * By default waiters have no order. Fair ones queue in Redis; one that is not heard of
@@ -64,7 +65,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Create a backend.
-	 * @param connectionFactory supplies the way to Redis, at the first use
+	 * @param connectionFactory supplies the way to Redis, at the first use: that of
+	 * Lettuce, whose connection all threads share
 	 */
 	public RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory) {
 		this(connectionFactory, COUNTER_RETENTION);
@@ -100,13 +102,17 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				"redisson");
 	}
 
-	/**
-	 * The driver for a client of Spring Data: Lettuce can do more than the others.
-	 */
-	static RedisDriver springDriver(RedisConnectionFactory factory) {
+	private static RedisDriver springDriver(RedisConnectionFactory factory) {
 		boolean lettuce = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
 				RedisLockBackend.class.getClassLoader());
-		return (lettuce && LettuceDriver.supports(factory)) ? new LettuceDriver(factory) : new BlockingDriver(factory);
+		if (lettuce && factory instanceof LettuceConnectionFactory connections) {
+			return new LettuceDriver(connections);
+		}
+		throw new LockConfigurationException(
+				"The lock backend 'redis' needs Lettuce, but the application's RedisConnectionFactory is a "
+						+ factory.getClass().getSimpleName() + ".",
+				"Use Lettuce, Spring Boot's default ('spring.data.redis.client-type'), or define a RedissonClient "
+						+ "and set 'holdfast.backend' to 'redisson'.");
 	}
 
 	RedisDriver driver() {

@@ -21,7 +21,6 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.AnswerTimeout;
 import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.RedisLeaseTime;
 import io.github.holdfast.support.Releases;
 
 /**

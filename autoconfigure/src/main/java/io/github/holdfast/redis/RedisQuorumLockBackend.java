@@ -26,7 +26,6 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.support.Answers;
 import io.github.holdfast.support.Deadline;
 import io.github.holdfast.support.Polling;
-import io.github.holdfast.support.RedisRefusal;
 
 /**
  * Locks in several independent Redis masters, of which a majority must grant each lock

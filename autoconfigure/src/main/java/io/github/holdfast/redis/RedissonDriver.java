@@ -123,7 +123,7 @@ final class RedissonDriver implements RedisDriver {
 
 	@Override
 	public Polling polling() {
-		return this.messages.haveFailed() ? BlockingDriver.POLLING : POLLING;
+		return this.messages.haveFailed() ? POLLING_ONLY : POLLING;
 	}
 
 	/**

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.RedisRefusal;
 
 /**
  * The answers of an odd number of nodes to one question, counted as they come in.

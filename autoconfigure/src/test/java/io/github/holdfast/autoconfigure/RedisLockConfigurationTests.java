@@ -8,8 +8,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -73,15 +71,30 @@ class RedisLockConfigurationTests {
 		assertThat(output).contains("Locks are kept by the backend 'redis'").doesNotContain("maxmemory");
 	}
 
-	@ParameterizedTest
-	@EnumSource(Client.class)
-	void clientOfTheApplicationIsUsed(Client client) {
-		this.application.withPropertyValues("spring.data.redis.client-type=" + client.name().toLowerCase())
-			.run((context) -> {
-				long token = context.getBean(LockTemplate.class)
-					.execute("A", () -> LockContext.current().orElseThrow().token());
-				assertThat(token).isPositive();
-			});
+	@Test
+	void clientOfTheApplicationIsUsed() {
+		this.application.withPropertyValues("spring.data.redis.client-name=shop").run((context) -> {
+			long token = context.getBean(LockTemplate.class)
+				.execute("A", () -> LockContext.current().orElseThrow().token());
+			assertThat(token).isPositive();
+			assertThat(this.server.command("CLIENT", "LIST").toString()).contains("name=shop");
+		});
+	}
+
+	@Test
+	void otherClientThanLettuceFailsTheStart() {
+		assertFailure(this.application.withPropertyValues("spring.data.redis.client-type=jedis"),
+				"needs Lettuce, but the application's RedisConnectionFactory is a JedisConnectionFactory.",
+				"'spring.data.redis.client-type'", "'redisson'");
+	}
+
+	@Test
+	void connectionThatIsNotSharedFailsTheStart() {
+		assertFailure(this.application.withBean(RedisConnectionFactory.class, () -> {
+			LettuceConnectionFactory connections = new LettuceConnectionFactory("127.0.0.1", this.server.port());
+			connections.setShareNativeConnection(false);
+			return connections;
+		}), "shares one connection of Lettuce", "'shareNativeConnection'", "Leave it on");
 	}
 
 	@Test
@@ -105,7 +118,7 @@ class RedisLockConfigurationTests {
 	void redisWithoutConnectionFactoryFailsTheStart() {
 		assertFailure(LockedApplication.local().withPropertyValues("holdfast.backend=redis"),
 				"The lock backend 'redis' is asked for but not available.",
-				"It needs spring-data-redis on the class path and one RedisConnectionFactory bean.");
+				"It needs spring-data-redis and Lettuce on the class path, and one RedisConnectionFactory bean.");
 	}
 
 	@Test
@@ -127,12 +140,9 @@ class RedisLockConfigurationTests {
 				"The lock backend 'redis' found several RedisConnectionFactory beans.", "@Primary");
 	}
 
-	@ParameterizedTest
-	@EnumSource(Client.class)
-	void redisThatCannotBeReachedFailsTheStart(Client client) {
-		assertFailure(
-				this.application.withPropertyValues("spring.data.redis.port=1",
-						"spring.data.redis.client-type=" + client.name().toLowerCase()),
+	@Test
+	void redisThatCannotBeReachedFailsTheStart() {
+		assertFailure(this.application.withPropertyValues("spring.data.redis.port=1"),
 				"The Redis of the lock backend 'redis' could not be used", "127.0.0.1:1", "'spring.data.redis'");
 	}
 
@@ -240,12 +250,6 @@ class RedisLockConfigurationTests {
 
 	private int clients() {
 		return Integer.parseInt(this.server.info("connected_clients"));
-	}
-
-	enum Client {
-
-		LETTUCE, JEDIS
-
 	}
 
 }

@@ -79,13 +79,10 @@ class RedissonLockConfigurationTests {
 	}
 
 	@Test
-	void backendRedisWorksOnTheStartersConnections() {
-		this.withoutChoice.withPropertyValues("holdfast.backend=redis").run((context) -> {
-			assertThat(context).getBean(LockBackend.class).hasToString("backend 'redis'");
-			String held = context.getBean(LockTemplate.class)
-				.execute("A", () -> this.server.command("EXISTS", "{lock:A}").toString());
-			assertThat(held).isEqualTo("1");
-		});
+	void backendRedisOnTheStartersConnectionsFailsTheStart() {
+		assertFailure(this.withoutChoice.withPropertyValues("holdfast.backend=redis"),
+				"needs Lettuce, but the application's RedisConnectionFactory is a RedissonConnectionFactory.",
+				"set 'holdfast.backend' to 'redisson'");
 	}
 
 	@Test

@@ -43,17 +43,6 @@ class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 	}
 
 	@Test
-	void jedisWorksToo() throws Exception {
-		RedisConnectionFactory jedis = RedisConnections.jedis(this.cluster);
-		try {
-			assertWorks(new RedisLockBackend(() -> jedis));
-		}
-		finally {
-			RedisConnections.close(jedis);
-		}
-	}
-
-	@Test
 	void documentedPrivilegesAreEnough() throws Exception {
 		this.cluster.masters().forEach((master) -> {
 			RedisUser.SPRING.create(master, "");

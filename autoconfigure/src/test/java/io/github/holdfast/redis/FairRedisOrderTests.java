@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The order of fair waiters in three JVMs, each with another client, and what is left of
- * those who gave up.
+ * The order of fair waiters in three JVMs with two clients, and what is left of those who
+ * gave up.
  */
 @Timeout(120)
 class FairRedisOrderTests {
@@ -42,7 +42,8 @@ class FairRedisOrderTests {
 
 	private final RedisConnectionFactory lettuce = RedisConnections.lettuce(this.server.port());
 
-	private final RedisConnectionFactory jedis = RedisConnections.jedis(this.server.port());
+	/** Whose user may not listen, so that its waiters only ask. */
+	private final RedisConnectionFactory deaf = deaf();
 
 	private final RedissonClient redisson = RedissonClients.single(this.server.port());
 
@@ -50,7 +51,7 @@ class FairRedisOrderTests {
 
 	private final LockBackend second = new HandoverLockBackend(RedisLockBackend.redisson(() -> this.redisson));
 
-	private final LockBackend third = new HandoverLockBackend(new RedisLockBackend(() -> this.jedis));
+	private final LockBackend third = new HandoverLockBackend(new RedisLockBackend(() -> this.deaf));
 
 	private final String key = "fair:" + UUID.randomUUID();
 
@@ -60,7 +61,7 @@ class FairRedisOrderTests {
 	void close() {
 		RedissonClients.close(this.redisson);
 		RedisConnections.close(this.lettuce);
-		RedisConnections.close(this.jedis);
+		RedisConnections.close(this.deaf);
 	}
 
 	@Test
@@ -127,6 +128,11 @@ class FairRedisOrderTests {
 		assertThat(lease).isNotNull();
 		assertThat(this.second.acquire(RedisRequests.fair(this.key, LONG))).isNotNull();
 		assertThat(lease.isValid()).isFalse();
+	}
+
+	private RedisConnectionFactory deaf() {
+		this.server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "&*", "+@all", "-subscribe");
+		return RedisConnections.lettuce(this.server.port(), "deaf", "pw");
 	}
 
 	private LockLease acquired() throws InterruptedException {

@@ -45,9 +45,9 @@ class LettuceLockFaultTests extends RedisLockFaultTests {
 	@Tag("F05")
 	void lockOfAFailedReleaseIsNotEnteredAgainByItsThread() {
 		try (FaultProxy proxy = new FaultProxy(this.server.port())) {
-			RedisConnectionFactory jedis = RedisConnections.jedis(proxy.port());
+			RedisConnectionFactory connections = RedisConnections.lettuce(proxy.port());
 			try {
-				LockTemplate template = template(new RedisLockBackend(() -> jedis));
+				LockTemplate template = template(new RedisLockBackend(() -> connections));
 				Object owner = template.execute(this.key, () -> {
 					proxy.inject(FaultProxy.Fault.BLACKHOLE);
 					return owner();
@@ -60,7 +60,7 @@ class LettuceLockFaultTests extends RedisLockFaultTests {
 					.isNotEqualTo(owner);
 			}
 			finally {
-				RedisConnections.close(jedis);
+				RedisConnections.close(connections);
 			}
 		}
 	}

@@ -6,17 +6,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -48,14 +43,9 @@ class MovingSlotTests {
 		this.cluster.close();
 	}
 
-	static Stream<Named<Function<RedisCluster, RedisConnectionFactory>>> clients() {
-		return Stream.of(Named.of("Lettuce", RedisConnections::lettuce), Named.of("Jedis", RedisConnections::jedis));
-	}
-
-	@ParameterizedTest
-	@MethodSource("clients")
-	void lockIsGrantedWhenItsSlotHasMoved(Function<RedisCluster, RedisConnectionFactory> client) throws Exception {
-		run(client, (backend, key) -> {
+	@Test
+	void lockIsGrantedWhenItsSlotHasMoved() throws Exception {
+		run((backend, key) -> {
 			backend.acquire(RedisRequests.request(key, LONG)).release().toCompletableFuture().join();
 			MovingSlot slot = MovingSlot.of(this.cluster, LockKey.of(key).lock());
 			LockLease lease = whileMoving(slot, () -> backend.acquire(RedisRequests.request(key, LONG)));
@@ -64,11 +54,9 @@ class MovingSlotTests {
 		});
 	}
 
-	@ParameterizedTest
-	@MethodSource("clients")
-	void storeHasFailedIfTheSlotStillMovesWhenTheWaitTimeIsOver(Function<RedisCluster, RedisConnectionFactory> client)
-			throws Exception {
-		run(client, (backend, key) -> {
+	@Test
+	void storeHasFailedIfTheSlotStillMovesWhenTheWaitTimeIsOver() throws Exception {
+		run((backend, key) -> {
 			backend.acquire(RedisRequests.request(key, LONG)).release().toCompletableFuture().join();
 			MovingSlot slot = MovingSlot.of(this.cluster, LockKey.of(key).lock());
 			for (Duration wait : new Duration[] { Duration.ZERO, Duration.ofMillis(100) }) {
@@ -82,10 +70,9 @@ class MovingSlotTests {
 		});
 	}
 
-	@ParameterizedTest
-	@MethodSource("clients")
-	void lockIsReleasedWhenItsSlotHasMoved(Function<RedisCluster, RedisConnectionFactory> client) throws Exception {
-		run(client, (backend, key) -> {
+	@Test
+	void lockIsReleasedWhenItsSlotHasMoved() throws Exception {
+		run((backend, key) -> {
 			LockLease lease = backend.acquire(RedisRequests.request(key, LONG, LONG.multipliedBy(10)));
 			MovingSlot slot = MovingSlot.of(this.cluster, LockKey.of(key).lock());
 			slot.move(LockKey.of(key).lock());
@@ -100,7 +87,7 @@ class MovingSlotTests {
 
 	@Test
 	void leaseIsRenewedWhenItsSlotHasMoved() throws Exception {
-		run(RedisConnections::lettuce, (backend, key) -> {
+		run((backend, key) -> {
 			LockLease lease = backend.acquire(RedisRequests.request(key, LONG));
 			MovingSlot slot = MovingSlot.of(this.cluster, LockKey.of(key).lock());
 			slot.move(LockKey.of(key).lock());
@@ -121,8 +108,8 @@ class MovingSlotTests {
 		return task.get(LONG.toSeconds(), TimeUnit.SECONDS);
 	}
 
-	private void run(Function<RedisCluster, RedisConnectionFactory> client, Body body) throws Exception {
-		RedisConnectionFactory connections = client.apply(this.cluster);
+	private void run(Body body) throws Exception {
+		RedisConnectionFactory connections = RedisConnections.lettuce(this.cluster);
 		try {
 			body.run(new RedisLockBackend(() -> connections), "moving:" + UUID.randomUUID());
 		}

@@ -1,6 +1,7 @@
 package io.github.holdfast.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -9,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -21,6 +20,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LeasePartitionContractTests;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -91,11 +91,10 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	/**
 	 * Of a client that drops what it could not send.
 	 */
-	@ParameterizedTest
-	@EnumSource
+	@Test
 	@Tag("F79")
-	void releaseThatFailedIsSentAgain(Client client) throws Exception {
-		RedisConnectionFactory impatient = client.connect(proxy().port());
+	void releaseThatFailedIsSentAgain() throws Exception {
+		RedisConnectionFactory impatient = impatient();
 		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient)) {
 			LockLease lease = backend.acquire(request(PATIENCE, Duration.ofMinutes(10)));
 			assertThat(lease).isNotNull();
@@ -114,7 +113,7 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	@Test
 	@Tag("F79")
 	void grantWithoutAnswerIsGivenBackAlthoughTheClientDropsTheRelease() throws Exception {
-		RedisConnectionFactory impatient = Client.LETTUCE.connect(proxy().port());
+		RedisConnectionFactory impatient = impatient();
 		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient);
 				RedisConnection connection = impatient.getConnection()) {
 			assertThat(release(acquired(backend)).get()).isTrue();
@@ -200,38 +199,40 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 		return server.command("HGET", LockKey.of(this.key).lock(), "epoch").toString();
 	}
 
+	@Test
+	@Tag("F20")
+	void severalKeysOnARedisThatIsGoneAreAFailureOfTheStore() {
+		RedisConnectionFactory impatient = impatient();
+		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient);
+				LockTemplate template = new LockTemplate(() -> backend, List::of)) {
+			List<String> keys = List.of("a" + this.key, "b" + this.key);
+			assertThat(template.execute(keys, () -> "done")).isEqualTo("done");
+			proxy().inject(Fault.REFUSE);
+			proxy().reset();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> template.execute(keys, () -> "done"))
+				.withMessageContaining("a" + this.key);
+			proxy().inject(Fault.NONE);
+			await().atMost(PATIENCE)
+				.ignoreException(LockBackendException.class)
+				.until(() -> template.execute(keys, () -> "done").equals("done"));
+		}
+		finally {
+			RedisConnections.close(impatient);
+		}
+	}
+
 	/**
-	 * Clients that do not keep for long what they cannot send.
+	 * A client that does not keep for long what it cannot send.
 	 */
-	private enum Client {
-
-		LETTUCE {
-
-			@Override
-			RedisConnectionFactory connect(int port) {
-				LettuceConnectionFactory factory = new LettuceConnectionFactory(
-						new RedisStandaloneConfiguration("127.0.0.1", port),
-						LettuceClientConfiguration.builder()
-							.commandTimeout(Duration.ofMillis(500))
-							.shutdownQuietPeriod(Duration.ZERO)
-							.build());
-				factory.afterPropertiesSet();
-				return factory;
-			}
-
-		},
-
-		JEDIS {
-
-			@Override
-			RedisConnectionFactory connect(int port) {
-				return RedisConnections.jedis(port);
-			}
-
-		};
-
-		abstract RedisConnectionFactory connect(int port);
-
+	private RedisConnectionFactory impatient() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("127.0.0.1", proxy().port()),
+				LettuceClientConfiguration.builder()
+					.commandTimeout(Duration.ofMillis(500))
+					.shutdownQuietPeriod(Duration.ZERO)
+					.build());
+		factory.afterPropertiesSet();
+		return factory;
 	}
 
 }

@@ -40,35 +40,23 @@ class UnreadyRedisTests {
 	@EnumSource
 	void lettuceGetsTheLockWhenRedisIsReady(Unreadiness unreadiness) throws Exception {
 		try (RedisServer server = unreadiness.start(); FaultProxy proxy = new FaultProxy(server.port())) {
-			assertGetsTheLockWhenReady(unreadiness, server, proxy, RedisConnections.lettuce(proxy.port()));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void jedisGetsTheLockWhenRedisIsReady(Unreadiness unreadiness) throws Exception {
-		try (RedisServer server = unreadiness.start(); FaultProxy proxy = new FaultProxy(server.port())) {
-			assertGetsTheLockWhenReady(unreadiness, server, proxy, RedisConnections.jedis(proxy.port()));
-		}
-	}
-
-	private void assertGetsTheLockWhenReady(Unreadiness unreadiness, RedisServer server, FaultProxy proxy,
-			RedisConnectionFactory connections) throws Exception {
-		try {
-			RedisLockBackend backend = new RedisLockBackend(() -> connections);
-			release(backend.acquire(RedisRequests.request("connected", LONG)));
-			unreadiness.begin(server);
-			AtomicBoolean refused = new AtomicBoolean();
-			proxy.beforeReply(() -> {
-				if (refused.compareAndSet(false, true)) {
-					unreadiness.end(server);
-				}
-			});
-			release(backend.acquire(RedisRequests.request(this.key, LONG)));
-			assertThat(refused).isTrue();
-		}
-		finally {
-			RedisConnections.close(connections);
+			RedisConnectionFactory connections = RedisConnections.lettuce(proxy.port());
+			try {
+				RedisLockBackend backend = new RedisLockBackend(() -> connections);
+				release(backend.acquire(RedisRequests.request("connected", LONG)));
+				unreadiness.begin(server);
+				AtomicBoolean refused = new AtomicBoolean();
+				proxy.beforeReply(() -> {
+					if (refused.compareAndSet(false, true)) {
+						unreadiness.end(server);
+					}
+				});
+				release(backend.acquire(RedisRequests.request(this.key, LONG)));
+				assertThat(refused).isTrue();
+			}
+			finally {
+				RedisConnections.close(connections);
+			}
 		}
 	}
 

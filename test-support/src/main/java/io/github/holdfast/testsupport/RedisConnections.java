@@ -2,8 +2,6 @@ package io.github.holdfast.testsupport;
 
 import java.time.Duration;
 
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
-
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -12,8 +10,6 @@ import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -99,35 +95,6 @@ public final class RedisConnections {
 		configuration.setUsername(user);
 		configuration.setPassword(password);
 		return lettuce(configuration);
-	}
-
-	/**
-	 * Jedis on one server, with a pool.
-	 * @param port the local port
-	 * @return the connections
-	 */
-	public static JedisConnectionFactory jedis(int port) {
-		return started(new JedisConnectionFactory(standalone(port), jedisClient()));
-	}
-
-	/**
-	 * Jedis on a Cluster, with a pool.
-	 * @param cluster the cluster
-	 * @return the connections
-	 */
-	public static JedisConnectionFactory jedis(RedisCluster cluster) {
-		return started(new JedisConnectionFactory(new RedisClusterConfiguration(cluster.nodes()), jedisClient()));
-	}
-
-	private static JedisConnectionFactory started(JedisConnectionFactory factory) {
-		factory.afterPropertiesSet();
-		return factory;
-	}
-
-	private static JedisClientConfiguration jedisClient() {
-		GenericObjectPoolConfig<?> pool = new GenericObjectPoolConfig<>();
-		pool.setMaxTotal(30);
-		return JedisClientConfiguration.builder().usePooling().poolConfig(pool).build();
 	}
 
 	private static RedisStandaloneConfiguration standalone(int port) {

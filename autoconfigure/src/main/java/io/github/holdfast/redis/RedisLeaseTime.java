@@ -1,4 +1,4 @@
-package io.github.holdfast.support;
+package io.github.holdfast.redis;
 
 import java.time.Duration;
 
@@ -6,10 +6,8 @@ import org.springframework.util.Assert;
 
 /**
  * Lease times as Redis takes them.
- *
- * @since 0.2.0
  */
-public final class RedisLeaseTime {
+final class RedisLeaseTime {
 
 	/** What Redis can add to its clock without an overflow. */
 	private static final Duration MAX = Duration.ofDays(10_000);
@@ -24,7 +22,7 @@ public final class RedisLeaseTime {
 	 * @return the milliseconds, 1 at least
 	 * @throws IllegalArgumentException if it is 10 000 days or more
 	 */
-	public static long millis(Duration duration) {
+	static long millis(Duration duration) {
 		Assert.isTrue(duration.compareTo(MAX) < 0, () -> "Lease time must be shorter than " + MAX.toDays() + " days");
 		return Math.max(1, duration.plusNanos(999_999).toMillis());
 	}

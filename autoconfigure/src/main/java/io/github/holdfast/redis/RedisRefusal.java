@@ -1,16 +1,13 @@
-package io.github.holdfast.support;
+package io.github.holdfast.redis;
 
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * What Redis answers while it is not ready for a request: it loads its data, another
  * script takes its time, it has just become a replica or has none, or the slot of a
  * Cluster is moved. Nothing was done, and the same request may succeed later.
- *
- * @since 0.2.0
  */
-public final class RedisRefusal {
+final class RedisRefusal {
 
 	/** In front of the text, in Redis 6 with that of the script around it. */
 	private static final Pattern TEMPORARY = Pattern
@@ -24,10 +21,9 @@ public final class RedisRefusal {
 	 * @param failure what a client has thrown, whatever it has wrapped the answer in
 	 * @return {@code false} if asking again would not help, or nothing is known
 	 */
-	public static boolean isTemporary(Throwable failure) {
+	static boolean isTemporary(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			// Jedis suppresses the last redirection when it has followed enough of them
-			if (Stream.concat(Stream.of(cause), Stream.of(cause.getSuppressed())).anyMatch(RedisRefusal::says)) {
+			if (says(cause)) {
 				return true;
 			}
 		}
