@@ -34,8 +34,6 @@ final class LockAcquisition {
 
 	private final LockBackend backend;
 
-	private final KnownBackend known;
-
 	private final LockSpec spec;
 
 	private final List<String> keys;
@@ -60,11 +58,10 @@ final class LockAcquisition {
 	 * @param mayClaim whether the body's transaction may claim the locks
 	 * @param start when the wait time has begun
 	 */
-	LockAcquisition(LockEngine engine, KnownBackend known, LockSpec spec, Collection<String> keys, boolean mayClaim,
+	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, boolean mayClaim,
 			long start) {
 		this.engine = engine;
-		this.backend = known.backend();
-		this.known = known;
+		this.backend = backend;
 		this.spec = spec;
 		this.start = start;
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
@@ -221,7 +218,8 @@ final class LockAcquisition {
 	}
 
 	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), this.known.owner(this.spec.name()), this.commits.claims());
+		return this.spec.request(key, remainingWait(), LockOwner.ofCurrentThread(this.spec.name()),
+				this.commits.claims());
 	}
 
 	private LockLease acquire(String key, LockEvents events) {

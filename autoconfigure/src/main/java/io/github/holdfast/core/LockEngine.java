@@ -140,9 +140,9 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
-		KnownBackend known = backend(spec);
-		LockCapabilities.check(known.backend(), spec);
-		return new LockAcquisition(this, known, spec, keys, mayClaim, start).run();
+		LockBackend backend = backend(spec).backend();
+		LockCapabilities.check(backend, spec);
+		return new LockAcquisition(this, backend, spec, keys, mayClaim, start).run();
 	}
 
 	/**

@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -28,10 +27,6 @@ final class LockOwner implements LockRequest.Identity {
 
 	private static final SecureRandom OPERATING_SYSTEM = operatingSystem();
 
-	private static final long JVM = fresh().getMostSignificantBits();
-
-	private static final AtomicLong SEQUENCE = new AtomicLong(fresh().getLeastSignificantBits());
-
 	private static final String PROCESS = ProcessHandle.current().pid() + "@" + host() + " ";
 
 	/** Of the locks that a thread holds already. */
@@ -41,30 +36,25 @@ final class LockOwner implements LockRequest.Identity {
 
 	private final String holding;
 
-	private final boolean inThisJvm;
-
 	private @Nullable String owner;
 
-	private LockOwner(String holding, boolean inThisJvm) {
+	private LockOwner(String holding) {
 		this.holding = holding;
-		this.inThisJvm = inThisJvm;
 	}
 
 	/**
 	 * The owner of an acquisition by the current thread.
 	 * @param name the name of the lock that it asks for
-	 * @param inThisJvm whether the lock is in this JVM and goes into no other one with
-	 * it, so that a sequence will do, which takes a tenth of the time
 	 */
-	static LockOwner ofCurrentThread(String name, boolean inThisJvm) {
-		return new LockOwner((LockStack.current() != null) ? holding(name) : "", inThisJvm);
+	static LockOwner ofCurrentThread(String name) {
+		return new LockOwner((LockStack.current() != null) ? holding(name) : "");
 	}
 
 	@Override
 	public synchronized String owner() {
 		String owner = this.owner;
 		if (owner == null) {
-			owner = (this.inThisJvm ? new UUID(JVM, SEQUENCE.incrementAndGet()) : fresh()).toString();
+			owner = fresh().toString();
 			this.owner = owner;
 		}
 		return owner;

@@ -25,7 +25,7 @@ public final class LockOwnerStress {
 	@State
 	public static class OneOwner {
 
-		private final LockOwner owner = LockOwner.ofCurrentThread("lock", true);
+		private final LockOwner owner = LockOwner.ofCurrentThread("lock");
 
 		private String one = "";
 
