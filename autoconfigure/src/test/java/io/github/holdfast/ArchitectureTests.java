@@ -51,7 +51,7 @@ class ArchitectureTests {
 			entry("optimistic", Set.of("fence", "sql")), entry("transaction", Set.of("fence", "optimistic", "sql")),
 			entry("handover", Set.of()), entry("observation", Set.of()), entry("event", Set.of()),
 			entry("local", Set.of()), entry("jdbc", Set.of("fence", "sql")), entry("session", Set.of("fence", "sql")),
-			entry("redis", Set.of()), entry("etcd", Set.of()), entry("zookeeper", Set.of()), entry("outage", Set.of()),
+			entry("redis", Set.of()), entry("etcd", Set.of()), entry("zookeeper", Set.of()),
 			entry("migration", Set.of("fence")), entry("actuate", Set.of()));
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;

@@ -3,27 +3,42 @@ package io.github.holdfast.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.support.DaemonThreads;
 
 /**
  * {@link org.springframework.boot.health.contributor.HealthIndicator} of a store of
- * locks. Asks the store without taking a lock. While calls fail at once, as the store is
- * down, it is not asked here, but tells what it has last been asked.
+ * locks. Asks the store without taking a lock, and waits for its answer for five seconds
+ * at most. A store that hangs is asked once by all who want to know.
  *
  * @since 0.2.0
  */
 public class LockHealthIndicator extends AbstractHealthIndicator {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
 	private final LockBackend backend;
 
 	private final String probedKey;
 
 	private final Supplier<? extends Enum<?>> commitGuard;
+
+	private final ExecutorService thread = DaemonThreads.scheduler("holdfast-health", 1);
+
+	private @Nullable Future<Answer> question;
 
 	/**
 	 * Create an indicator.
@@ -42,10 +57,8 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		builder.withDetail("backend", this.backend.name())
 			.withDetail("commitGuard", this.commitGuard.get().name().toLowerCase(Locale.ROOT));
-		long start = System.nanoTime();
-		Instant asked = Instant.now();
-		LockBackend.Status status = this.backend.probe(this.probedKey);
-		Duration roundTrip = Duration.ofNanos(System.nanoTime() - start);
+		Answer answer = answer(question());
+		LockBackend.Status status = answer.status();
 		if (status == null) {
 			builder.unknown()
 				.withDetail("topology", "not asked: no connection was left in this process, or no answer is to be had");
@@ -53,12 +66,57 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 		}
 		builder.up()
 			.withDetail("topology", status.topology())
-			.withDetail("roundTrip", roundTrip.toNanos() / 1000 + "us");
+			.withDetail("roundTrip", answer.roundTrip().toNanos() / 1000 + "us");
 		Instant time = status.time();
 		if (time != null) {
-			Duration skew = Duration.between(asked.plus(roundTrip.dividedBy(2)), time);
+			Duration skew = Duration.between(answer.asked().plus(answer.roundTrip().dividedBy(2)), time);
 			builder.withDetail("clockSkew", skew.toMillis() + "ms");
 		}
+	}
+
+	private synchronized Future<Answer> question() {
+		Future<Answer> question = this.question;
+		if (question == null || question.isDone()) {
+			question = this.thread.submit(this::ask);
+			this.question = question;
+		}
+		return question;
+	}
+
+	private Answer ask() {
+		long start = System.nanoTime();
+		Instant asked = Instant.now();
+		LockBackend.Status status = this.backend.probe(this.probedKey);
+		return new Answer(status, asked, Duration.ofNanos(System.nanoTime() - start));
+	}
+
+	private Answer answer(Future<Answer> question) {
+		try {
+			return question.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() instanceof LockBackendException failure) ? failure
+					: new LockBackendException(this.probedKey, "could not be asked for", ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new LockBackendException(this.probedKey, "there was no answer within " + PATIENCE.toMillis()
+					+ " ms, so the store hangs, or no connection " + "is left in this process", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new LockBackendException(this.probedKey, "could not be asked for, the thread was interrupted", ex);
+		}
+	}
+
+	/**
+	 * What the store has told.
+	 *
+	 * @param status what is known, if anything
+	 * @param asked when it was asked, by the clock of this node
+	 * @param roundTrip how long the answer took
+	 */
+	private record Answer(LockBackend.@Nullable Status status, Instant asked, Duration roundTrip) {
+
 	}
 
 }

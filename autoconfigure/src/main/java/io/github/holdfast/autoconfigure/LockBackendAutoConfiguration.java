@@ -106,7 +106,7 @@ public final class LockBackendAutoConfiguration {
 				CommitGuardLevel level = properties.effectiveCommitGuard(fence.getIfAvailable() != null);
 				logger.info("Locks are kept by the backend '{}' {}", chosen.type().propertyValue(),
 						new BackendSummary(properties, handover, level).text());
-				LockBackend fenced = chosen.open(fenceTable.getIfAvailable(), properties);
+				LockBackend fenced = chosen.open(fenceTable.getIfAvailable());
 				return named.isMigrating() ? named.migrating(chosen.type(), fenced, fence.getIfAvailable(), handover)
 						: LockBackendCandidate.complete(fenced, fence.getIfAvailable(), handover, properties);
 			}

@@ -16,7 +16,6 @@ import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
-import io.github.holdfast.outage.OutageLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
@@ -50,10 +49,9 @@ final class LockBackendCandidate implements AutoCloseable {
 	 * Create the backend, with its fence around it.
 	 * @param table the rows by which commits are checked, or {@code null} if they are
 	 * elsewhere or there are none
-	 * @param properties whether a store that fails is to fail fast
 	 */
-	LockBackend open(@Nullable FenceTable table, LockProperties properties) {
-		LockBackend store = watched(this.backend.get(), properties);
+	LockBackend open(@Nullable FenceTable table) {
+		LockBackend store = this.backend.get();
 		this.opened = store;
 		return (table != null) ? new FencedLockBackend(store, table) : store;
 	}
@@ -76,10 +74,6 @@ final class LockBackendCandidate implements AutoCloseable {
 	static LockBackend queued(LockBackend fenced, LockProperties.Handover handover, LockProperties properties) {
 		return new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
 				handover.queueLimits());
-	}
-
-	private LockBackend watched(LockBackend store, LockProperties properties) {
-		return (properties.isFailFast() && this.type != LockBackendType.LOCAL) ? new OutageLockBackend(store) : store;
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,8 @@ final class LockHealthContributors implements CompositeHealthContributor {
 	private final NamedBackends named;
 
 	private final String probedKey;
+
+	private final Map<String, LockHealthIndicator> indicators = new ConcurrentHashMap<>();
 
 	/**
 	 * Create the contributors.
@@ -48,8 +52,9 @@ final class LockHealthContributors implements CompositeHealthContributor {
 				this.named.all()
 					.stream()
 					.filter((guard) -> guard.backend() != this.usual)
-					.map((guard) -> new Entry(guard.backend().name(),
-							new LockHealthIndicator(guard.backend(), this.probedKey, guard::level))));
+					.map((guard) -> new Entry(guard.backend().name(), this.indicators.computeIfAbsent(
+							guard.backend().name(),
+							(name) -> new LockHealthIndicator(guard.backend(), this.probedKey, guard::level)))));
 	}
 
 }

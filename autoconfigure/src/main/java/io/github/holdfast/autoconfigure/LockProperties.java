@@ -86,12 +86,6 @@ public class LockProperties {
 	private OnSelfCall onSelfCall = OnSelfCall.REJECT;
 
 	/**
-	 * Whether to let calls fail at once while the store is down, instead of each waiting
-	 * for its time-out.
-	 */
-	private boolean failFast = true;
-
-	/**
 	 * Reaction to calls that take locks inside of one another in opposite orders.
 	 */
 	private OnOppositeOrder onOppositeOrder = OnOppositeOrder.WARN;
@@ -203,14 +197,6 @@ public class LockProperties {
 
 	public void setOnSelfCall(OnSelfCall onSelfCall) {
 		this.onSelfCall = onSelfCall;
-	}
-
-	public boolean isFailFast() {
-		return this.failFast;
-	}
-
-	public void setFailFast(boolean failFast) {
-		this.failFast = failFast;
 	}
 
 	public OnOppositeOrder getOnOppositeOrder() {

@@ -289,7 +289,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 			if (table != null) {
 				fence = table.fence();
 			}
-			LockBackend store = named.candidate().open(table, this.properties);
+			LockBackend store = named.candidate().open(table);
 			LockBackend backend = named(declaration,
 					LockBackendCandidate.complete(store, fence, named.handover(), this.properties));
 			CommitGuardLevel level = this.properties.effectiveCommitGuard(fence != null);

@@ -1,13 +1,16 @@
 package io.github.holdfast.autoconfigure;
 
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.boot.actuate.audit.AuditEventRepository;
 import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
@@ -35,6 +38,8 @@ import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor.Outcome;
 import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
 import io.github.holdfast.actuate.LocksEndpointWebExtension;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -157,32 +162,52 @@ class LocksEndpointConfigurationTests {
 	// Outages
 
 	@Test
-	void callsFailAtOnceWhileTheStoreIsDownUnlessThatIsSwitchedOff() {
-		ApplicationContextRunner stopped = this.application
-			.withPropertyValues("spring.datasource.hikari.connection-timeout=250");
-		stopped.run((context) -> {
-			close(context.getBean(DataSource.class));
-			await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
+	void callsFailAndHealthIsDownWhileTheStoreIsDown() {
+		this.application.run((context) -> {
+			context.getBean(DataSource.class).unwrap(HikariDataSource.class).close();
+			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
 				}))
-				.withMessageContaining("Lock 'A': the store has not answered for"));
+				.withMessageContaining("could not be acquired, the lock table failed");
 			Health health = health(context.getBean("holdfastHealthContributor", HealthIndicator.class));
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-			assertThat((String) health.getDetails().get("error")).contains("has not answered for");
-		});
-		stopped.withPropertyValues("holdfast.fail-fast=false").run((context) -> {
-			close(context.getBean(DataSource.class));
-			for (int i = 0; i < 20; i++) {
-				assertThatExceptionOfType(LockBackendException.class)
-					.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", () -> {
-					}))
-					.withMessageContaining("could not be acquired, the lock table failed");
-			}
+			assertThat((String) health.getDetails().get("error")).contains("could not be asked for");
 		});
 	}
 
-	private static void close(DataSource pool) throws Exception {
-		pool.unwrap(HikariDataSource.class).close();
+	/**
+	 * Neither the driver nor the pool ends the wait for the answer.
+	 */
+	@Test
+	@Tag("F82")
+	@Timeout(60)
+	void healthDoesNotHangWithTheStoreAndAsksItOnce() throws Exception {
+		DatabaseAccess database = TestDatabase.POSTGRESQL.newRemoteDatabase();
+		try (FaultProxy proxy = new FaultProxy(database.port())) {
+			LockedApplication.jdbc(database.onPort(proxy.port()))
+				.withConfiguration(AutoConfigurations.of(LockHealthContributorAutoConfiguration.class))
+				.run((context) -> {
+					HealthIndicator indicator = context.getBean("holdfastHealthContributor", HealthIndicator.class);
+					assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
+					proxy.inject(FaultProxy.Fault.BLACKHOLE);
+					for (int i = 0; i < 2; i++) {
+						Health health = health(indicator);
+						assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+						assertThat((String) health.getDetails().get("error")).contains("there was no answer within");
+						assertThat(threadsThatAsk()).isOne();
+					}
+					proxy.inject(FaultProxy.Fault.NONE);
+					await().atMost(Duration.ofSeconds(30)).until(() -> health(indicator).getStatus().equals(Status.UP));
+				});
+		}
+	}
+
+	private static long threadsThatAsk() {
+		return Thread.getAllStackTraces()
+			.values()
+			.stream()
+			.filter((stack) -> List.of(stack).toString().contains("LockHealthIndicator.ask"))
+			.count();
 	}
 
 	// Health

@@ -62,6 +62,29 @@ public abstract class PartitionContractTests extends StoreContract {
 		requestWithoutAnswerFailsAndIsGivenBack(fault);
 	}
 
+	/**
+	 * Nobody waits for ever, and nobody is told that the lock is busy, as nobody knows.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
+	@Tag("F82")
+	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
+		LockLease held = acquired(store().near());
+		proxy().inject(fault);
+		proxy().reset();
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> store().near().acquire(request("other:" + this.key, NO_WAIT, PATIENCE)));
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().probe(this.key));
+		}
+		proxy().inject(Fault.NONE);
+		connect();
+		assertThat(store().near().probe(this.key)).isNotNull();
+		assertThat(release(held).handle((released, failure) -> true).get()).as("it is given back, or has ended")
+			.isTrue();
+		await().atMost(PATIENCE).until(() -> !isHeld());
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
