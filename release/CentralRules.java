@@ -70,12 +70,10 @@ public final class CentralRules {
 				this.problems.add(pom.getFileName() + ": there is " + unwanted);
 			}
 		}
-		if (!text(document, "/project/packaging").equals("pom")) {
-			String name = pom.getFileName().toString().replaceFirst("\\.pom$", "");
-			for (String suffix : List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")) {
-				if (!Files.exists(pom.resolveSibling(name + suffix))) {
-					this.problems.add("no " + name + suffix);
-				}
+		String name = pom.getFileName().toString().replaceFirst("\\.pom$", "");
+		for (String suffix : List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")) {
+			if (!Files.exists(pom.resolveSibling(name + suffix))) {
+				this.problems.add("no " + name + suffix);
 			}
 		}
 	}
