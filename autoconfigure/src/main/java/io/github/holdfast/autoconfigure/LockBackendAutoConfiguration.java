@@ -8,6 +8,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -15,7 +16,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
@@ -23,6 +23,7 @@ import io.github.holdfast.LockTemplate;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.interceptor.LockNames;
+import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**
@@ -39,15 +40,19 @@ import io.github.holdfast.transaction.CommitGuardLevel;
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
 @EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class, LockProperties.Migration.class })
-@Import(BuildTimeProperties.Registrar.class)
 @ImportRuntimeHints(LockRuntimeHints.class)
 public final class LockBackendAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockBackendAutoConfiguration.class);
 
 	@Bean
-	static LockPropertiesCheck lockPropertiesCheck(Environment environment) {
+	static LockPropertiesCheck lockPropertiesCheck(ConfigurableEnvironment environment) {
 		return new LockPropertiesCheck(environment);
+	}
+
+	@Bean
+	static ConfigurationPropertiesBindHandlerAdvisor lockGroups() {
+		return LockGroups::new;
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -80,8 +85,8 @@ public final class LockBackendAutoConfiguration {
 
 		@Bean
 		LockOverridesCheck lockOverridesCheck(LockOverrides overrides, ObjectProvider<LockTemplate> template,
-				ObjectProvider<LockNames> annotated, Environment environment) {
-			return new LockOverridesCheck(overrides, template, annotated, environment);
+				ObjectProvider<LockNames> annotated) {
+			return new LockOverridesCheck(overrides, template, annotated);
 		}
 
 		@Bean
@@ -121,7 +126,12 @@ public final class LockBackendAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		LockTemplate holdfastLockTemplate() {
+		LockTemplate holdfastLockTemplate(LockProperties properties) {
+			if (properties.isEnabled()) {
+				throw new LockConfigurationException(
+						"The application was processed ahead of time with 'holdfast.enabled' set to 'false'.",
+						"Build it with the value that it is started with.");
+			}
 			logger.warn("Locks are switched off by 'holdfast.enabled': locked methods run without a lock");
 			return LockTemplate.unlocked();
 		}

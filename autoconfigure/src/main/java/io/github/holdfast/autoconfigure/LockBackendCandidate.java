@@ -106,7 +106,7 @@ final class LockBackendCandidate implements AutoCloseable {
 	 * @throws LockConfigurationException if there are none or several
 	 */
 	static LockBackendCandidate onlyOne(List<LockBackendCandidate> candidates, @Nullable LockBackendType wanted) {
-		if (candidates.size() == 1) {
+		if (candidates.size() == 1 && (wanted == null || wanted == candidates.get(0).type())) {
 			return candidates.get(0);
 		}
 		Set<String> names = candidates.stream()

@@ -1,157 +1,204 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Map;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.regex.Pattern;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.convert.DurationStyle;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Refuses properties without effect and times that nobody can have meant, before any bean
- * is made: a name below {@code holdfast} that is no property, in whatever form it is
- * written, a negative time, a zero where no time at all makes no sense, and a small
- * number without a unit. What is below {@code holdfast.locks} is the business of
- * {@link LockOverridesCheck}, but for the times.
+ * is made: all properties are bound, also those of stores that are not used. An
+ * environment variable without effect may belong to somebody else, and is only told.
  */
 class LockPropertiesCheck implements BeanFactoryPostProcessor {
 
-	private static final Set<String> TIMES = Set.of("holdfast.wait-time", "holdfast.lease-time",
-			"holdfast.handover.max-time", "holdfast.jdbc.purge-after", "holdfast.zookeeper.session-timeout",
-			"holdfast.zookeeper.connection-timeout", "holdfast.warn-after.held", "holdfast.warn-after.waited");
+	private static final Logger logger = LoggerFactory.getLogger(LockPropertiesCheck.class);
 
-	private static final Set<String> TIMES_OF_LOCKS = Set.of("wait-time", "lease-time", "max-hold-time",
-			"min-hold-time");
+	private static final Set<String> NEVER_ZERO = Set.of("lease-time", "max-hold-time", "session-timeout",
+			"connection-timeout", "held", "waited");
 
-	private static final Predicate<String> NEVER_ZERO = Pattern
-		.compile("lease-time|session-timeout|connection-timeout|max-hold-time|warn-after")
-		.asPredicate();
+	private final ConfigurableEnvironment environment;
 
-	private static final String VARIABLE_PREFIX = "HOLDFAST_";
-
-	/** What Kubernetes sets in each container for a service of the name. */
-	private static final Predicate<String> OF_KUBERNETES = Pattern
-		.compile("_SERVICE_HOST$|_SERVICE_PORT(_.*)?$|_PORT(_\\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?$")
-		.asPredicate();
-
-	private final Environment environment;
-
-	LockPropertiesCheck(Environment environment) {
+	LockPropertiesCheck(ConfigurableEnvironment environment) {
 		this.environment = environment;
+	}
+
+	/**
+	 * The classes of all properties. The last one has the prefix of the others.
+	 */
+	static List<Class<?>> types(@Nullable ClassLoader classLoader) {
+		List<Class<?>> types = new ArrayList<>(List.of(LockProperties.Handover.class, LockProperties.Migration.class,
+				LockProperties.WarnAfter.class, LockProperties.Jpa.class, LockProperties.Redis.class,
+				LockProperties.Etcd.class, LockProperties.ZooKeeper.class));
+		if (hasTables(classLoader)) {
+			types.addAll(List.of(LockProperties.Jdbc.class, LockProperties.Fence.class));
+		}
+		types.add(LockProperties.class);
+		return types;
+	}
+
+	private static boolean hasTables(@Nullable ClassLoader classLoader) {
+		return ClassUtils.isPresent("org.springframework.boot.jdbc.init.DatabaseInitializationProperties", classLoader);
 	}
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		if (this.environment instanceof ConfigurableEnvironment configurable) {
-			for (PropertySource<?> source : configurable.getPropertySources()) {
-				if (source instanceof EnumerablePropertySource<?> enumerable) {
-					checkNames(enumerable);
-				}
-			}
+		ClassLoader classLoader = beanFactory.getBeanClassLoader();
+		Set<ConfigurationProperty> unknown = Set.of();
+		Binder binder = Binder.get(this.environment);
+		Names names = new Names();
+		BindHandler handler = new NoUnboundElementsBindHandler(names,
+				(source) -> !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource));
+		List<String> untyped = hasTables(classLoader) ? List.of("holdfast.backends")
+				: List.of("holdfast.backends", "holdfast.jdbc", "holdfast.fence");
+		untyped.forEach((prefix) -> binder.bind(prefix, Bindable.mapOf(String.class, Object.class), handler));
+		for (Class<?> type : types(classLoader)) {
+			unknown = unknown(binder, type, handler);
 		}
-		checkTimes(Binder.get(this.environment));
+		refuse(unknown);
+		names.refuseTimes();
+		warnOfVariables(names);
 	}
 
-	private static void checkNames(EnumerablePropertySource<?> source) {
-		boolean variables = source instanceof SystemEnvironmentPropertySource;
-		for (String name : source.getPropertyNames()) {
-			if (name.startsWith(LockPropertyNames.PREFIX)) {
-				checkName(name, source);
-			}
-			else if (variables && name.startsWith(VARIABLE_PREFIX)) {
-				checkVariable(name);
-			}
-		}
-	}
-
-	private static void checkName(String name, EnumerablePropertySource<?> source) {
-		boolean empty = LockPropertyNames.isGroup(name)
-				&& !StringUtils.hasText(String.valueOf(source.getProperty(name)));
-		if (!empty && !LockPropertyNames.isKnown(name)) {
-			throw new LockConfigurationException(
-					"The property '" + name + "' is unknown (in " + source.getName() + ").",
-					"Did you mean '" + LockPropertyNames.nearest(name) + "'? Correct the name or remove the property: "
-							+ "it would have no effect.");
-		}
-	}
-
-	private static void checkVariable(String name) {
-		if (!OF_KUBERNETES.test(name) && !LockPropertyNames.isKnownVariable(name)) {
-			String nearest = LockPropertyNames.nearestOfVariable(name);
-			throw new LockConfigurationException("The environment variable '" + name + "' sets no property.",
-					"Did you mean '" + LockPropertyNames.variable(nearest) + "', which sets '" + nearest
-							+ "'? Correct or remove it; names that begin with 'HOLDFAST_' are those of Holdfast.");
-		}
-	}
-
-	private static void checkTimes(Binder binder) {
-		TIMES.stream().sorted().forEach((name) -> check(name, binder.bind(name, String.class)));
-		checkTimesBelow(LockPropertyNames.LOCKS, TIMES_OF_LOCKS, binder);
-		checkTimesBelow(LockPropertyNames.BACKENDS,
-				TIMES.stream()
-					.filter(LockPropertyNames::isOfEachBackend)
-					.map((name) -> name.substring(LockPropertyNames.PREFIX.length()))
-					.sorted()
-					.toList(),
-				binder);
-	}
-
-	private static void checkTimesBelow(String group, Collection<String> times, Binder binder) {
-		for (String member : binder.bind(group, NamedBackends.NAMES).orElse(Map.of()).keySet()) {
-			for (String time : times) {
-				ConfigurationPropertyName name = ConfigurationPropertyName.of(group + "[" + member + "]." + time);
-				check(name.toString(), binder.bind(name, Bindable.of(String.class)));
-			}
-		}
-	}
-
-	private static void check(String name, BindResult<String> configured) {
-		String text = configured.orElse("").strip();
-		Duration time;
+	/**
+	 * What is below the prefix of a class and has been bound by none so far.
+	 */
+	private static Set<ConfigurationProperty> unknown(Binder binder, Class<?> type, BindHandler handler) {
 		try {
-			time = text.isEmpty() ? Duration.ofDays(1) : DurationStyle.detectAndParse(text);
+			String prefix = type.getAnnotation(ConfigurationProperties.class).value();
+			binder.bind(prefix, Bindable.of(type).withBindRestrictions(Bindable.BindRestriction.NO_DIRECT_PROPERTY),
+					handler);
+			return Set.of();
 		}
-		catch (IllegalArgumentException ex) {
-			throw new LockConfigurationException("'" + name + "' is '" + text + "', which is no time.",
-					"Write a number with a unit, such as '500ms', '2s' or '1m', or 'PT2S'.", ex);
+		catch (BindException ex) {
+			if (ex.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
+				return unbound.getUnboundProperties();
+			}
+			throw ex;
 		}
-		if (time.isNegative()) {
-			throw new LockConfigurationException("'" + name + "' is '" + text + "', but a time cannot be negative.",
-					"Set it to a positive time such as '5s', or remove it for its default.");
+	}
+
+	private static void refuse(Collection<ConfigurationProperty> properties) {
+		String unknown = properties.stream()
+			.filter((property) -> StringUtils.hasText(String.valueOf(property.getValue())))
+			.map((property) -> "The property '" + property.getName() + "' is unknown (" + property.getOrigin() + ").")
+			.collect(Collectors.joining(" "));
+		if (!unknown.isEmpty()) {
+			throw new LockConfigurationException(unknown, "Correct the name or remove the property: it would have no "
+					+ "effect." + (unknown.contains("'holdfast.locks") ? " " + LockOverridesCheck.DOTS : ""));
 		}
-		if (time.isZero() && NEVER_ZERO.test(name)) {
-			throw new LockConfigurationException("'" + name + "' is '" + text + "', but must be more than zero.",
-					"Set it to a time such as '30s', or remove it for its default.");
+	}
+
+	private void warnOfVariables(Names known) {
+		Set<String> others = new TreeSet<>();
+		for (PropertySource<?> source : this.environment.getPropertySources()) {
+			if (source instanceof SystemEnvironmentPropertySource variables) {
+				Stream.of(variables.getPropertyNames())
+					.filter((name) -> name.startsWith("HOLDFAST_") && !known.contain(name))
+					.forEach(others::add);
+			}
 		}
-		if (isSmallNumber(text)) {
-			throw new LockConfigurationException(
-					"'" + name + "' is '" + text + "', which means " + text
-							+ " milliseconds: a number without a unit counts those.",
-					"Write '" + text + "s', or '" + text + "ms' if that is meant.");
+		if (!others.isEmpty()) {
+			logger.warn("Environment variables that set no property of Holdfast: {}", others);
 		}
 	}
 
 	/**
-	 * Whether a text is a number without a unit that is more likely to count seconds.
+	 * Notes the names of properties and looks at their times.
 	 */
-	static boolean isSmallNumber(String text) {
-		return text.matches("0*[1-9]\\d?");
+	private static final class Names extends AbstractBindHandler {
+
+		private final Set<String> known = new HashSet<>();
+
+		private final List<LockConfigurationException> unusable = new ArrayList<>();
+
+		Names() {
+			super(new LockGroups());
+		}
+
+		/**
+		 * Whether an environment variable sets one of them.
+		 */
+		boolean contain(String variable) {
+			return this.known.contains(uniform(variable.replaceFirst("(_\\d+)+_?$", "")));
+		}
+
+		void refuseTimes() {
+			if (!this.unusable.isEmpty()) {
+				throw this.unusable.get(0);
+			}
+		}
+
+		@Override
+		public <T> @Nullable Bindable<T> onStart(ConfigurationPropertyName name, Bindable<T> target,
+				BindContext context) {
+			this.known.add(uniform(name.toString()));
+			return super.onStart(name, target, context);
+		}
+
+		@Override
+		public @Nullable Object onSuccess(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+				Object result) {
+			ConfigurationProperty property = context.getConfigurationProperty();
+			if (result instanceof Duration time && property != null) {
+				String text = String.valueOf(property.getValue()).strip();
+				String mistake = mistake(name.getLastElement(Form.DASHED), text, time);
+				if (mistake != null) {
+					this.unusable.add(new LockConfigurationException(
+							"'" + name + "' is '" + text + "' (" + property.getOrigin() + "), but " + mistake + ".",
+							"Set it to a time with a unit such as '5s', or remove it for its default."));
+				}
+			}
+			return super.onSuccess(name, target, context, result);
+		}
+
+		private static @Nullable String mistake(String name, String text, Duration time) {
+			if (time.isNegative()) {
+				return "a time cannot be negative";
+			}
+			if (time.isZero() && NEVER_ZERO.contains(name)) {
+				return "must be more than zero";
+			}
+			// More likely to count seconds
+			return text.matches("0*[1-9]\\d?") ? "a number without a unit counts milliseconds" : null;
+		}
+
+		private static String uniform(String name) {
+			return name.replaceAll("[^A-Za-z0-9]", "").toUpperCase(Locale.ROOT);
+		}
+
 	}
 
 }

@@ -8,6 +8,7 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
+import org.springframework.boot.context.properties.bind.BindableRuntimeHintsRegistrar;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -26,6 +27,8 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		BindableRuntimeHintsRegistrar.forTypes(LockPropertiesCheck.types(classLoader).toArray(Class<?>[]::new))
+			.registerHints(hints);
 		hints.resources().registerPattern("io/github/holdfast/jdbc/*.sql");
 		if (ClassUtils.isPresent(TRANSACTION, classLoader)) {
 			hints.reflection()

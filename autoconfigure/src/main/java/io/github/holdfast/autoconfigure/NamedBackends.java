@@ -94,7 +94,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 				this.idsOfLocks.put(name, lock.getBackend());
 			}
 		});
-		this.declared = Binder.get(environment).bind(LockPropertyNames.BACKENDS, NAMES).orElse(Map.of()).keySet();
+		this.declared = Binder.get(environment).bind("holdfast.backends", NAMES).orElse(Map.of()).keySet();
 		checkUsed();
 	}
 
@@ -105,8 +105,8 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 */
 	static Map<String, Map<String, String>> used(Environment environment) {
 		Binder binder = Binder.get(environment);
-		Map<String, Map<String, String>> declared = binder.bind(LockPropertyNames.BACKENDS, NAMES).orElse(Map.of());
-		Stream<String> locks = binder.bind(LockPropertyNames.LOCKS, NAMES)
+		Map<String, Map<String, String>> declared = binder.bind("holdfast.backends", NAMES).orElse(Map.of());
+		Stream<String> locks = binder.bind("holdfast.locks", NAMES, new LockGroups())
 			.orElse(Map.of())
 			.values()
 			.stream()

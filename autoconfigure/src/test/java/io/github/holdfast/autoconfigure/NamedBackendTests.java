@@ -302,16 +302,6 @@ class NamedBackendTests {
 		return health;
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "handover.max-time=-1s, handover.max-time", "zookeeper.session-timeout=0s, zookeeper.session-timeout",
-			"handover.max-time=5, handover.max-time", "jdbc.purge-after=soon, jdbc.purge-after" })
-	void timeThatNobodyCanHaveMeantFailsTheStart(String property, String name) {
-		assertFailure(
-				this.application.withPropertyValues("holdfast.backends.archive.type=redis",
-						"holdfast.backends.archive." + property, "holdfast.locks.report.backend=archive"),
-				"'holdfast.backends[archive]." + name + "' is '");
-	}
-
 	@Test
 	void contextsOfBackendsTellTheApplicationOfNothing() {
 		Events events = new Events();
