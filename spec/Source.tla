@@ -1,10 +1,10 @@
 ------------------------------- MODULE Source -------------------------------
 (* A store that loses its data and grants its epochs once more, and its repair by the row (FencedLockBackend): a call whose
    epoch the table has already, or a larger one, gives its lease back and asks for one above that row (minEpoch). Owners are
-   never used twice. *)
+   never used twice. With several stores of one source, each grants the lock and counts by itself. *)
 EXTENDS Fence
 
-CONSTANTS Calls, Grants, Restarts
+CONSTANTS Stores, Calls, Grants, Restarts
 
 VARIABLES granted, holder, grants, restarts, call, row, claimant, sharers, version, latest, lost, late
 
@@ -14,14 +14,14 @@ Nobody == "nobody"
 Idle == [at |-> "idle", lease |-> NoRow, claims |-> FALSE, seen |-> 0, minEpoch |-> 0, refusals |-> 0]
 
 Init ==
-  /\ granted = 1 /\ holder = Nobody /\ grants = 0 /\ restarts = 0 /\ call = [c \in Calls |-> Idle]
+  /\ granted = [s \in Stores |-> 1] /\ holder = [s \in Stores |-> Nobody] /\ grants = 0 /\ restarts = 0 /\ call = [c \in Calls |-> Idle]
   /\ row = [epoch |-> 1, owner |-> 0] /\ claimant = Nobody /\ sharers = {}
   /\ version = 0 /\ latest = 0 /\ lost = FALSE /\ late = FALSE
 
 At(c, step) == call[c].at = step
 IsLocked == claimant # Nobody \/ sharers # {}
 Max(a, b) == IF a > b THEN a ELSE b
-GivenBack(c) == holder' = (IF holder = c THEN Nobody ELSE holder)
+GivenBack(c) == holder' = [s \in Stores |-> IF holder[s] = c THEN Nobody ELSE holder[s]]
 RowIsFree(c) == claimant' = (IF claimant = c THEN Nobody ELSE claimant) /\ sharers' = sharers \ {c}
 
 Over(c) == call' = [call EXCEPT ![c] = Idle] /\ RowIsFree(c)
@@ -29,21 +29,21 @@ Over(c) == call' = [call EXCEPT ![c] = Idle] /\ RowIsFree(c)
 (* The row is another one, so a call may be refused once more. *)
 RowWritten(calls) == [d \in Calls |-> [calls[d] EXCEPT !.refusals = 0]]
 
-Grant(c) ==
-  /\ At(c, "idle") /\ holder = Nobody /\ grants < Grants
-  /\ LET epoch == Max(granted + 1, call[c].minEpoch) IN
-       /\ granted' = epoch /\ holder' = c /\ grants' = grants + 1
+Grant(s, c) ==
+  /\ At(c, "idle") /\ holder[s] = Nobody /\ grants < Grants
+  /\ LET epoch == Max(granted[s] + 1, call[c].minEpoch) IN
+       /\ granted' = [granted EXCEPT ![s] = epoch] /\ holder' = [holder EXCEPT ![s] = c] /\ grants' = grants + 1
        /\ \E claims \in {call[c].refusals = 0, FALSE} :
             call' = [call EXCEPT ![c].at = "granted", ![c].claims = claims, ![c].lease = [epoch |-> epoch, owner |-> grants + 1]]
   /\ UNCHANGED <<restarts, row, claimant, sharers, version, latest, lost, late>>
 
-Expire ==
-  /\ holder # Nobody /\ holder' = Nobody
+Expire(s) ==
+  /\ holder[s] # Nobody /\ holder' = [holder EXCEPT ![s] = Nobody]
   /\ UNCHANGED <<granted, grants, restarts, call, row, claimant, sharers, version, latest, lost, late>>
 
-Restart ==
+Restart(s) ==
   /\ restarts < Restarts /\ restarts' = restarts + 1
-  /\ granted' = 0 /\ holder' = Nobody
+  /\ granted' = [granted EXCEPT ![s] = 0] /\ holder' = [holder EXCEPT ![s] = Nobody]
   /\ UNCHANGED <<grants, call, row, claimant, sharers, version, latest, lost, late>>
 
 MayInstall(lease) == Installs(row, lease) \/ ~Keeps("install over earlier epochs only")
@@ -104,7 +104,8 @@ Fail(c) ==
   /\ ~At(c, "idle") /\ Over(c)
   /\ UNCHANGED <<granted, holder, grants, restarts, row, version, latest, lost, late>>
 
-Next == Expire \/ Restart \/ \E c \in Calls : Grant(c) \/ Install(c) \/ Claim(c) \/ Read(c) \/ Check(c) \/ Commit(c) \/ Fail(c)
+Next == \/ \E s \in Stores : Expire(s) \/ Restart(s) \/ \E c \in Calls : Grant(s, c)
+        \/ \E c \in Calls : Install(c) \/ Claim(c) \/ Read(c) \/ Check(c) \/ Commit(c) \/ Fail(c)
 
 Spec == Init /\ [][Next]_vars
 

@@ -52,7 +52,7 @@ class ArchitectureTests {
 			entry("handover", Set.of()), entry("observation", Set.of()), entry("event", Set.of()),
 			entry("local", Set.of()), entry("jdbc", Set.of("fence", "sql")), entry("session", Set.of("fence", "sql")),
 			entry("redis", Set.of()), entry("etcd", Set.of()), entry("zookeeper", Set.of()),
-			entry("migration", Set.of("fence")), entry("actuate", Set.of()));
+			entry("actuate", Set.of()));
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 

@@ -39,7 +39,7 @@ import io.github.holdfast.transaction.CommitGuardLevel;
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
 		"org.redisson.spring.starter.RedissonAutoConfigurationV4",
 		"org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration" })
-@EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class, LockProperties.Migration.class })
+@EnableConfigurationProperties({ LockProperties.class, LockProperties.Handover.class })
 @ImportRuntimeHints(LockRuntimeHints.class)
 public final class LockBackendAutoConfiguration {
 
@@ -74,8 +74,8 @@ public final class LockBackendAutoConfiguration {
 		@Bean
 		NamedBackends namedLockBackends(LockProperties properties, ConfigurableListableBeanFactory beanFactory,
 				ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
-				ObjectProvider<NamedFence> fences, LockProperties.Migration migration) {
-			return new NamedBackends(properties, migration, beanFactory, environment, candidates, fences);
+				ObjectProvider<NamedFence> fences) {
+			return new NamedBackends(properties, beanFactory, environment, candidates, fences);
 		}
 
 		@Bean
@@ -102,7 +102,7 @@ public final class LockBackendAutoConfiguration {
 			@Bean
 			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
 					LockProperties.Handover handover, ObjectProvider<FenceTable> fenceTable,
-					ObjectProvider<Fence> fence, NamedBackends named) {
+					ObjectProvider<Fence> fence) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
@@ -111,9 +111,8 @@ public final class LockBackendAutoConfiguration {
 				CommitGuardLevel level = properties.effectiveCommitGuard(fence.getIfAvailable() != null);
 				logger.info("Locks are kept by the backend '{}' {}", chosen.type().propertyValue(),
 						new BackendSummary(properties, handover, level).text());
-				LockBackend fenced = chosen.open(fenceTable.getIfAvailable());
-				return named.isMigrating() ? named.migrating(chosen.type(), fenced, fence.getIfAvailable(), handover)
-						: LockBackendCandidate.complete(fenced, fence.getIfAvailable(), handover, properties);
+				return LockBackendCandidate.complete(chosen.open(fenceTable.getIfAvailable()), fence.getIfAvailable(),
+						handover, properties);
 			}
 
 		}

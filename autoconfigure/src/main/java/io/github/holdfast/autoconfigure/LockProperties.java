@@ -449,26 +449,6 @@ public class LockProperties {
 	}
 
 	/**
-	 * Configuration properties for a change of the default backend, or of the prefix of
-	 * its keys, while nodes run. During the change each of its locks is taken in both
-	 * places.
-	 *
-	 * @param alsoLock Backend in which the locks of the default one are taken, too: one
-	 * of 'holdfast.backends', or a store. By default, the same one.
-	 * @param alsoKeyPrefix Text in front of each key there. By default,
-	 * 'holdfast.key-prefix'.
-	 * @since 0.2.0
-	 */
-	@ConfigurationProperties("holdfast.migration")
-	public record Migration(@Nullable String alsoLock, @Nullable String alsoKeyPrefix) {
-
-		boolean isUnderWay() {
-			return this.alsoLock != null || this.alsoKeyPrefix != null;
-		}
-
-	}
-
-	/**
 	 * Configuration properties for locks in a SQL database.
 	 *
 	 * @since 0.2.0

@@ -59,9 +59,9 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 	 * The classes of all properties. The last one has the prefix of the others.
 	 */
 	static List<Class<?>> types(@Nullable ClassLoader classLoader) {
-		List<Class<?>> types = new ArrayList<>(List.of(LockProperties.Handover.class, LockProperties.Migration.class,
-				LockProperties.WarnAfter.class, LockProperties.Jpa.class, LockProperties.Redis.class,
-				LockProperties.Etcd.class, LockProperties.ZooKeeper.class));
+		List<Class<?>> types = new ArrayList<>(
+				List.of(LockProperties.Handover.class, LockProperties.WarnAfter.class, LockProperties.Jpa.class,
+						LockProperties.Redis.class, LockProperties.Etcd.class, LockProperties.ZooKeeper.class));
 		if (hasTables(classLoader)) {
 			types.addAll(List.of(LockProperties.Jdbc.class, LockProperties.Fence.class));
 		}

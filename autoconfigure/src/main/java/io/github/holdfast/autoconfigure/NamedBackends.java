@@ -28,8 +28,6 @@ import org.springframework.core.env.Environment;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.migration.LockPlace;
-import io.github.holdfast.migration.PairedLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
@@ -39,8 +37,6 @@ import io.github.holdfast.transaction.CommitGuardLevel;
  * all singletons are there, or by the first lock that is taken before.
  */
 class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartLifecycle, DisposableBean {
-
-	static final String ALSO_LOCK = "holdfast.migration.also-lock";
 
 	private static final Logger logger = LoggerFactory.getLogger(NamedBackends.class);
 
@@ -54,8 +50,6 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	private final Set<String> declared;
 
 	private final LockProperties properties;
-
-	private final LockProperties.Migration migration;
 
 	private final ConfigurableListableBeanFactory application;
 
@@ -74,17 +68,15 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	/**
 	 * Create the backends, which are not opened yet.
 	 * @param properties what is configured
-	 * @param migration the change that is under way, if any
 	 * @param application has the beans that connect to the stores
 	 * @param environment the properties of the stores
 	 * @param candidates the default backend, if it is not the application's own
 	 * @param fences the rows of backends outside of the business database, if there are
 	 */
-	NamedBackends(LockProperties properties, LockProperties.Migration migration,
-			ConfigurableListableBeanFactory application, ConfigurableEnvironment environment,
-			ObjectProvider<LockBackendCandidate> candidates, ObjectProvider<NamedFence> fences) {
+	NamedBackends(LockProperties properties, ConfigurableListableBeanFactory application,
+			ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
+			ObjectProvider<NamedFence> fences) {
 		this.properties = properties;
-		this.migration = migration;
 		this.application = application;
 		this.environment = environment;
 		this.candidates = candidates;
@@ -112,9 +104,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 			.stream()
 			.map((lock) -> lock.get("backend"));
 		Map<String, Map<String, String>> used = new TreeMap<>();
-		Stream.concat(locks, Stream.ofNullable(environment.getProperty(ALSO_LOCK)))
-			.filter(Objects::nonNull)
-			.forEach((id) -> used.put(id, declared.getOrDefault(id, Map.of())));
+		locks.filter(Objects::nonNull).forEach((id) -> used.put(id, declared.getOrDefault(id, Map.of())));
 		return used;
 	}
 
@@ -122,7 +112,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		for (String id : this.declared) {
 			if (!uses().containsValue(id)) {
 				throw new LockConfigurationException("The backend '" + id + "' of 'holdfast.backends' keeps no locks.",
-						"Name it in 'holdfast.locks.<name>.backend' or 'holdfast.migration.also-lock', or remove it.");
+						"Name it in 'holdfast.locks.<name>.backend', or remove it.");
 			}
 			if (!id.matches("[a-z][a-z0-9-]*")) {
 				throw new LockConfigurationException("'" + id + "' in 'holdfast.backends' is no name of a backend.",
@@ -137,70 +127,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	private Map<String, String> uses() {
 		Map<String, String> uses = new TreeMap<>();
 		this.idsOfLocks.forEach((lock, id) -> uses.put("holdfast.locks[" + lock + "].backend", id));
-		if (this.migration.alsoLock() != null) {
-			uses.put(ALSO_LOCK, this.migration.alsoLock());
-		}
 		return uses;
-	}
-
-	boolean isMigrating() {
-		return this.migration.isUnderWay();
-	}
-
-	/**
-	 * The default backend while its locks are taken in two places.
-	 * @param type its store
-	 * @param store the store with its fence
-	 * @param fence the fence, or {@code null}
-	 * @param handover the limits of its queue
-	 */
-	LockBackend migrating(LockBackendType type, LockBackend store, @Nullable Fence fence,
-			LockProperties.Handover handover) {
-		LockPlace own = new LockPlace(source(type), store, fence, this.properties.getKeyPrefix());
-		PairedLockBackend pair = new PairedLockBackend(own, () -> other(own));
-		LockBackend backend = LockBackendCandidate.queued(pair, handover, this.properties);
-		CommitGuardLevel wanted = this.properties.getCommitGuard();
-		boolean fenced = fence != null && (wanted == null || wanted == CommitGuardLevel.FENCE);
-		this.guards.put(backend,
-				new Guard(backend, this.properties.effectiveCommitGuard(fenced), fenced ? pair.fence() : null, fence));
-		return backend;
-	}
-
-	private LockPlace other(LockPlace own) {
-		String prefix = (this.migration.alsoKeyPrefix() != null) ? this.migration.alsoKeyPrefix() : own.keyPrefix();
-		String id = this.migration.alsoLock();
-		Opened opened = (id != null) ? open(id) : Opened.DEFAULT;
-		LockPlace other = (opened.place() != null) ? opened.place() : own;
-		return new LockPlace(other.name(), other.store(), other.fence(), prefix);
-	}
-
-	/**
-	 * Fail if there is nothing to change, or locks cannot be taken in two places.
-	 */
-	private void checkMigration() {
-		LockBackendType own = usualType();
-		if (own == null) {
-			throw new LockConfigurationException(
-					"'holdfast.migration' has no effect, as the application has a LockBackend bean of its own.",
-					"Remove it. That backend can be put into a PairedLockBackend.");
-		}
-		String id = this.migration.alsoLock();
-		NamedBackend.Declaration other = (id != null) ? declarations().get(id) : null;
-		String prefix = this.migration.alsoKeyPrefix();
-		if (other == null && (prefix == null || prefix.equals(this.properties.getKeyPrefix()))) {
-			throw new LockConfigurationException("'holdfast.migration' names the place in which all locks are anyway.",
-					"Name another backend in 'holdfast.migration.also-lock', or another prefix in "
-							+ "'holdfast.migration.also-key-prefix'.");
-		}
-		boolean sessions = own == LockBackendType.JDBC && Binder.get(this.environment)
-			.bind("holdfast.jdbc.mode", JdbcLockMode.class)
-			.orElse(JdbcLockMode.TABLE) == JdbcLockMode.SESSION;
-		if (sessions || own == LockBackendType.LOCAL || (other != null && other.type() == LockBackendType.LOCAL)) {
-			throw new LockConfigurationException(
-					"'holdfast.migration' cannot keep locks of " + (sessions ? "sessions" : "this JVM")
-							+ " together with others.",
-					"Stop all nodes for such a change, and remove 'holdfast.migration'.");
-		}
 	}
 
 	private @Nullable LockBackendType usualType() {
@@ -257,9 +184,6 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		if (isMigrating()) {
-			checkMigration();
-		}
 		all();
 	}
 
@@ -295,8 +219,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 			CommitGuardLevel level = this.properties.effectiveCommitGuard(fence != null);
 			this.guards.put(backend, new Guard(backend, level, fence));
 			tell(declaration, new BackendSummary(this.properties, named.handover(), level));
-			return new Opened(named, backend,
-					new LockPlace(declaration.source(), store, fence, this.properties.getKeyPrefix()));
+			return new Opened(named, backend);
 		}
 		catch (RuntimeException ex) {
 			named.close();
@@ -329,10 +252,6 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 		if (!locks.isEmpty()) {
 			logger.info("The locks {} are kept by the backend '{}' ({}) {}", locks, declaration.id(), type,
 					summary.text());
-		}
-		if (declaration.id().equals(this.migration.alsoLock())) {
-			logger.info("The locks of the default backend are taken in the backend '{}' ({}), too, as long as there is "
-					+ "'holdfast.migration'", declaration.id(), type);
 		}
 	}
 
@@ -449,11 +368,10 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 *
 	 * @param named the backend and its context, or {@code null} for the default one
 	 * @param backend what grants the locks, or {@code null} for the default one
-	 * @param place the store without its queue, or {@code null} for the default one
 	 */
-	private record Opened(@Nullable NamedBackend named, @Nullable LockBackend backend, @Nullable LockPlace place) {
+	private record Opened(@Nullable NamedBackend named, @Nullable LockBackend backend) {
 
-		static final Opened DEFAULT = new Opened(null, null, null);
+		static final Opened DEFAULT = new Opened(null, null);
 
 		void start() {
 			if (this.named != null) {

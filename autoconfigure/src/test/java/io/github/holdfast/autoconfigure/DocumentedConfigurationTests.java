@@ -73,7 +73,7 @@ class DocumentedConfigurationTests {
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void applicationStartsAndLocks(Block block) throws Exception {
-		if (block.has("holdfast.backends") || block.has("holdfast.migration")) {
+		if (block.has("holdfast.backends")) {
 			start(block,
 					withDatabase(TestDatabase.H2)
 						.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
@@ -102,10 +102,12 @@ class DocumentedConfigurationTests {
 			start(block,
 					withoutStore().withPropertyValues("holdfast.etcd.endpoints=" + EtcdServer.shared().endpoint()));
 		}
-		else if (block.has("holdfast.zookeeper")) {
+		else if (block.has("holdfast.zookeeper") || block.says("backend: zookeeper")) {
+			ApplicationContextRunner application = block.has("holdfast.fence") ? withDatabase(TestDatabase.H2)
+					: withoutStore();
 			try (ZooKeeperServer server = ZooKeeperServer.start()) {
-				start(block, withoutStore()
-					.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:" + server.port()));
+				start(block,
+						application.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:" + server.port()));
 			}
 		}
 		else if (block.says("mode: session")) {

@@ -6,8 +6,6 @@ import java.util.stream.Stream;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,14 +14,18 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RequiresEtcd;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nodes of one application while its backend, or the prefix of its keys, is changed: each
- * of them is one step ahead of the other at most. They count in one row.
+ * Two nodes of one application with different backends, as while its backend is changed.
+ * The stores do not know of each other, so both nodes hold the lock at the same time.
+ * They count in one row, whose database decides who commits if both name the same source.
  */
 @Timeout(240)
 class BackendChangeTests {
@@ -32,11 +34,17 @@ class BackendChangeTests {
 
 	private static final int CALLS = 100;
 
+	private static final String SAME_SOURCE = "holdfast.fence.source=shop";
+
 	private final DatabaseAccess database = TestDatabase.POSTGRESQL.newDatabase();
 
 	private final HikariDataSource pool = this.database.dataSource(2);
 
 	private final JdbcTemplate jdbc = new JdbcTemplate(this.pool);
+
+	private final RedisServer secondRedis = RedisServer.start();
+
+	private final ZooKeeperServer zooKeeper = ZooKeeperServer.start();
 
 	@BeforeEach
 	void createCounter() {
@@ -47,81 +55,86 @@ class BackendChangeTests {
 
 	@AfterEach
 	void close() {
+		this.zooKeeper.close();
+		this.secondRedis.close();
 		this.pool.close();
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "OLD, BOTH", "BOTH, NEW" })
-	void nodesOfNeighbouringStepsExcludeEachOther(Step step, Step next) throws Exception {
-		assertThat(count(step, next)).isEqualTo(2 * CALLS);
+	@CsvSource({ "redis, zookeeper", "redis, second-redis" })
+	void storesOfOneSourceLoseNoUpdate(String old, String next) throws Exception {
+		assertThat(count(old, next, SAME_SOURCE)).isEqualTo(2 * CALLS);
 	}
 
-	@Tag("long")
+	@RequiresEtcd
 	@ParameterizedTest
-	@CsvSource({ "BOTH, BOTH_NEW_FIRST", "OLD, BOTH_NEW_FIRST", "BOTH_NEW_FIRST, NEW", "OLD_PREFIX, BOTH_PREFIXES",
-			"BOTH_PREFIXES, NEW_PREFIX", "BOTH_PREFIXES, BOTH_PREFIXES_NEW_FIRST" })
-	void nodesOfOtherNeighbouringStepsExcludeEachOther(Step step, Step next) throws Exception {
-		assertThat(count(step, next)).isEqualTo(2 * CALLS);
+	@CsvSource({ "zookeeper, etcd", "etcd, redis" })
+	void otherStoresOfOneSourceLoseNoUpdate(String old, String next) throws Exception {
+		assertThat(count(old, next, SAME_SOURCE)).isEqualTo(2 * CALLS);
 	}
 
-	/** The control. */
-	@Test
-	void nodesThatSkipAStepLoseUpdates() throws Exception {
-		assertThat(count(Step.OLD, Step.NEW)).isLessThan(2 * CALLS);
+	@ParameterizedTest
+	@CsvSource({ "redis, zookeeper", "zookeeper, redis" })
+	void holderThatIsSupersededInTheOtherStoreCommitsNothing(String paused, String next) throws Exception {
+		try (ChildJvm holder = node(paused, SAME_SOURCE); ChildJvm other = node(next, SAME_SOURCE)) {
+			holder.send("pause");
+			holder.await("PAUSED", PATIENCE);
+			other.send("1");
+			assertThat(other.await("DONE ", PATIENCE)).isEqualTo("committed");
+			holder.send("go on");
+			assertThat(holder.await("DONE ", PATIENCE)).isEqualTo("LockLostException");
+		}
+		assertThat(count()).isOne();
 	}
 
-	private int count(Step step, Step next) throws InterruptedException {
-		try (ChildJvm one = node(step); ChildJvm other = node(next)) {
+	/** The control: what is left out decides. */
+	@ParameterizedTest
+	@CsvSource({ "redis, zookeeper, holdfast.commit-guard=fence", "redis, zookeeper, holdfast.commit-guard=lease",
+			"jdbc, redis, " + SAME_SOURCE })
+	void storesLoseUpdatesWithoutOneSource(String old, String next, String property) throws Exception {
+		assertThat(count(old, next, property)).isLessThan(2 * CALLS);
+	}
+
+	private int count(String old, String next, String property) throws InterruptedException {
+		try (ChildJvm one = node(old, property); ChildJvm other = node(next, property)) {
 			one.await("VERSION ", PATIENCE);
 			other.await("VERSION ", PATIENCE);
-			one.send(Integer.toString(CALLS));
-			other.send(Integer.toString(CALLS));
-			assertThat(one.await("DONE ", PATIENCE)).isEqualTo("committed");
-			assertThat(other.await("DONE ", PATIENCE)).isEqualTo("committed");
+			one.send(CALLS + " retried");
+			other.send(CALLS + " retried");
+			assertThat(one.await("DONE ", PATIENCE)).startsWith("committed");
+			assertThat(other.await("DONE ", PATIENCE)).startsWith("committed");
 		}
+		return count();
+	}
+
+	private int count() {
 		Integer count = this.jdbc.queryForObject("SELECT count FROM counter", Integer.class);
 		assertThat(count).isNotNull();
 		return count;
 	}
 
-	private ChildJvm node(Step step) {
+	private ChildJvm node(String backend, String property) {
 		return ChildJvm.start(UpgradedNode.class,
 				Stream
 					.concat(Stream.of(this.database.url(), this.database.user(), this.database.password(),
 							"holdfast.wait-time=60s", "holdfast.lease-time=10s", "holdfast.commit-guard=fence",
-							"holdfast.fence.initialize-schema=always", "spring.data.redis.host=127.0.0.1",
-							"spring.data.redis.port=" + RedisServer.shared().port()), Stream.of(step.properties))
+							"holdfast.fence.initialize-schema=always",
+							"holdfast.backend=" + backend.replace("second-", ""), property), connection(backend))
 					.toArray(String[]::new));
 	}
 
-	/**
-	 * What is configured on a node.
-	 */
-	enum Step {
+	private Stream<String> connection(String backend) {
+		return switch (backend) {
+			case "redis" -> redis(RedisServer.shared());
+			case "second-redis" -> redis(this.secondRedis);
+			case "zookeeper" -> Stream.of("holdfast.zookeeper.connect-string=127.0.0.1:" + this.zooKeeper.port());
+			case "etcd" -> Stream.of("holdfast.etcd.endpoints=" + EtcdServer.shared().endpoint());
+			default -> Stream.empty();
+		};
+	}
 
-		OLD("holdfast.backend=jdbc"),
-
-		BOTH("holdfast.backend=jdbc", "holdfast.migration.also-lock=redis"),
-
-		BOTH_NEW_FIRST("holdfast.backend=redis", "holdfast.migration.also-lock=jdbc"),
-
-		NEW("holdfast.backend=redis"),
-
-		OLD_PREFIX("holdfast.backend=redis", "holdfast.key-prefix=old:"),
-
-		BOTH_PREFIXES("holdfast.backend=redis", "holdfast.key-prefix=old:", "holdfast.migration.also-key-prefix=new:"),
-
-		BOTH_PREFIXES_NEW_FIRST("holdfast.backend=redis", "holdfast.key-prefix=new:",
-				"holdfast.migration.also-key-prefix=old:"),
-
-		NEW_PREFIX("holdfast.backend=redis", "holdfast.key-prefix=new:");
-
-		private final String[] properties;
-
-		Step(String... properties) {
-			this.properties = properties;
-		}
-
+	private static Stream<String> redis(RedisServer server) {
+		return Stream.of("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port());
 	}
 
 }

@@ -16,14 +16,16 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLostException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 
 /**
  * A node of an application whose Holdfast may be of another version than the tests. Its
  * arguments are the access to the database and properties. Each line that it reads is a
- * number of calls, or {@code pause} for one that stays in its transaction until the next
- * line. An input that has ended ends the node.
+ * number of calls, with {@code retried} behind it if those that are superseded are to be
+ * repeated, or {@code pause} for one that stays in its transaction until the next line.
+ * An input that has ended ends the node.
  */
 final class UpgradedNode {
 
@@ -57,6 +59,9 @@ final class UpgradedNode {
 			if (line.equals("pause")) {
 				counter.addWithPause();
 			}
+			else if (line.endsWith(" retried")) {
+				return "committed after " + addRetried(counter, Integer.parseInt(line.split(" ")[0])) + " refusals";
+			}
 			else {
 				for (int i = 0; i < Integer.parseInt(line); i++) {
 					counter.add();
@@ -67,6 +72,21 @@ final class UpgradedNode {
 		catch (RuntimeException ex) {
 			return ex.getClass().getSimpleName();
 		}
+	}
+
+	private static int addRetried(Counter counter, int calls) {
+		int committed = 0;
+		int refused = 0;
+		while (committed < calls) {
+			try {
+				counter.add();
+				committed++;
+			}
+			catch (LockLostException ex) {
+				refused++;
+			}
+		}
+		return refused;
 	}
 
 	/**
