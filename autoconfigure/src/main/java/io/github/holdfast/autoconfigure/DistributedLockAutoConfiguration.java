@@ -19,7 +19,6 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
@@ -82,13 +81,13 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardPostProcessor commitGuardPostProcessor(ObjectProvider<LockProperties> properties,
-			ObjectProvider<Fence> fence, ObjectProvider<LockBackend> backend, ObjectProvider<NamedBackends> named) {
+			ObjectProvider<Fence> fence, ObjectProvider<NamedBackends> named) {
 		CommitGuardPostProcessor processor = new CommitGuardPostProcessor(
 				() -> properties.getObject().effectiveCommitGuard(fence.getIfAvailable() != null),
 				fence::getIfAvailable);
-		processor.setBackend(backend::getIfAvailable);
 		processor.setOthers(named::getObject);
 		processor.setUnguarded(() -> properties.getObject().getUnguardedTransactionManagers());
+		processor.setFenced(() -> properties.getObject().getFencedTransactionManagers());
 		return processor;
 	}
 

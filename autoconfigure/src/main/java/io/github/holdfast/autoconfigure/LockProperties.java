@@ -75,6 +75,12 @@ public class LockProperties {
 	private Set<String> unguardedTransactionManagers = new LinkedHashSet<>();
 
 	/**
+	 * Names of the transaction managers that work on the database of the locks through
+	 * another connection pool, or a router. Those on the same pool need not be named.
+	 */
+	private Set<String> fencedTransactionManagers = new LinkedHashSet<>();
+
+	/**
 	 * Reaction to a locked call inside a running transaction.
 	 */
 	private OnActiveTransaction onActiveTransaction = OnActiveTransaction.REJECT;
@@ -181,6 +187,14 @@ public class LockProperties {
 
 	public void setUnguardedTransactionManagers(Set<String> unguardedTransactionManagers) {
 		this.unguardedTransactionManagers = unguardedTransactionManagers;
+	}
+
+	public Set<String> getFencedTransactionManagers() {
+		return this.fencedTransactionManagers;
+	}
+
+	public void setFencedTransactionManagers(Set<String> fencedTransactionManagers) {
+		this.fencedTransactionManagers = fencedTransactionManagers;
 	}
 
 	public OnActiveTransaction getOnActiveTransaction() {

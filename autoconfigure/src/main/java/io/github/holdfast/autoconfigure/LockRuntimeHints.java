@@ -17,8 +17,6 @@ import org.springframework.util.ClassUtils;
  */
 class LockRuntimeHints implements RuntimeHintsRegistrar {
 
-	private static final String ROUTER = "org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy";
-
 	private static final String TRANSACTION = "org.springframework.jdbc.datasource.DataSourceTransactionManager$DataSourceTransactionObject";
 
 	private static final String RESPONSE = "org.springframework.http.ResponseEntity";
@@ -33,7 +31,6 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 		if (ClassUtils.isPresent(TRANSACTION, classLoader)) {
 			hints.reflection()
 				.registerType(TypeReference.of(TRANSACTION), MemberCategory.INVOKE_DECLARED_METHODS)
-				.registerType(TypeReference.of(ROUTER), MemberCategory.ACCESS_DECLARED_FIELDS)
 				.registerType(Connection.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 			hints.proxies().registerJdkProxy(TypeReference.of(Connection.class), TypeReference.of(SESSION_CONNECTION));
 		}

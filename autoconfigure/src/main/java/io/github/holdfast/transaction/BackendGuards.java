@@ -49,14 +49,8 @@ public interface BackendGuards {
 	 * @param backend the backend
 	 * @param level the wanted level
 	 * @param fence the fence of its leases, or {@code null} if it has none
-	 * @param known the fence that knows the leases of the backend as they are, to prove
-	 * that a manager works on the database; the same one, as a rule
 	 */
-	record Guard(LockBackend backend, CommitGuardLevel level, @Nullable Fence fence, @Nullable Fence known) {
-
-		public Guard(LockBackend backend, CommitGuardLevel level, @Nullable Fence fence) {
-			this(backend, level, fence, fence);
-		}
+	record Guard(LockBackend backend, CommitGuardLevel level, @Nullable Fence fence) {
 
 	}
 

@@ -27,7 +27,6 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
-import io.github.holdfast.LockBackend;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.support.LockConfigurationException;
@@ -50,9 +49,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 
 	private final List<GuardedManager> managers = new CopyOnWriteArrayList<>();
 
-	private DatabaseProof proof = new DatabaseProof(() -> null);
-
 	private Supplier<? extends Collection<String>> leftOut = Set::of;
+
+	private Supplier<? extends Collection<String>> fenced = Set::of;
 
 	private Supplier<BackendGuards> others = () -> BackendGuards.NONE;
 
@@ -74,22 +73,21 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	}
 
 	/**
-	 * Let a lock be taken at the start to prove that transaction managers on other
-	 * connection pools work on the database of the fence. By default, this is not tried,
-	 * and only those on the pool of the fence itself can be fenced.
-	 * @param backend supplies the backend whose leases the fence knows
-	 */
-	public void setBackend(Supplier<@Nullable LockBackend> backend) {
-		this.proof = new DatabaseProof(backend);
-	}
-
-	/**
 	 * Leave transaction managers out of the guard: their commits get the lease check
 	 * only, or none if they take no listener. By default, none is left out.
 	 * @param leftOut supplies the names of their beans, when all beans are there
 	 */
 	public void setUnguarded(Supplier<? extends Collection<String>> leftOut) {
 		this.leftOut = leftOut;
+	}
+
+	/**
+	 * Name transaction managers that work on the database of the locks through another
+	 * pool or a router. By default, only those on the pool of the locks are fenced.
+	 * @param fenced supplies the names of their beans, when all beans are there
+	 */
+	public void setFenced(Supplier<? extends Collection<String>> fenced) {
+		this.fenced = fenced;
 	}
 
 	/**
@@ -121,8 +119,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 				return;
 			}
 		}
-		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence, this.proof,
-				(name) -> this.leftOut.get().contains(name), () -> this.others.get());
+		GuardedManager managed = new GuardedManager(beanName, manager, this.level, this.fence,
+				(name) -> this.leftOut.get().contains(name), (name) -> this.fenced.get().contains(name),
+				() -> this.others.get());
 		if (takesGuard(manager)) {
 			addGuard(managed);
 		}
@@ -257,10 +256,15 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		}
 		Set<String> managers = new TreeSet<>(Arrays.asList(BeanFactoryUtils
 			.beanNamesForTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class, true, false)));
-		for (String name : this.leftOut.get()) {
+		checkNames("unguarded", this.leftOut.get(), managers);
+		checkNames("fenced", this.fenced.get(), managers);
+	}
+
+	private static void checkNames(String property, Collection<String> names, Set<String> managers) {
+		for (String name : names) {
 			if (!managers.contains(name)) {
 				throw new LockConfigurationException(
-						"'holdfast.unguarded-transaction-managers' names '" + name
+						"'holdfast." + property + "-transaction-managers' names '" + name
 								+ "', but there is no transaction manager of that name.",
 						managers.isEmpty() ? "Remove it: there is no PlatformTransactionManager bean."
 								: "Use the names of PlatformTransactionManager beans: " + managers + ".");

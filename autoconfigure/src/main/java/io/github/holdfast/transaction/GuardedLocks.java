@@ -11,6 +11,7 @@ import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceClaims;
+import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
@@ -25,10 +26,6 @@ final class GuardedLocks {
 
 	private final SingletonSupplier<Fence> fence;
 
-	private final Supplier<@Nullable Fence> known;
-
-	private final DatabaseProof proof;
-
 	private volatile @Nullable CommitGuardLevel guarding;
 
 	/**
@@ -36,17 +33,11 @@ final class GuardedLocks {
 	 * @param manager the manager
 	 * @param wanted supplies the wanted level
 	 * @param fence supplies the fence, or {@code null} if the backend has none
-	 * @param known supplies the fence that knows the leases as they are, or {@code null}
-	 * if it is the same one
-	 * @param proof proves that the manager works on the database of the fence
 	 */
-	GuardedLocks(GuardedManager manager, Supplier<CommitGuardLevel> wanted, Supplier<@Nullable Fence> fence,
-			Supplier<@Nullable Fence> known, DatabaseProof proof) {
+	GuardedLocks(GuardedManager manager, Supplier<CommitGuardLevel> wanted, Supplier<@Nullable Fence> fence) {
 		this.manager = manager;
 		this.wanted = wanted;
 		this.fence = SingletonSupplier.of(fence);
-		this.known = known;
-		this.proof = proof;
 	}
 
 	/**
@@ -78,10 +69,7 @@ final class GuardedLocks {
 		if (fence == null) {
 			return withoutFence(wanted);
 		}
-		DataSource dataSource = this.manager.knownDataSource();
-		Fence known = this.known.get();
-		String objection = (dataSource != null) ? this.proof.objection((known != null) ? known : fence, dataSource)
-				: "its DataSource is not known to Spring";
+		String objection = objection(fence);
 		if (objection == null) {
 			return CommitGuardLevel.FENCE;
 		}
@@ -89,6 +77,25 @@ final class GuardedLocks {
 			return wanted;
 		}
 		throw this.manager.notFenced(objection);
+	}
+
+	/**
+	 * What speaks against checking the commits by a fence. Only rows can be seen through
+	 * another pool.
+	 */
+	private @Nullable String objection(Fence fence) {
+		DataSource dataSource = this.manager.knownDataSource();
+		if (dataSource == null) {
+			return "its DataSource is not known to Spring";
+		}
+		if (fence instanceof RowFence && this.manager.isSaidToBeFenced()) {
+			return null;
+		}
+		if (ConnectionPools.isRouter(dataSource)) {
+			return "its DataSource chooses among several connection pools";
+		}
+		return ConnectionPools.areSame(dataSource, fence.dataSource()) ? null
+				: "its DataSource is not the connection pool of the locks";
 	}
 
 	private static CommitGuardLevel withoutFence(CommitGuardLevel wanted) {

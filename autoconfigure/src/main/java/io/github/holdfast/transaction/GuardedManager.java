@@ -55,6 +55,9 @@ final class GuardedManager {
 
 	private static final Logger logger = LoggerFactory.getLogger(GuardedManager.class);
 
+	private static final String ANOTHER_POOL = "name it in 'holdfast.fenced-transaction-managers' if it works on their "
+			+ "database through another pool or a router, ";
+
 	private static final String OTHERWISE = "name it in 'holdfast.unguarded-transaction-managers' if nothing that locks "
 			+ "protect is changed through it, or set 'holdfast.commit-guard' to ";
 
@@ -74,20 +77,23 @@ final class GuardedManager {
 
 	private final Predicate<String> leftOut;
 
+	private final Predicate<String> fenced;
+
 	private final AtomicBoolean told = new AtomicBoolean();
 
 	private volatile @Nullable Boolean sql;
 
 	GuardedManager(String beanName, TransactionManager manager, Supplier<CommitGuardLevel> wanted,
-			Supplier<@Nullable Fence> fence, DatabaseProof proof, Predicate<String> leftOut,
+			Supplier<@Nullable Fence> fence, Predicate<String> leftOut, Predicate<String> fenced,
 			Supplier<BackendGuards> guards) {
 		this.beanName = beanName;
 		this.manager = manager;
-		this.locks = new GuardedLocks(this, wanted, fence, () -> null, proof);
+		this.locks = new GuardedLocks(this, wanted, fence);
 		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resourceKeys = SingletonSupplier.of(() -> resourceKeys(manager));
 		this.leftOut = leftOut;
+		this.fenced = fenced;
 	}
 
 	TransactionManager manager() {
@@ -120,9 +126,8 @@ final class GuardedManager {
 
 	private GuardedLocks locksOf(BackendGuards.Guard guard) {
 		GuardedLocks known = this.others.get(guard.backend());
-		return (known != null) ? known
-				: this.others.computeIfAbsent(guard.backend(), (backend) -> new GuardedLocks(this, guard::level,
-						guard::fence, guard::known, new DatabaseProof(() -> backend)));
+		return (known != null) ? known : this.others.computeIfAbsent(guard.backend(),
+				(backend) -> new GuardedLocks(this, guard::level, guard::fence));
 	}
 
 	/**
@@ -153,11 +158,20 @@ final class GuardedManager {
 		return !isSql();
 	}
 
+	/**
+	 * Whether the application says that this manager works on the database of the locks.
+	 * If it does not, no check finds its row there, and nothing is committed.
+	 */
+	boolean isSaidToBeFenced() {
+		return this.fenced.test(this.beanName);
+	}
+
 	LockConfigurationException notFenced(String objection) {
 		return new LockConfigurationException(
 				"The commits of the transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
 						+ ") cannot be checked by the fence: " + objection + ".",
-				"Let it work on the database of the locks, " + OTHERWISE + "'lease' or 'verify'.");
+				"Let it work on the connection pool of the locks, " + ANOTHER_POOL + OTHERWISE
+						+ "'lease' or 'verify'.");
 	}
 
 	/**

@@ -114,7 +114,7 @@ class CommitGuardConfigurationTests {
 	void managerOfAnotherDatabaseFailsTheStartAtFence() {
 		LockBackendAutoConfigurationTests.assertFailure(this.application.withUserConfiguration(OtherDatabase.class),
 				"The commits of the transaction manager 'otherTransactionManager'", "cannot be checked by the fence",
-				"is not found through its DataSource in jdbc:h2:mem:other", "Let it work on the database of the locks",
+				"its DataSource is not the connection pool of the locks", "'holdfast.fenced-transaction-managers'",
 				"'holdfast.commit-guard'");
 	}
 

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Assumptions;
@@ -49,6 +50,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(120)
 class DocumentedConfigurationTests {
+
+	private static final Pattern MANAGER = Pattern.compile("\\w+TransactionManager\\b");
 
 	static List<Block> blocks() throws IOException {
 		return Documentation.blocks("yaml").stream().map(Block::new).toList();
@@ -121,10 +124,11 @@ class DocumentedConfigurationTests {
 
 	private static void start(Block block, ApplicationContextRunner application) throws IOException {
 		ApplicationContextRunner documented = application.withBean(Shop.class);
-		if (block.text().contains("reportsTransactionManager")) {
-			DatabaseAccess reports = TestDatabase.H2.newDatabase();
-			documented = documented.withBean("reportsTransactionManager", JdbcTransactionManager.class,
-					() -> new JdbcTransactionManager(reports.dataSource(1)));
+		Matcher manager = MANAGER.matcher(block.text());
+		if (manager.find()) {
+			DatabaseAccess other = TestDatabase.H2.newDatabase();
+			documented = documented.withBean(manager.group(), JdbcTransactionManager.class,
+					() -> new JdbcTransactionManager(other.dataSource(1)));
 		}
 		PropertySource<?> properties = block.load();
 		documented.withInitializer((context) -> context.getEnvironment().getPropertySources().addLast(properties))

@@ -30,7 +30,7 @@ class GuardedManagerTests {
 				() -> CommitGuardLevel.FENCE, () -> {
 					lookups.incrementAndGet();
 					return fence;
-				}, new DatabaseProof(() -> null), (name) -> false, () -> BackendGuards.NONE);
+				}, (name) -> false, (name) -> false, () -> BackendGuards.NONE);
 		assertThat(manager.locks().guarding()).isEqualTo(CommitGuardLevel.FENCE);
 		assertThat(manager.locks().fence()).isSameAs(manager.locks().fence()).isSameAs(fence);
 		assertThat(lookups).hasValue(1);
