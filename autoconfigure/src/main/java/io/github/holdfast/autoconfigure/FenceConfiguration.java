@@ -15,10 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
-import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
@@ -34,9 +31,7 @@ import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
-import io.github.holdfast.transaction.FenceClaimRule;
 
 /**
  * The fence table, for the level {@code fence} on a backend without a table of its own in
@@ -48,17 +43,16 @@ import io.github.holdfast.transaction.FenceClaimRule;
 		PropertiesBasedDataSourceScriptDatabaseInitializer.class })
 @Conditional(FenceConfiguration.OnFenceCondition.class)
 @ConditionalOnMissingBean(Fence.class)
-@EnableConfigurationProperties(LockProperties.Fence.class)
-@Import(LockDataSource.class)
+@Import(FenceTableConfiguration.class)
 class FenceConfiguration {
 
-	private static final String LEVEL = "holdfast.commit-guard";
+	static final String LEVEL = "holdfast.commit-guard";
 
 	private static final List<String> NOT_SQL = List.of("org.springframework.amqp.", "org.springframework.data.",
 			"org.springframework.jms.", "org.springframework.kafka.");
 
 	@Bean
-	FenceTable lockFenceTable(LockDataSource dataSource, LockProperties.Fence fence,
+	FenceTable lockFenceTable(FenceTables tables, LockProperties.Fence fence,
 			ObjectProvider<LockBackendCandidate> candidates, LockProperties properties) {
 		String source = fence.getSource();
 		if (source == null) {
@@ -66,41 +60,12 @@ class FenceConfiguration {
 				.type()
 				.propertyValue();
 		}
-		return new FenceTable(dataSource, source);
+		return tables.of(source);
 	}
 
 	@Bean
 	RowFence lockFence(FenceTable table) {
 		return table.fence();
-	}
-
-	@Bean
-	FenceClaimRule lockFenceClaimRule(ObjectProvider<Fence> fence, ObjectProvider<NamedBackends> named) {
-		return claimRule(fence, named);
-	}
-
-	@Bean
-	@DependsOnDatabaseInitialization
-	TableCheck fenceTableCheck(FenceTable table) {
-		return new TableCheck(TableCheck.Table.FENCE, table::dialect, table::checkTable, table::checkWritable);
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	@Conditional(OnFenceSchemaCondition.class)
-	FenceSchemaInitializer fenceSchemaInitializer(LockDataSource dataSource, LockProperties.Fence properties) {
-		return TableCheck.Table.FENCE.initializer(() -> new FenceSchemaInitializer(dataSource.get(), properties));
-	}
-
-	/**
-	 * The rows of the table can be claimed, others cannot.
-	 */
-	static FenceClaimRule claimRule(ObjectProvider<Fence> fence, ObjectProvider<NamedBackends> named) {
-		return new FenceClaimRule((backend) -> {
-			BackendGuards.Guard guard = named.getObject().of(backend);
-			Fence checked = (guard != null) ? guard.fence() : fence.getIfAvailable();
-			return checked != null && checked.claims() != null;
-		});
 	}
 
 	static LockConfigurationException noFence() {
@@ -151,14 +116,6 @@ class FenceConfiguration {
 			return local
 					? ConditionOutcome.noMatch(message.because("local locks are not lost while their process lives"))
 					: fenceOutcome(context, message);
-		}
-
-	}
-
-	static class OnFenceSchemaCondition extends OnDatabaseInitializationCondition {
-
-		OnFenceSchemaCondition() {
-			super("Holdfast fence", "holdfast.fence.initialize-schema");
 		}
 
 	}

@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
@@ -59,7 +58,7 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@ConditionalOnMissingBean
 	@Conditional(OnLockSchemaCondition.class)
 	JdbcLockSchemaInitializer jdbcLockSchemaInitializer(LockDataSource dataSource, LockProperties.Jdbc jdbc) {
 		return TableCheck.Table.LOCK.initializer(() -> new JdbcLockSchemaInitializer(dataSource.get(), jdbc));
@@ -83,7 +82,7 @@ class JdbcLockConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(value = Fence.class, search = SearchStrategy.CURRENT)
+		@ConditionalOnMissingBean(Fence.class)
 		RowFence lockFence(LockDataSource dataSource) {
 			return JdbcLockBackend.fence(dataSource);
 		}

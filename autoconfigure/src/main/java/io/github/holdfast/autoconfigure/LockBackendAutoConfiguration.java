@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
@@ -72,10 +73,9 @@ public final class LockBackendAutoConfiguration {
 		}
 
 		@Bean
-		NamedBackends namedLockBackends(LockProperties properties, ConfigurableListableBeanFactory beanFactory,
-				ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
-				ObjectProvider<NamedFence> fences) {
-			return new NamedBackends(properties, beanFactory, environment, candidates, fences);
+		NamedBackends namedLockBackends(LockProperties properties, LockProperties.Handover handover,
+				ConfigurableListableBeanFactory beanFactory, ObjectProvider<FenceTables> fences) {
+			return new NamedBackends(properties, handover, beanFactory, fences);
 		}
 
 		@Bean

@@ -67,13 +67,9 @@ final class LockBackendCandidate implements AutoCloseable {
 	static LockBackend complete(LockBackend fenced, @Nullable Fence fence, LockProperties.Handover handover,
 			LockProperties properties) {
 		LockBackend queued = fenced.capabilities().contains(LockBackend.Capability.IN_PROCESS) ? fenced
-				: queued(fenced, handover, properties);
+				: new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
+						handover.queueLimits());
 		return optimistic(queued, fence, properties.getCommitGuard());
-	}
-
-	static LockBackend queued(LockBackend fenced, LockProperties.Handover handover, LockProperties properties) {
-		return new HandoverLockBackend(fenced, handover.limits(properties.namesWithoutHandover()),
-				handover.queueLimits());
 	}
 
 	/**

@@ -47,18 +47,6 @@ public enum LockBackendType {
 		this.capabilities = Set.of(capabilities);
 	}
 
-	/**
-	 * The store of a name.
-	 * @return {@code null} if there is none
-	 */
-	static @Nullable LockBackendType of(String name) {
-		return Arrays.stream(values()).filter((type) -> type.propertyValue().equals(name)).findFirst().orElse(null);
-	}
-
-	static String names() {
-		return Arrays.stream(values()).map(LockBackendType::propertyValue).collect(Collectors.joining(", "));
-	}
-
 	String requirement() {
 		return this.requirement;
 	}

@@ -14,8 +14,8 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.support.LockConfigurationException;
 
 /**
- * The DataSource of the lock table or the fence table: the one that is named for it, or
- * marked, or the only or primary one. Looked for once, as each commit asks for it.
+ * The DataSource of the lock table or the fence table: the one that is marked, or the
+ * only or primary one. Looked for once, as each commit asks for it.
  */
 final class LockDataSource implements Supplier<DataSource> {
 
@@ -45,9 +45,6 @@ final class LockDataSource implements Supplier<DataSource> {
 	}
 
 	private DataSource find() {
-		if (this.beanFactory.containsLocalBean(NamedConnection.BEAN_NAME)) {
-			return this.beanFactory.getBean(NamedConnection.BEAN_NAME, DataSource.class);
-		}
 		List<DataSource> marked = this.marked.stream().toList();
 		if (marked.size() > 1) {
 			throw new LockConfigurationException("Several DataSource beans are marked with @HoldfastDataSource.",

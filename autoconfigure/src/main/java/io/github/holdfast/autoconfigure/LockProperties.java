@@ -109,13 +109,6 @@ public class LockProperties {
 	private int order = DistributedLockAdvisor.DEFAULT_ORDER;
 
 	/**
-	 * Backends beside the default one, by the names that locks refer to. Below each name
-	 * there are also the properties of its store, of its handover and of its fence; those
-	 * that are not set there are the ones of the default backend.
-	 */
-	private final Map<String, Backend> backends = new LinkedHashMap<>();
-
-	/**
 	 * Overrides for the locks of one name, which win over annotations and code. Each name
 	 * must be that of a lock.
 	 */
@@ -237,10 +230,6 @@ public class LockProperties {
 		this.order = order;
 	}
 
-	public Map<String, Backend> getBackends() {
-		return this.backends;
-	}
-
 	public Map<String, Lock> getLocks() {
 		return this.locks;
 	}
@@ -254,49 +243,13 @@ public class LockProperties {
 	}
 
 	/**
-	 * A backend beside the default one.
-	 */
-	public static class Backend {
-
-		/**
-		 * Store that keeps the locks. By default, the one that the backend is named for.
-		 */
-		private @Nullable LockBackendType type;
-
-		/**
-		 * Name of the bean that connects to the store: a DataSource, a
-		 * RedisConnectionFactory, a RedissonClient, a Client of etcd or a
-		 * CuratorFramework. By default, the only or primary one. Locks in a DataSource
-		 * that is named here are checked at commits by the fence table.
-		 */
-		private @Nullable String connection;
-
-		public @Nullable LockBackendType getType() {
-			return this.type;
-		}
-
-		public void setType(@Nullable LockBackendType type) {
-			this.type = type;
-		}
-
-		public @Nullable String getConnection() {
-			return this.connection;
-		}
-
-		public void setConnection(@Nullable String connection) {
-			this.connection = connection;
-		}
-
-	}
-
-	/**
 	 * Overrides for the locks of one name.
 	 */
 	public static class Lock {
 
 		/**
-		 * Backend that keeps these locks: one of 'holdfast.backends', or a store. By
-		 * default, that of all locks.
+		 * Name of the LockBackend bean that keeps these locks. By default, the backend of
+		 * all locks.
 		 */
 		private @Nullable String backend;
 

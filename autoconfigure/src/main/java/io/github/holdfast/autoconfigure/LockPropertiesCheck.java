@@ -81,8 +81,7 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 		Names names = new Names();
 		BindHandler handler = new NoUnboundElementsBindHandler(names,
 				(source) -> !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource));
-		List<String> untyped = hasTables(classLoader) ? List.of("holdfast.backends")
-				: List.of("holdfast.backends", "holdfast.jdbc", "holdfast.fence");
+		List<String> untyped = hasTables(classLoader) ? List.of() : List.of("holdfast.jdbc", "holdfast.fence");
 		untyped.forEach((prefix) -> binder.bind(prefix, Bindable.mapOf(String.class, Object.class), handler));
 		for (Class<?> type : types(classLoader)) {
 			unknown = unknown(binder, type, handler);

@@ -1,11 +1,11 @@
 package io.github.holdfast.autoconfigure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -14,129 +14,89 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**
- * The backends of {@code holdfast.locks.<name>.backend}. They are opened and checked when
- * all singletons are there, or by the first lock that is taken before.
+ * The {@link LockBackend} beans of {@code holdfast.locks.<name>.backend}, each with its
+ * fence and the queue of this JVM around it, as the default one. They are looked for and
+ * tried out when all singletons are there, or looked for by the first lock that is taken
+ * before.
  */
-class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartLifecycle, DisposableBean {
+class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(NamedBackends.class);
 
-	static final Bindable<Map<String, Map<String, String>>> NAMES = Bindable
+	/** Until a client has found the server that answers. */
+	private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+	private final Map<String, String> beansOfLocks = new TreeMap<>();
+
+	/** What is below the names of locks. */
+	private static final Bindable<Map<String, Map<String, String>>> LOCKS = Bindable
 		.of(ResolvableType.forClassWithGenerics(Map.class, ResolvableType.forClass(String.class),
 				ResolvableType.forClassWithGenerics(Map.class, String.class, String.class)));
 
-	private final Map<String, String> idsOfLocks = new TreeMap<>();
-
-	/** Also those that have nothing but properties of their store. */
-	private final Set<String> declared;
-
 	private final LockProperties properties;
 
-	private final ConfigurableListableBeanFactory application;
+	private final LockProperties.Handover handover;
 
-	private final ConfigurableEnvironment environment;
+	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final ObjectProvider<LockBackendCandidate> candidates;
+	private final ObjectProvider<FenceTables> fences;
 
-	private final ObjectProvider<NamedFence> fences;
-
-	private final Map<String, Opened> opened = new ConcurrentHashMap<>();
-
-	private final Map<LockBackend, Guard> guards = new ConcurrentHashMap<>();
-
-	private volatile boolean running;
+	private final Map<String, Guard> guards = new ConcurrentHashMap<>();
 
 	/**
-	 * Create the backends, which are not opened yet.
-	 * @param properties what is configured
-	 * @param application has the beans that connect to the stores
-	 * @param environment the properties of the stores
-	 * @param candidates the default backend, if it is not the application's own
-	 * @param fences the rows of backends outside of the business database, if there are
+	 * Create the backends, whose beans are not looked for yet.
+	 * @param properties which locks have a backend of their own
+	 * @param handover the limits of the queues
+	 * @param beanFactory has the beans
+	 * @param fences the rows by which commits are checked, if they are
 	 */
-	NamedBackends(LockProperties properties, ConfigurableListableBeanFactory application,
-			ConfigurableEnvironment environment, ObjectProvider<LockBackendCandidate> candidates,
-			ObjectProvider<NamedFence> fences) {
+	NamedBackends(LockProperties properties, LockProperties.Handover handover,
+			ConfigurableListableBeanFactory beanFactory, ObjectProvider<FenceTables> fences) {
 		this.properties = properties;
-		this.application = application;
-		this.environment = environment;
-		this.candidates = candidates;
+		this.handover = handover;
+		this.beanFactory = beanFactory;
 		this.fences = fences;
-		properties.getLocks().forEach((name, lock) -> {
-			if (lock.getBackend() != null) {
-				this.idsOfLocks.put(name, lock.getBackend());
+		properties.getLocks().forEach((lock, override) -> {
+			if (override.getBackend() != null) {
+				this.beansOfLocks.put(lock, override.getBackend());
 			}
 		});
-		this.declared = Binder.get(environment).bind("holdfast.backends", NAMES).orElse(Map.of()).keySet();
-		checkUsed();
 	}
 
 	/**
-	 * What is configured beside the default backend and used by a lock, before there are
-	 * beans.
-	 * @return the properties of each, which may have none, in the order of their names
+	 * The names of the beans, before there are any.
 	 */
-	static Map<String, Map<String, String>> used(Environment environment) {
-		Binder binder = Binder.get(environment);
-		Map<String, Map<String, String>> declared = binder.bind("holdfast.backends", NAMES).orElse(Map.of());
-		Stream<String> locks = binder.bind("holdfast.locks", NAMES, new LockGroups())
+	static Stream<String> beanNames(Environment environment) {
+		return Binder.get(environment)
+			.bind("holdfast.locks", LOCKS, new LockGroups())
 			.orElse(Map.of())
 			.values()
 			.stream()
-			.map((lock) -> lock.get("backend"));
-		Map<String, Map<String, String>> used = new TreeMap<>();
-		locks.filter(Objects::nonNull).forEach((id) -> used.put(id, declared.getOrDefault(id, Map.of())));
-		return used;
-	}
-
-	private void checkUsed() {
-		for (String id : this.declared) {
-			if (!uses().containsValue(id)) {
-				throw new LockConfigurationException("The backend '" + id + "' of 'holdfast.backends' keeps no locks.",
-						"Name it in 'holdfast.locks.<name>.backend', or remove it.");
-			}
-			if (!id.matches("[a-z][a-z0-9-]*")) {
-				throw new LockConfigurationException("'" + id + "' in 'holdfast.backends' is no name of a backend.",
-						"Use small letters of ASCII, digits and hyphens, and begin with a letter.");
-			}
-		}
-	}
-
-	/**
-	 * Which properties name a backend.
-	 */
-	private Map<String, String> uses() {
-		Map<String, String> uses = new TreeMap<>();
-		this.idsOfLocks.forEach((lock, id) -> uses.put("holdfast.locks[" + lock + "].backend", id));
-		return uses;
-	}
-
-	private @Nullable LockBackendType usualType() {
-		List<LockBackendCandidate> usual = this.candidates.orderedStream().toList();
-		return (usual.size() == 1) ? usual.get(0).type() : null;
-	}
-
-	private String source(LockBackendType type) {
-		return Binder.get(this.environment).bind("holdfast.fence.source", String.class).orElse(type.propertyValue());
+			.map((lock) -> lock.get("backend"))
+			.filter(Objects::nonNull)
+			.distinct()
+			.sorted();
 	}
 
 	/**
@@ -145,8 +105,8 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 * @return the backend, or {@code null} if it is the default one
 	 */
 	@Nullable LockBackend ofLock(String lock) {
-		String id = this.idsOfLocks.get(lock);
-		return (id != null) ? open(id).backend() : null;
+		String name = this.beansOfLocks.get(lock);
+		return (name != null) ? guard(name).backend() : null;
 	}
 
 	/**
@@ -154,12 +114,17 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 */
 	@Override
 	public @Nullable Guard of(LockBackend backend) {
-		return this.guards.isEmpty() ? null : this.guards.get(backend);
+		for (Guard guard : this.guards.values()) {
+			if (guard.backend() == backend) {
+				return guard;
+			}
+		}
+		return null;
 	}
 
 	@Override
 	public Collection<Guard> all() {
-		uses().values().forEach(this::open);
+		this.beansOfLocks.values().forEach(this::guard);
 		return this.guards.values();
 	}
 
@@ -169,228 +134,92 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton, SmartL
 	 * @return the default one first
 	 */
 	List<LockBackend> with(LockBackend usual) {
-		List<LockBackend> all = new ArrayList<>();
-		all.add(usual);
-		all().stream().map(Guard::backend).filter((backend) -> backend != usual).forEach(all::add);
+		List<LockBackend> all = new ArrayList<>(List.of(usual));
+		all().forEach((guard) -> all.add(guard.backend()));
 		return all;
 	}
 
 	/**
-	 * Whether all locks are kept by the default backend. Opens nothing.
+	 * Whether all locks are kept by the default backend.
 	 */
 	boolean isEmpty() {
-		return this.idsOfLocks.isEmpty();
+		return this.beansOfLocks.isEmpty();
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		all();
+		this.guards.keySet().forEach(this::tryOut);
 	}
 
-	private Opened open(String id) {
-		Opened opened = this.opened.get(id);
-		if (opened != null) {
-			return opened;
+	private void tryOut(String name) {
+		new LockProbe(store(name), PATIENCE, this.properties,
+				(failure) -> new LockConfigurationException(
+						"The LockBackend bean '" + name + "' cannot be used: " + LockProbe.reason(failure) + ".",
+						"Check what it is connected to.", failure))
+			.takeLock();
+	}
+
+	private Guard guard(String name) {
+		Guard guard = this.guards.get(name);
+		if (guard != null) {
+			return guard;
 		}
-		synchronized (this) {
-			opened = this.opened.get(id);
-			return (opened != null) ? opened : openNow(id);
-		}
+		LockBackend store = store(name);
+		FenceTables tables = this.fences.getIfAvailable();
+		return this.guards.computeIfAbsent(name, (key) -> guard(key, store, tables));
 	}
 
-	private Opened openNow(String id) {
-		NamedBackend.Declaration declaration = declarations().get(id);
-		Opened opened = (declaration != null) ? opened(declaration) : Opened.DEFAULT;
-		this.opened.put(id, opened);
-		return opened;
-	}
-
-	private Opened opened(NamedBackend.Declaration declaration) {
-		NamedBackend named = NamedBackend.open(declaration, this.application, this.environment);
-		try {
-			Fence fence = named.fence();
-			FenceTable table = (fence == null) ? table(declaration) : null;
-			if (table != null) {
-				fence = table.fence();
-			}
-			LockBackend store = named.candidate().open(table);
-			LockBackend backend = named(declaration,
-					LockBackendCandidate.complete(store, fence, named.handover(), this.properties));
-			CommitGuardLevel level = this.properties.effectiveCommitGuard(fence != null);
-			this.guards.put(backend, new Guard(backend, level, fence));
-			tell(declaration, new BackendSummary(this.properties, named.handover(), level));
-			return new Opened(named, backend);
-		}
-		catch (RuntimeException ex) {
-			named.close();
-			throw ex;
-		}
-	}
-
-	private static LockBackend named(NamedBackend.Declaration declaration, LockBackend backend) {
-		boolean named = declaration.id().equals(declaration.type().propertyValue());
-		return named ? backend : new NamedLockBackend(backend, declaration.id());
-	}
-
-	/**
-	 * By default, local locks are not checked by a fence, as the default backend's are
-	 * not.
-	 */
-	private @Nullable FenceTable table(NamedBackend.Declaration declaration) {
+	private Guard guard(String name, LockBackend store, @Nullable FenceTables tables) {
 		CommitGuardLevel wanted = this.properties.getCommitGuard();
-		NamedFence rows = (declaration.type() == LockBackendType.LOCAL && wanted == null) ? null
-				: this.fences.getIfAvailable();
-		if (rows == null && wanted == CommitGuardLevel.FENCE) {
+		if (wanted == CommitGuardLevel.FENCE && tables == null) {
 			throw FenceConfiguration.noFence();
 		}
-		return (rows != null) ? rows.table(declaration.source()) : null;
+		boolean local = store.capabilities().contains(LockBackend.Capability.IN_PROCESS) && wanted == null;
+		FenceTable table = (tables != null && !local) ? tables.of(name) : null;
+		RowFence fence = (table != null) ? table.fence() : null;
+		LockBackend backend = new NamedLockBackend(
+				LockBackendCandidate.complete((table != null) ? new FencedLockBackend(store, table) : store, fence,
+						this.handover, this.properties),
+				name);
+		CommitGuardLevel level = this.properties.effectiveCommitGuard(fence != null);
+		logger.info("The locks {} are kept by the backend '{}' ({}) {}", locks(name), name, store.name(),
+				new BackendSummary(this.properties, this.handover, level).text());
+		return new Guard(backend, level, fence);
 	}
 
-	private void tell(NamedBackend.Declaration declaration, BackendSummary summary) {
-		String type = declaration.type().propertyValue();
-		List<String> locks = locks(declaration.id());
-		if (!locks.isEmpty()) {
-			logger.info("The locks {} are kept by the backend '{}' ({}) {}", locks, declaration.id(), type,
-					summary.text());
+	private List<String> locks(String name) {
+		return this.beansOfLocks.keySet().stream().filter((lock) -> name.equals(this.beansOfLocks.get(lock))).toList();
+	}
+
+	private LockBackend store(String name) {
+		String property = "'holdfast.locks[" + locks(name).get(0) + "].backend'";
+		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, LockBackend.class)) {
+			throw new LockConfigurationException(
+					property + " is '" + name + "', but there is no LockBackend bean of that name.",
+					"Declare one by @Bean(defaultCandidate = false). The LockBackend beans are "
+							+ List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+									LockBackend.class, true, false))
+							+ ".");
 		}
-	}
-
-	private List<String> locks(String id) {
-		return this.idsOfLocks.entrySet()
-			.stream()
-			.filter((lock) -> lock.getValue().equals(id))
-			.map(Map.Entry::getKey)
-			.toList();
-	}
-
-	/**
-	 * What is configured, by the names that locks refer to. The default backend has no
-	 * declaration.
-	 */
-	private Map<String, NamedBackend.Declaration> declarations() {
-		LockBackendType usualType = usualType();
-		Map<String, NamedBackend.Declaration> declarations = new TreeMap<>();
-		uses().forEach((property, id) -> {
-			NamedBackend.Declaration declaration = declaration(property, id, usualType);
-			if (declaration != null) {
-				declarations.put(id, declaration);
-			}
-		});
-		checkSources(declarations.values(), usualType);
-		return declarations;
-	}
-
-	private NamedBackend.@Nullable Declaration declaration(String property, String id,
-			@Nullable LockBackendType usualType) {
-		LockProperties.Backend declared = this.declared.contains(id)
-				? this.properties.getBackends().getOrDefault(id, new LockProperties.Backend()) : null;
-		LockBackendType type = LockBackendType.of(id);
-		if (declared != null && declared.getType() != null) {
-			type = declared.getType();
+		if (isDefault(name)) {
+			throw new LockConfigurationException(
+					property + " names the bean '" + name + "', which is the default backend of all locks.",
+					"Declare it by @Bean(defaultCandidate = false), or remove the property.");
 		}
-		if (type == null && declared == null) {
-			throw new LockConfigurationException("'" + property + "' is '" + id + "', but there is no such backend.",
-					"Name one of 'holdfast.backends', which are " + this.declared + ", or a store: "
-							+ LockBackendType.names() + ".");
+		LockBackend store = this.beanFactory.getBean(name, LockBackend.class);
+		if (store instanceof FencedLockBackend || store instanceof HandoverLockBackend
+				|| store instanceof OptimisticLockBackend) {
+			throw new LockConfigurationException(
+					property + " names the bean '" + name + "', which has a fence or a queue of its own.",
+					"Let the bean be the store alone: both are put around it.");
 		}
-		if (type == null) {
-			throw new LockConfigurationException("The backend '" + id + "' of 'holdfast.backends' has no store.",
-					"Set 'holdfast.backends." + id + ".type' to one of " + LockBackendType.names() + ".");
-		}
-		if (declared == null && type == usualType) {
-			return null;
-		}
-		return new NamedBackend.Declaration(id, type, (declared != null) ? declared.getConnection() : null,
-				property(id, "fence.source", id));
+		return store;
 	}
 
-	private String property(String id, String name, String usual) {
-		return Binder.get(this.environment).bind("holdfast.backends." + id + "." + name, String.class).orElse(usual);
-	}
-
-	/**
-	 * Stores count their epochs apart, so that one would keep out holders of the other.
-	 */
-	private void checkSources(Collection<NamedBackend.Declaration> declarations, @Nullable LockBackendType usualType) {
-		Map<String, String> sources = new TreeMap<>();
-		if (usualType != null) {
-			sources.put(source(usualType), "the default one");
-		}
-		for (NamedBackend.Declaration declaration : declarations) {
-			String other = sources.put(declaration.source(), "'" + declaration.id() + "'");
-			if (other != null) {
-				throw new LockConfigurationException(
-						"The backend '" + declaration.id() + "' of 'holdfast.backends' and " + other
-								+ " have the same name in the fence table, '" + declaration.source() + "'.",
-						"Set 'holdfast.backends." + declaration.id() + ".fence.source' to another one, the same on all "
-								+ "nodes.");
-			}
-		}
-	}
-
-	@Override
-	public void start() {
-		this.running = true;
-		this.opened.values().forEach(Opened::start);
-	}
-
-	@Override
-	public void stop() {
-		this.running = false;
-		this.opened.values().forEach(Opened::stop);
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public boolean isPauseable() {
-		return false;
-	}
-
-	/**
-	 * Stops when no lock is held any more.
-	 */
-	@Override
-	public int getPhase() {
-		return LockShutdown.PHASE - 1;
-	}
-
-	@Override
-	public void destroy() {
-		this.opened.values().forEach(Opened::close);
-	}
-
-	/**
-	 * What the locks of a name use.
-	 *
-	 * @param named the backend and its context, or {@code null} for the default one
-	 * @param backend what grants the locks, or {@code null} for the default one
-	 */
-	private record Opened(@Nullable NamedBackend named, @Nullable LockBackend backend) {
-
-		static final Opened DEFAULT = new Opened(null, null);
-
-		void start() {
-			if (this.named != null) {
-				this.named.start();
-			}
-		}
-
-		void stop() {
-			if (this.named != null) {
-				this.named.stop();
-			}
-		}
-
-		void close() {
-			if (this.named != null) {
-				this.named.close();
-			}
-		}
-
+	private boolean isDefault(String name) {
+		return !(this.beanFactory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)
+				|| (definition.isAutowireCandidate() && definition.isDefaultCandidate());
 	}
 
 }

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -24,19 +24,23 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.documentation.Documentation;
+import io.github.holdfast.redis.RedisLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.LockedApplication;
-import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisQuorum;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -69,24 +73,15 @@ class DocumentedConfigurationTests {
 	void propertiesAreKnown(Block block) throws IOException {
 		Set<String> known = LockPropertiesTests.metadata().keySet();
 		assertThat(block.properties()).filteredOn((name) -> name.startsWith("holdfast."))
-			.filteredOn((name) -> !name.startsWith("holdfast.locks") && !name.startsWith("holdfast.backends"))
+			.filteredOn((name) -> !name.startsWith("holdfast.locks"))
 			.isSubsetOf(known);
 	}
 
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void applicationStartsAndLocks(Block block) throws Exception {
-		if (block.has("holdfast.backends")) {
-			start(block,
-					withDatabase(TestDatabase.H2)
-						.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
-						.withPropertyValues("spring.data.redis.host=127.0.0.1",
-								"spring.data.redis.port=" + RedisServer.shared().port())
-						.withBean("redisConnectionFactory", RedisConnectionFactory.class,
-								() -> RedisConnections.lettuce(RedisServer.shared().port()),
-								(definition) -> definition.setPrimary(true))
-						.withBean("stockRedis", RedisConnectionFactory.class,
-								() -> RedisConnections.lettuce(RedisServer.shared().port())));
+		if (block.text().contains("reportLocks")) {
+			start(block, withDatabase(TestDatabase.H2).withUserConfiguration(SeveralBackends.class));
 		}
 		else if (block.has("holdfast.redis.quorum")) {
 			try (RedisQuorum quorum = new RedisQuorum()) {
@@ -136,6 +131,7 @@ class DocumentedConfigurationTests {
 				assertThat(context).hasNotFailed();
 				LockTemplate locks = context.getBean(LockTemplate.class);
 				assertThat(locks.<String, RuntimeException>execute("documented", () -> "done")).isEqualTo("done");
+				context.getBean(Shop.class).report();
 			});
 	}
 
@@ -186,6 +182,21 @@ class DocumentedConfigurationTests {
 		@Override
 		public String toString() {
 			return this.code.toString();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SeveralBackends {
+
+		@Bean(defaultCandidate = false)
+		LettuceConnectionFactory reportRedis() {
+			return new LettuceConnectionFactory("127.0.0.1", RedisServer.shared().port());
+		}
+
+		@Bean(defaultCandidate = false)
+		LockBackend reportLocks(@Qualifier("reportRedis") RedisConnectionFactory redis) {
+			return new RedisLockBackend(() -> redis);
 		}
 
 	}

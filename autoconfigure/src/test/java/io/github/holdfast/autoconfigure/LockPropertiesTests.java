@@ -30,9 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockPropertiesTests {
 
 	/** Their defaults depend on what is there, or they have none. */
-	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.backends",
-			"holdfast.commit-guard", "holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password",
-			"holdfast.fence.platform", "holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
+	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.commit-guard",
+			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password", "holdfast.fence.platform",
+			"holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
 			"holdfast.fenced-transaction-managers", "holdfast.unguarded-transaction-managers", "holdfast.locks",
 			"holdfast.redis.quorum.nodes", "holdfast.etcd.endpoints", "holdfast.etcd.username",
 			"holdfast.etcd.password", "holdfast.etcd.ssl.bundle", "holdfast.zookeeper.connect-string",

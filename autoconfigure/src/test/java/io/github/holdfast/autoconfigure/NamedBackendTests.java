@@ -2,9 +2,10 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import javax.sql.DataSource;
+import java.util.concurrent.atomic.AtomicReference;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -28,30 +30,41 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.event.ContextClosedEvent;
-import org.springframework.context.event.ContextRefreshedEvent;
-import org.springframework.context.event.EventListener;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.actuate.LocksEndpoint;
 import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
+import io.github.holdfast.handover.HandoverLockBackend;
+import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.redis.RedisLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WaitingCall;
 
 import static io.github.holdfast.autoconfigure.LockBackendAutoConfigurationTests.assertFailure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 /**
  * Several backends in one application: most locks are rows of a table, those of the stock
@@ -66,8 +79,9 @@ class NamedBackendTests {
 
 	private final ApplicationContextRunner application = this.stores.application()
 		.withBean(Names.class)
-		.withPropertyValues("holdfast.backend=jdbc", "holdfast.locks.stock.backend=redis",
-				"holdfast.locks.cache.backend=local");
+		.withUserConfiguration(Backends.class)
+		.withPropertyValues("holdfast.backend=jdbc", "holdfast.locks.stock.backend=stockLocks",
+				"holdfast.locks.cache.backend=cacheLocks");
 
 	@AfterAll
 	void stop() {
@@ -89,8 +103,8 @@ class NamedBackendTests {
 			locks.withName("cache").run("A", () -> assertThat(this.stores.holders()).containsExactly(0L, 0L));
 		});
 		assertThat(output).contains("Locks are kept by the backend 'jdbc' as 'lock:...'")
-			.contains("The locks [stock] are kept by the backend 'redis' (redis) as 'lock:...'")
-			.contains("The locks [cache] are kept by the backend 'local' (local) as 'lock:...'")
+			.contains("The locks [stock] are kept by the backend 'stockLocks' (redis) as 'lock:...'")
+			.contains("The locks [cache] are kept by the backend 'cacheLocks' (local) as 'lock:...'")
 			.containsOnlyOnce("Commit guard 'lease'");
 	}
 
@@ -182,7 +196,7 @@ class NamedBackendTests {
 				sales.cached();
 			}
 			assertThat(sales.calls()).isEqualTo(9);
-			assertThat(sources()).containsExactly("redis");
+			assertThat(sources()).containsExactly("stockLocks");
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(
 					() -> sales.deduct(() -> this.stores.sql().update("UPDATE holdfast_fence SET epoch = epoch + 1")));
 		});
@@ -193,59 +207,64 @@ class NamedBackendTests {
 	}
 
 	@Test
-	void secondRedisHasItsOwnRowsAndHandover(CapturedOutput output) {
+	void secondRedisHasItsOwnRows() {
 		try (RedisServer archive = RedisServer.start()) {
-			this.application
-				.withBean("archiveRedis", RedisConnectionFactory.class, () -> RedisConnections.lettuce(archive.port()))
-				.withBean("redisConnectionFactory", RedisConnectionFactory.class,
-						() -> RedisConnections.lettuce(this.stores.redis().port()),
-						(definition) -> definition.setPrimary(true))
-				.withPropertyValues("holdfast.locks.report.backend=archive", "holdfast.backends.archive.type=redis",
-						"holdfast.backends.archive.connection=archiveRedis",
-						"holdfast.backends.archive.handover.max-turns=0")
-				.run((context) -> {
-					LockTemplate locks = context.getBean(LockTemplate.class);
-					locks.withName("stock").run("A", () -> locks.withName("report").run("A", () -> {
-						assertThat(this.stores.redis().command("EXISTS", "{lock:A}")).isEqualTo(1L);
-						assertThat(archive.command("EXISTS", "{lock:A}")).isEqualTo(1L);
-						assertThat(context.getBean(NamedBackends.class).all())
-							.extracting((guard) -> guard.backend().name())
-							.containsExactlyInAnyOrder("archive", "local", "redis");
-					}));
-					assertThat(sources()).containsExactly("archive", "redis");
-				});
-			assertThat(output)
-				.containsPattern("\\[report] are kept by the backend 'archive' .redis. .* never handed over");
+			LettuceConnectionFactory redis = RedisConnections.lettuce(archive.port());
+			withReports(new RedisLockBackend(() -> redis)).run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				locks.withName("stock").run("A", () -> locks.withName("report").run("A", () -> {
+					assertThat(this.stores.redis().command("EXISTS", "{lock:A}")).isEqualTo(1L);
+					assertThat(archive.command("EXISTS", "{lock:A}")).isEqualTo(1L);
+					assertThat(context.getBean(NamedBackends.class).all()).extracting((guard) -> guard.backend().name())
+						.containsExactlyInAnyOrder("reportLocks", "cacheLocks", "stockLocks");
+				}));
+				assertThat(sources()).containsExactly("reportLocks", "stockLocks");
+			});
+			RedisConnections.close(redis);
 		}
+	}
+
+	@Test
+	void leaseIsHandedOverWithinThisJvm() {
+		this.application.withPropertyValues("holdfast.wait-time=30s", "holdfast.handover.max-time=60s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class).withName("stock");
+				AtomicReference<CompletableFuture<Long>> next = new AtomicReference<>();
+				long first = locks.execute("A", () -> {
+					next.set(WaitingCall
+						.start(() -> locks.execute("A", () -> LockContext.current().orElseThrow().token())));
+					return LockContext.current().orElseThrow().token();
+				});
+				assertThat(next.get().get(30, TimeUnit.SECONDS)).as("the next turn of one lease").isEqualTo(first + 1);
+			});
 	}
 
 	@Test
 	void locksOfASecondDatabaseAreCheckedInThatOfTheBusiness() {
 		DatabaseAccess other = TestDatabase.H2.newDatabase();
-		try (HikariDataSource locks = other.dataSource(3)) {
-			this.application
-				.withBean("lockPool", DataSource.class, () -> locks,
-						(definition) -> ((AbstractBeanDefinition) definition).setDestroyMethodName(""))
-				.withBean("dataSource", DataSource.class, () -> this.stores.database().dataSource(4),
-						(definition) -> definition.setPrimary(true))
-				.withPropertyValues("holdfast.locks.report.backend=far", "holdfast.backends.far.type=jdbc",
-						"holdfast.backends.far.connection=lockPool",
-						"holdfast.backends.far.jdbc.initialize-schema=always")
-				.run((context) -> {
-					assertThat(context).hasNotFailed();
-					JdbcTemplate far = new JdbcTemplate(locks);
-					assertThatExceptionOfType(LockLostException.class)
-						.isThrownBy(() -> sell(context, "report", null, () -> {
-							assertThat(far.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class))
-								.isEqualTo(1);
-							this.stores.sql()
-								.update("UPDATE holdfast_fence SET epoch = epoch + 1 WHERE source = 'far'");
-						}));
-					assertThat(this.stores.available()).isEqualTo(100);
-					assertThat(sources()).containsExactly("far");
-				});
-			assertThat(locks.isClosed()).as("closed with the backend").isFalse();
+		LockedApplication.jdbc(other).run((context) -> assertThat(context).hasNotFailed());
+		try (HikariDataSource pool = other.dataSource(3)) {
+			withReports(new JdbcLockBackend(() -> pool)).run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatExceptionOfType(LockLostException.class)
+					.isThrownBy(() -> sell(context, "report", null, () -> {
+						assertThat(new JdbcTemplate(pool).queryForObject(
+								"SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL", Integer.class))
+							.isEqualTo(1);
+						this.stores.sql()
+							.update("UPDATE holdfast_fence SET epoch = epoch + 1 WHERE source = 'reportLocks'");
+					}));
+				assertThat(this.stores.available()).isEqualTo(100);
+				assertThat(sources()).containsExactly("reportLocks");
+			});
 		}
+	}
+
+	private ApplicationContextRunner withReports(LockBackend backend) {
+		return this.application
+			.withBean("reportLocks", LockBackend.class, () -> backend,
+					(definition) -> ((AbstractBeanDefinition) definition).setDefaultCandidate(false))
+			.withPropertyValues("holdfast.locks.report.backend=reportLocks");
 	}
 
 	/**
@@ -263,8 +282,8 @@ class NamedBackendTests {
 						LocksEndpoint.LockDescriptor lock = endpoint.lock(key);
 						assertThat(lock.held()).extracting(HeldDescriptor::name)
 							.containsExactlyInAnyOrder("orders", "stock");
-						assertThat(lock.holders()).containsOnlyKeys("jdbc", "redis");
-						HolderDescriptor holder = lock.holders().get("redis");
+						assertThat(lock.holders()).containsOnlyKeys("jdbc", "stockLocks");
+						HolderDescriptor holder = lock.holders().get("stockLocks");
 						long epoch = Long.parseLong(holder.epoch());
 						assertThat(endpoint.evict(key, holder.owner(), epoch).outcome())
 							.isEqualTo(EvictionDescriptor.Outcome.EVICTED);
@@ -283,13 +302,13 @@ class NamedBackendTests {
 					CompositeHealthContributor health = context.getBean("holdfastHealthContributor",
 							CompositeHealthContributor.class);
 					assertThat(health.stream()).extracting(HealthContributors.Entry::name)
-						.containsExactlyInAnyOrder("jdbc", "redis", "local");
-					assertThat(health(health, "redis").getStatus()).isEqualTo(Status.UP);
-					assertThat(health(health, "redis").getDetails()).containsEntry("backend", "redis")
+						.containsExactlyInAnyOrder("jdbc", "stockLocks", "cacheLocks");
+					assertThat(health(health, "stockLocks").getStatus()).isEqualTo(Status.UP);
+					assertThat(health(health, "stockLocks").getDetails()).containsEntry("backend", "stockLocks")
 						.containsEntry("commitGuard", "fence");
-					assertThat(health(health, "local").getDetails()).containsEntry("commitGuard", "lease");
+					assertThat(health(health, "cacheLocks").getDetails()).containsEntry("commitGuard", "lease");
 					stopping.kill();
-					assertThat(health(health, "redis").getStatus()).isEqualTo(Status.DOWN);
+					assertThat(health(health, "stockLocks").getStatus()).isEqualTo(Status.DOWN);
 					assertThat(health(health, "jdbc").getStatus()).isEqualTo(Status.UP);
 				});
 		}
@@ -303,72 +322,72 @@ class NamedBackendTests {
 	}
 
 	@Test
-	void contextsOfBackendsTellTheApplicationOfNothing() {
-		Events events = new Events();
-		this.application.withBean(Events.class, () -> events).run((context) -> assertThat(events.seen).hasValue(1));
-		assertThat(events.seen).hasValue(2);
-	}
-
-	@Test
 	void capabilitiesAreThoseOfTheBackendOfTheName() {
 		this.application.withBean(FairStock.class).run((context) -> assertThat(context).hasNotFailed());
 		assertFailure(this.application.withBean(FairOrders.class), "Lock 'orders' asks for [FAIR]", "backend 'jdbc'",
 				"'holdfast.locks.<name>.backend'");
 	}
 
-	@Test
-	void unknownBackendFailsTheStart() {
-		assertFailure(this.application.withPropertyValues("holdfast.locks.report.backend=archiv"),
-				"'holdfast.locks[report].backend' is 'archiv', but there is no such backend.", "local, jdbc, redis");
+	@ParameterizedTest
+	@ValueSource(strings = { "archiv", "redis", "dataSource" })
+	void nameOfNoBackendFailsTheStart(String name) {
+		assertFailure(this.application.withPropertyValues("holdfast.locks.report.backend=" + name),
+				"'holdfast.locks[report].backend' is '" + name + "', but there is no LockBackend bean of that name.",
+				"@Bean(defaultCandidate = false)", "stockLocks");
 	}
 
 	@Test
-	void backendWithoutLocksFailsTheStart() {
-		assertFailure(this.application.withPropertyValues("holdfast.backends.archive.type=redis"),
-				"The backend 'archive' of 'holdfast.backends' keeps no locks.", "'holdfast.locks.<name>.backend'");
-	}
-
-	@Test
-	void backendWithoutAStoreFailsTheStart() {
+	void backendThatReplacesTheDefaultOneFailsTheStart() {
 		assertFailure(
-				this.application.withPropertyValues("holdfast.backends.archive.handover.max-turns=3",
-						"holdfast.locks.report.backend=archive"),
-				"The backend 'archive' of 'holdfast.backends' has no store.", "'holdfast.backends.archive.type'");
+				this.application.withBean("reportLocks", LockBackend.class, LocalLockBackend::new)
+					.withPropertyValues("holdfast.locks.report.backend=reportLocks"),
+				"'holdfast.locks[report].backend' names the bean 'reportLocks', which is the default backend of all locks.",
+				"@Bean(defaultCandidate = false)");
 	}
 
 	@Test
-	void missingConnectionFailsTheStart() {
-		assertFailure(
-				this.application.withPropertyValues("holdfast.backends.redis.connection=archiveRedis",
-						"holdfast.locks.report.backend=redis"),
-				"'holdfast.backends.redis.connection' names the bean 'archiveRedis', but there is none.",
-				"only or primary one");
+	void backendWithAQueueOfItsOwnFailsTheStart() {
+		assertFailure(withReports(new HandoverLockBackend(new LocalLockBackend())),
+				"'holdfast.locks[report].backend' names the bean 'reportLocks', which has a fence or a queue of its own.",
+				"store alone");
 	}
 
 	@Test
 	void sameNameInTheFenceTableFailsTheStart() {
-		assertFailure(
-				this.application.withPropertyValues("holdfast.backends.archive.type=redis",
-						"holdfast.backends.archive.fence.source=redis", "holdfast.locks.report.backend=archive"),
-				"have the same name in the fence table, 'redis'.", ".fence.source' to another one");
+		assertFailure(this.application.withPropertyValues("holdfast.backend=redis", "holdfast.fence.source=stockLocks"),
+				"have the same name in the fence table, 'stockLocks'.", "'holdfast.fence.source'");
 	}
 
 	@Test
 	void storeThatIsNotThereFailsTheStartAndIsNamed() {
-		assertFailure(
-				this.application.withPropertyValues("holdfast.backends.eu.type=redis",
-						"holdfast.backends.eu.redis.quorum.nodes=127.0.0.1:1,127.0.0.1:2,127.0.0.1:3",
-						"holdfast.locks.report.backend=eu"),
-				"The backend 'eu' of 'holdfast.backends' cannot be used. The Redis of the lock backend 'redis' could",
-				"Check 'holdfast.backends.eu.redis.quorum.nodes'");
+		LettuceConnectionFactory nowhere = RedisConnections.lettuce(1);
+		assertFailure(withReports(new RedisLockBackend(() -> nowhere)),
+				"The LockBackend bean 'reportLocks' cannot be used: ", "connected to");
+		RedisConnections.close(nowhere);
 	}
 
 	@Test
-	void sessionsFailTheStart() {
-		assertFailure(
-				this.application.withPropertyValues("holdfast.backend=redis", "holdfast.backends.sql.type=jdbc",
-						"holdfast.backends.sql.jdbc.mode=session", "holdfast.locks.report.backend=sql"),
-				"'holdfast.backends.sql.jdbc.mode' is 'session'", "Set it to 'table'");
+	void storeOfAnotherFormatFailsTheStart() {
+		LocalLockBackend store = new LocalLockBackend();
+		LockLease marker = assertDoesNotThrow(
+				() -> store.acquire(new LockRequest("lock:" + LockFormatCheck.KEY, "format", LockRequest.Mode.EXCLUSIVE,
+						false, Duration.ZERO, Duration.ofMinutes(1), "2", "format 2", 0)));
+		assertThat(marker).isNotNull();
+		assertFailure(withReports(store), "a format that this version of Holdfast does not know", "format 2");
+	}
+
+	@Test
+	void localLocksNeedNoTableByDefault() {
+		this.stores.application()
+			.withBean(Names.class)
+			.withUserConfiguration(Backends.class)
+			.withPropertyValues("holdfast.backend=jdbc", "holdfast.locks.cache.backend=cacheLocks",
+					"holdfast.fence.initialize-schema=never")
+			.run((context) -> {
+				assertThat(context).hasNotFailed().doesNotHaveBean(FenceTables.class);
+				context.getBean(LockTemplate.class).withName("cache").run("A", () -> {
+				});
+			});
 	}
 
 	@Test
@@ -384,6 +403,21 @@ class NamedBackendTests {
 	private interface Nodes {
 
 		void run(ApplicationContext node, ApplicationContext other);
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Backends {
+
+		@Bean(defaultCandidate = false)
+		LockBackend stockLocks(RedisConnectionFactory redis) {
+			return new RedisLockBackend(() -> redis);
+		}
+
+		@Bean(defaultCandidate = false)
+		LocalLockBackend cacheLocks() {
+			return new LocalLockBackend();
+		}
 
 	}
 
@@ -444,17 +478,6 @@ class NamedBackendTests {
 
 		@DistributedLock(name = "orders", key = "'A'", fair = true)
 		public void count() {
-		}
-
-	}
-
-	static class Events {
-
-		private final AtomicInteger seen = new AtomicInteger();
-
-		@EventListener({ ContextRefreshedEvent.class, ContextClosedEvent.class })
-		void on() {
-			this.seen.incrementAndGet();
 		}
 
 	}
