@@ -49,10 +49,9 @@ class ArchitectureTests {
 	private static final Map<String, Set<String>> SIBLINGS = Map.ofEntries(entry("support", Set.of()),
 			entry("interceptor", Set.of()), entry("sql", Set.of()), entry("fence", Set.of("sql")),
 			entry("optimistic", Set.of("fence", "sql")), entry("transaction", Set.of("fence", "optimistic", "sql")),
-			entry("handover", Set.of()), entry("observation", Set.of()), entry("event", Set.of()),
-			entry("local", Set.of()), entry("jdbc", Set.of("fence", "sql")), entry("session", Set.of("fence", "sql")),
-			entry("redis", Set.of()), entry("etcd", Set.of()), entry("zookeeper", Set.of()),
-			entry("actuate", Set.of()));
+			entry("handover", Set.of()), entry("observation", Set.of()), entry("local", Set.of()),
+			entry("jdbc", Set.of("fence", "sql")), entry("session", Set.of("fence", "sql")), entry("redis", Set.of()),
+			entry("etcd", Set.of()), entry("zookeeper", Set.of()), entry("actuate", Set.of()));
 
 	private static final int MAX_PUBLIC_ROOT_TYPES = 14;
 

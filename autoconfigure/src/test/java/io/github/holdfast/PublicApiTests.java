@@ -16,12 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
 
 import io.github.holdfast.autoconfigure.HoldfastDataSource;
-import io.github.holdfast.event.LockAcquiredEvent;
-import io.github.holdfast.event.LockEvent;
-import io.github.holdfast.event.LockLostEvent;
-import io.github.holdfast.event.LockNotAcquiredEvent;
-import io.github.holdfast.event.LockReleasedEvent;
-import io.github.holdfast.event.LockStoreFailedEvent;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
@@ -49,9 +43,8 @@ class PublicApiTests {
 	/** Beside the root package. */
 	private static final List<Class<?>> OTHERS = List.of(HoldfastDataSource.class, LockConfigurationException.class,
 			Fence.class, RowFence.class, FenceTable.class, FencedLockBackend.class, HandoverLockBackend.class,
-			OptimisticLockBackend.class, DelegatingLockBackend.class, LockEvent.class, LockAcquiredEvent.class,
-			LockNotAcquiredEvent.class, LockReleasedEvent.class, LockLostEvent.class, LockStoreFailedEvent.class,
-			LockObservationContext.class, LockObservationConvention.class, DefaultLockObservationConvention.class,
+			OptimisticLockBackend.class, DelegatingLockBackend.class, LockObservationContext.class,
+			LockObservationConvention.class, DefaultLockObservationConvention.class,
 			LockObservationDocumentation.class);
 
 	@Test

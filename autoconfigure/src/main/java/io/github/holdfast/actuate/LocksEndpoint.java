@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -22,6 +22,7 @@ import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.context.ApplicationEventPublisher;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackend.Eviction;
@@ -56,7 +57,7 @@ public class LocksEndpoint {
 
 	private final Show showValues;
 
-	private final Consumer<LockEvictionEvent> events;
+	private final ApplicationEventPublisher publisher;
 
 	/**
 	 * Create an endpoint.
@@ -64,15 +65,16 @@ public class LocksEndpoint {
 	 * @param backends supplies all backends, which have different names
 	 * @param keyPrefix what is put in front of keys in the store
 	 * @param showValues when keys are shown; a digest is otherwise
-	 * @param events is told of each attempt to take a lock away
+	 * @param publisher is told of each attempt to take a lock away, as an audit event of
+	 * the type {@code LOCK_EVICTION}
 	 */
 	public LocksEndpoint(Supplier<List<LockUse>> uses, Supplier<List<LockBackend>> backends, String keyPrefix,
-			Show showValues, Consumer<LockEvictionEvent> events) {
+			Show showValues, ApplicationEventPublisher publisher) {
 		this.uses = uses;
 		this.backends = backends;
 		this.keyPrefix = keyPrefix;
 		this.showValues = showValues;
-		this.events = events;
+		this.publisher = publisher;
 	}
 
 	/**
@@ -136,7 +138,9 @@ public class LocksEndpoint {
 		EvictionDescriptor result = evict(key, owner, epoch, showKeys);
 		logger.warn("Lock {} was to be taken away from owner '{}' with epoch {}: {}", LockException.quote(key), owner,
 				epoch, result.outcome());
-		this.events.accept(new LockEvictionEvent(key, owner, epoch, result.outcome(), principal));
+		this.publisher
+			.publishEvent(new AuditApplicationEvent((principal != null) ? principal : "unknown", "LOCK_EVICTION",
+					Map.of("key", key, "owner", owner, "epoch", epoch, "outcome", result.outcome().name())));
 		return result;
 	}
 

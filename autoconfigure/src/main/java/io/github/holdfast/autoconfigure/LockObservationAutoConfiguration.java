@@ -11,14 +11,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.event.LockEventPublisher;
-import io.github.holdfast.observation.LockMdc;
 import io.github.holdfast.observation.LockMeters;
 import io.github.holdfast.observation.LockObservationConvention;
 import io.github.holdfast.observation.LockOrder;
@@ -27,8 +24,8 @@ import io.github.holdfast.observation.LockWatch;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
- * Auto-configuration} for what is to be seen of locks: meters, spans, events, and what
- * the log tells.
+ * Auto-configuration} for what is to be seen of locks: meters, spans, and what the log
+ * tells.
  *
  * @since 0.2.0
  */
@@ -42,22 +39,9 @@ public final class LockObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LockEventPublisher holdfastLockEventPublisher(ApplicationContext context) {
-		return new LockEventPublisher(context);
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	@ConditionalOnProperty(name = "holdfast.on-opposite-order", havingValue = "warn", matchIfMissing = true)
 	LockOrder holdfastLockOrder() {
 		return new LockOrder();
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	@ConditionalOnBooleanProperty("holdfast.mdc-enabled")
-	LockMdc holdfastLockMdc() {
-		return new LockMdc();
 	}
 
 	@Bean

@@ -97,12 +97,6 @@ public class LockProperties {
 	private OnOppositeOrder onOppositeOrder = OnOppositeOrder.WARN;
 
 	/**
-	 * Whether to put the name and the token of the lock into the log's context (MDC)
-	 * while the code under it runs.
-	 */
-	private boolean mdcEnabled;
-
-	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
 	 * the transaction advisor.
 	 */
@@ -212,14 +206,6 @@ public class LockProperties {
 
 	public void setOnOppositeOrder(OnOppositeOrder onOppositeOrder) {
 		this.onOppositeOrder = onOppositeOrder;
-	}
-
-	public boolean isMdcEnabled() {
-		return this.mdcEnabled;
-	}
-
-	public void setMdcEnabled(boolean mdcEnabled) {
-		this.mdcEnabled = mdcEnabled;
 	}
 
 	public int getOrder() {

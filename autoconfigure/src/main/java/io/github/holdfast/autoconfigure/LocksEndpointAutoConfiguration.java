@@ -1,11 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import java.util.Map;
-import java.util.function.Consumer;
-
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.actuate.audit.AuditEventRepository;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -18,7 +12,6 @@ import org.springframework.context.annotation.Bean;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.actuate.LockEvictionEvent;
 import io.github.holdfast.actuate.LocksEndpoint;
 import io.github.holdfast.actuate.LocksEndpointWebExtension;
 
@@ -28,35 +21,19 @@ import io.github.holdfast.actuate.LocksEndpointWebExtension;
  *
  * @since 0.2.0
  */
-@AutoConfiguration(after = LockBackendAutoConfiguration.class,
-		afterName = "org.springframework.boot.actuate.autoconfigure.audit.AuditAutoConfiguration")
+@AutoConfiguration(after = LockBackendAutoConfiguration.class)
 @ConditionalOnClass({ ConditionalOnAvailableEndpoint.class, LocksEndpoint.class })
 @ConditionalOnAvailableEndpoint(LocksEndpoint.class)
 @ConditionalOnBean({ LockBackend.class, LockTemplate.class })
 @EnableConfigurationProperties(LocksEndpointProperties.class)
 public final class LocksEndpointAutoConfiguration {
 
-	private static final String AUDITED = "LOCK_EVICTION";
-
 	@Bean
 	@ConditionalOnMissingBean
 	LocksEndpoint locksEndpoint(LockTemplate template, LockBackend backend, NamedBackends named,
-			LockProperties properties, LocksEndpointProperties endpoint, ApplicationEventPublisher publisher,
-			ObjectProvider<AuditEventRepository> audit) {
+			LockProperties properties, LocksEndpointProperties endpoint, ApplicationEventPublisher publisher) {
 		return new LocksEndpoint(template::uses, () -> named.with(backend), properties.getKeyPrefix(),
-				endpoint.getShowValues(), events(publisher, audit));
-	}
-
-	private static Consumer<LockEvictionEvent> events(ApplicationEventPublisher publisher,
-			ObjectProvider<AuditEventRepository> audit) {
-		return (event) -> {
-			publisher.publishEvent(event);
-			if (audit.stream().findAny().isPresent()) {
-				publisher.publishEvent(new AuditApplicationEvent(
-						(event.principal() != null) ? event.principal() : "unknown", AUDITED, Map.of("key", event.key(),
-								"owner", event.owner(), "epoch", event.epoch(), "outcome", event.outcome().name())));
-			}
-		};
+				endpoint.getShowValues(), publisher);
 	}
 
 	@Bean

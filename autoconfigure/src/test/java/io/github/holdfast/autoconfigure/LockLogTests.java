@@ -2,22 +2,18 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.MDC;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.observation.LockMdc;
 import io.github.holdfast.observation.LockOrder;
 import io.github.holdfast.observation.LockWatch;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -41,41 +37,6 @@ class LockLogTests {
 
 	private final ApplicationContextRunner node = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 		.withConfiguration(OBSERVATION);
-
-	// MDC
-
-	@Test
-	void linesUnderALockHaveItsNameAndToken() {
-		this.application.withPropertyValues("holdfast.mdc-enabled=true").run((context) -> {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			MDC.put("lock.name", "before");
-			locks.withName("stock").run("A", () -> {
-				assertThat(mdc()).isEqualTo(Map.of("lock.name", "stock", "lock.token", token()));
-				locks.withName("item")
-					.run("B", () -> assertThat(mdc()).isEqualTo(Map.of("lock.name", "item", "lock.token", token())));
-				assertThat(mdc()).isEqualTo(Map.of("lock.name", "stock", "lock.token", token()));
-			});
-			assertThat(mdc()).isEqualTo(Map.of("lock.name", "before"));
-			MDC.clear();
-		});
-	}
-
-	@Test
-	void contextOfTheLogIsLeftAloneByDefault() {
-		this.application.run((context) -> {
-			assertThat(context).doesNotHaveBean(LockMdc.class);
-			context.getBean(LockTemplate.class).run("A", () -> assertThat(mdc()).isEmpty());
-		});
-	}
-
-	private static String token() {
-		return String.valueOf(LockContext.current().orElseThrow().token());
-	}
-
-	private static Map<String, String> mdc() {
-		Map<String, String> context = MDC.getCopyOfContextMap();
-		return (context != null) ? context : Map.of();
-	}
 
 	// Times that are too long
 

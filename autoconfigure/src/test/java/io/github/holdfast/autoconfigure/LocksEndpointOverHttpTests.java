@@ -12,6 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
@@ -28,7 +30,6 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
-import io.github.holdfast.actuate.LockEvictionEvent;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -54,8 +55,9 @@ class LocksEndpointOverHttpTests {
 			assertThat(response.statusCode()).isEqualTo(409);
 			assertThat(response.body()).contains("\"outcome\":\"NOT_HELD\"");
 			assertThat(server.context.getBean(Events.class).seen).singleElement().satisfies((event) -> {
-				assertThat(event.key()).isEqualTo("a/b");
-				assertThat(event.principal()).isNull();
+				assertThat(event.getType()).isEqualTo("LOCK_EVICTION");
+				assertThat(event.getData()).containsEntry("key", "a/b");
+				assertThat(event.getPrincipal()).isEqualTo("unknown");
 			});
 		}
 	}
@@ -78,7 +80,7 @@ class LocksEndpointOverHttpTests {
 			assertThat(server.delete("/locks/A" + NOBODY, "viewer").statusCode()).isEqualTo(403);
 			assertThat(server.get("/locks/A", "operator").body()).contains("\"key\":\"A\"");
 			assertThat(server.delete("/locks/A" + NOBODY, "operator").statusCode()).isEqualTo(409);
-			assertThat(server.context.getBean(Events.class).seen).extracting(LockEvictionEvent::principal)
+			assertThat(server.context.getBean(Events.class).seen).extracting(AuditEvent::getPrincipal)
 				.containsExactly("operator");
 		}
 	}
@@ -133,11 +135,11 @@ class LocksEndpointOverHttpTests {
 
 	static class Events {
 
-		private final List<LockEvictionEvent> seen = new ArrayList<>();
+		private final List<AuditEvent> seen = new ArrayList<>();
 
 		@EventListener
-		void see(LockEvictionEvent event) {
-			this.seen.add(event);
+		void see(AuditApplicationEvent event) {
+			this.seen.add(event.getAuditEvent());
 		}
 
 	}

@@ -7,7 +7,6 @@ import java.lang.annotation.Target;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,7 +26,6 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.autoconfigure.HoldfastDataSource;
-import io.github.holdfast.event.LockLostEvent;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
@@ -35,7 +33,6 @@ import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.resilience.annotation.Retryable;
@@ -236,21 +233,6 @@ final class Examples {
 		@Transactional
 		public int deduct(String sku, int quantity) {
 			return quantity;
-		}
-
-	}
-
-	static class Alarms {
-
-		private final List<String> pages = new ArrayList<>();
-
-		@EventListener
-		void lost(LockLostEvent event) {
-			page("Lock " + event.call().name() + " was lost after " + event.holdTime());
-		}
-
-		private void page(String text) {
-			this.pages.add(text);
 		}
 
 	}
