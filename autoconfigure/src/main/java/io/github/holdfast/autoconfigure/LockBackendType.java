@@ -80,8 +80,8 @@ public enum LockBackendType {
 			.collect(Collectors.joining(", "));
 		String removal = "remove 'mode' and 'fair' from the annotation.";
 		return offering.isEmpty() ? "No backend offers " + asked + ": " + removal
-				: "Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers " + asked + " ("
-						+ offering + "), or " + removal;
+				: "Set 'holdfast.backend' to one that offers " + asked + " (" + offering
+						+ "), name a bean of such a store in 'holdfast.locks.<name>.backend', or " + removal;
 	}
 
 }

@@ -18,30 +18,25 @@ public interface BackendGuards {
 	/** Where there is only the default backend. */
 	BackendGuards NONE = new BackendGuards() {
 
-		@Override
-		public @Nullable Guard of(LockBackend backend) {
-			return null;
-		}
-
-		@Override
-		public Collection<Guard> all() {
-			return List.of();
-		}
-
 	};
 
 	/**
-	 * How commits are checked for the locks of a backend that has granted some.
+	 * How commits are checked for the locks of a backend that has granted some. Default:
+	 * it is the default one.
 	 * @param backend the backend
 	 * @return the guard, or {@code null} if it is the default one
 	 */
-	@Nullable Guard of(LockBackend backend);
+	default @Nullable Guard of(LockBackend backend) {
+		return null;
+	}
 
 	/**
-	 * All backends but the default one.
+	 * All backends but the default one. Default: none.
 	 * @return how commits are checked for their locks
 	 */
-	Collection<Guard> all();
+	default Collection<Guard> all() {
+		return List.of();
+	}
 
 	/**
 	 * How commits are checked for the locks of one backend.

@@ -167,13 +167,15 @@ class JdbcSessionConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
-	@Test
-	void transactionManagerOnAnotherPoolFailsTheStart() {
+	@ParameterizedTest
+	@ValueSource(strings = { "", "secondManager" })
+	void transactionManagerOnAnotherPoolFailsTheStart(String named) {
 		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
 		application(access).withBean(DatabaseAccess.class, () -> access)
 			.withUserConfiguration(SecondPool.class)
+			.withPropertyValues("holdfast.fenced-transaction-managers=" + named)
 			.run((context) -> assertThat(context).getFailure()
-				.hasMessageContainingAll("'secondManager'", "its DataSource is not that of the locks"));
+				.hasMessageContainingAll("'secondManager'", "its DataSource is not the connection pool of the locks"));
 	}
 
 	@Test

@@ -368,12 +368,15 @@ class NamedBackendTests {
 
 	@Test
 	void storeOfAnotherFormatFailsTheStart() {
-		LocalLockBackend store = new LocalLockBackend();
-		LockLease marker = assertDoesNotThrow(
-				() -> store.acquire(new LockRequest("lock:" + LockFormatCheck.KEY, "format", LockRequest.Mode.EXCLUSIVE,
-						false, Duration.ZERO, Duration.ofMinutes(1), "2", "format 2", 0)));
-		assertThat(marker).isNotNull();
-		assertFailure(withReports(store), "a format that this version of Holdfast does not know", "format 2");
+		LettuceConnectionFactory redis = RedisConnections.lettuce(this.stores.redis().port());
+		LockRequest marker = new LockRequest("lock:" + LockFormatCheck.KEY, "format", LockRequest.Mode.EXCLUSIVE, false,
+				Duration.ZERO, Duration.ofMinutes(1), "2", "format 2", 0);
+		try (RedisLockBackend store = new RedisLockBackend(() -> redis)) {
+			LockLease lease = assertDoesNotThrow(() -> store.acquire(marker));
+			assertThat(lease).isNotNull();
+			assertFailure(this.application, "a format that this version of Holdfast does not know", "format 2");
+		}
+		RedisConnections.close(redis);
 	}
 
 	@Test
