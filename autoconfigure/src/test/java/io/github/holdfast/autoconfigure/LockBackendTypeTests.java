@@ -32,7 +32,8 @@ class LockBackendTypeTests {
 	@Test
 	void remedyNamesTheBackendsThatCan() {
 		assertThat(LockBackendType.remedy(Set.of(Capability.FAIR)))
-			.contains("'holdfast.locks.<name>.backend', to one that offers [FAIR] ('local', ")
+			.contains("'holdfast.backend' to one that offers [FAIR] ('local', ")
+			.contains("'holdfast.locks.<name>.backend'")
 			.contains("'redisson'")
 			.doesNotContain("'jdbc'");
 	}

@@ -852,7 +852,7 @@ class LockStartFailureTests {
 	@Test
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
-				"Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers",
+				"Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
 				"offers [SHARED] ('etcd', 'zookeeper'), or remove");
 	}
 
@@ -867,7 +867,7 @@ class LockStartFailureTests {
 	@Test
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
-				"backend 'jdbc'", "Set 'holdfast.backend', or 'holdfast.locks.<name>.backend', to one that offers",
+				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
 				"offers [FAIR] ('local', 'redis', 'redisson'");
 	}
 
