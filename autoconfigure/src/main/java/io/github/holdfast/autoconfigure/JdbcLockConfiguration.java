@@ -65,11 +65,9 @@ class JdbcLockConfiguration {
 	}
 
 	@Bean
-	JdbcLockPurgeSchedule jdbcLockPurgeSchedule(LockDataSource dataSource, LockProperties.Jdbc jdbc,
-			LockProperties properties) {
+	JdbcLockPurge jdbcLockPurge(LockDataSource dataSource, LockProperties.Jdbc jdbc, LockProperties properties) {
 		jdbc.validatePurge(properties.getLeaseTime());
-		return new JdbcLockPurgeSchedule(new JdbcLockPurge(dataSource, jdbc.getPurgeAfter()),
-				JdbcLockPurgeSchedule.interval(jdbc.getPurgeAfter()));
+		return new JdbcLockPurge(dataSource, jdbc.getPurgeAfter());
 	}
 
 	@Configuration(proxyBeanMethods = false)

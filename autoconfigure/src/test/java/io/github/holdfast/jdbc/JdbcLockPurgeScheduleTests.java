@@ -1,4 +1,4 @@
-package io.github.holdfast.autoconfigure;
+package io.github.holdfast.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,7 +23,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-import io.github.holdfast.jdbc.JdbcLockPurge;
+import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -40,7 +40,7 @@ class JdbcLockPurgeScheduleTests {
 	void rowsArePurgedAgainAndAgainUntilTheEnd() {
 		try (HikariDataSource dataSource = lockTable()) {
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-			JdbcLockPurgeSchedule schedule = schedule(dataSource);
+			JdbcLockPurge schedule = schedule(dataSource);
 			for (int restart = 0; restart < 2; restart++) {
 				schedule.start();
 				for (int i = 0; i < 2; i++) {
@@ -59,7 +59,7 @@ class JdbcLockPurgeScheduleTests {
 		CountDownLatch connecting = new CountDownLatch(1);
 		CountDownLatch goOn = new CountDownLatch(1);
 		try (HikariDataSource dataSource = lockTable()) {
-			JdbcLockPurgeSchedule schedule = schedule(new DelegatingDataSource(dataSource) {
+			JdbcLockPurge schedule = schedule(new DelegatingDataSource(dataSource) {
 
 				@Override
 				public Connection getConnection() throws SQLException {
@@ -91,7 +91,7 @@ class JdbcLockPurgeScheduleTests {
 					List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_lock TO shop_app",
 							"GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_renewal TO shop_app"));
 			try (HikariDataSource dataSource = user.dataSource(2)) {
-				JdbcLockPurgeSchedule schedule = schedule(dataSource);
+				JdbcLockPurge schedule = schedule(dataSource);
 				schedule.start();
 				try {
 					Awaitility.await().until(() -> output.getAll().contains("Grant DELETE on 'holdfast_lock'"));
@@ -99,8 +99,6 @@ class JdbcLockPurgeScheduleTests {
 				finally {
 					schedule.stop();
 				}
-				schedule.start();
-				schedule.stop();
 			}
 			assertThat(rows(jdbc)).isOne();
 		});
@@ -114,7 +112,7 @@ class JdbcLockPurgeScheduleTests {
 		try (HikariDataSource dataSource = lockTable()) {
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 			jdbc.execute("ALTER TABLE holdfast_lock RENAME TO elsewhere");
-			JdbcLockPurgeSchedule schedule = schedule(dataSource);
+			JdbcLockPurge schedule = schedule(dataSource);
 			schedule.start();
 			Awaitility.await().until(() -> output.getAll().contains("could not be purged, the next try is in PT"));
 			jdbc.execute("ALTER TABLE elsewhere RENAME TO holdfast_lock");
@@ -125,15 +123,15 @@ class JdbcLockPurgeScheduleTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "PT0S, PT0S", "PT1M, PT1M", "PT1H, PT6M", "PT168H, PT6H", "PT8760H, PT6H" })
+	@CsvSource({ "PT1M, PT1M", "PT1H, PT6M", "PT168H, PT6H", "PT8760H, PT6H" })
 	void intervalIsATenthWithinLimits(Duration purgeAfter, Duration interval) {
-		assertThat(JdbcLockPurgeSchedule.interval(purgeAfter)).isEqualTo(interval);
+		assertThat(JdbcLockPurge.interval(purgeAfter)).isEqualTo(interval);
 	}
 
 	@Test
 	void applicationPurgesAndLeavesNoThread() {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.run((context) -> assertThat(context.getBean(JdbcLockPurgeSchedule.class).isRunning()).isTrue());
+			.run((context) -> assertThat(context.getBean(JdbcLockPurge.class).isRunning()).isTrue());
 		assertNoThread();
 	}
 
@@ -142,7 +140,7 @@ class JdbcLockPurgeScheduleTests {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.jdbc.purge-after=0")
 			.run((context) -> {
-				assertThat(context.getBean(JdbcLockPurgeSchedule.class).isRunning()).isFalse();
+				assertThat(context.getBean(JdbcLockPurge.class).isRunning()).isFalse();
 				assertNoThread();
 			});
 	}
@@ -150,7 +148,7 @@ class JdbcLockPurgeScheduleTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "59s", "1ms" })
 	void purgeAfterLessThanAMinuteFailsTheStart(String purgeAfter) {
-		LockBackendAutoConfigurationTests.assertFailure(
+		assertFailure(
 				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 					.withPropertyValues("holdfast.jdbc.purge-after=" + purgeAfter),
 				"'holdfast.jdbc.purge-after' is ", "less than a minute", "'7d'", "'0'");
@@ -160,7 +158,7 @@ class JdbcLockPurgeScheduleTests {
 	void purgeAfterLessThanTheLeaseTimeFailsTheStart() {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.lease-time=2h");
-		LockBackendAutoConfigurationTests.assertFailure(application.withPropertyValues("holdfast.jdbc.purge-after=1h"),
+		assertFailure(application.withPropertyValues("holdfast.jdbc.purge-after=1h"),
 				"'holdfast.jdbc.purge-after' is PT1H", "'holdfast.lease-time' (PT2H)");
 		application.withPropertyValues("holdfast.jdbc.purge-after=2h")
 			.run((context) -> assertThat(context).hasNotFailed());
@@ -170,12 +168,18 @@ class JdbcLockPurgeScheduleTests {
 	void otherBackendsDoNotPurge() {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.backend=local")
-			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockPurgeSchedule.class));
+			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockPurge.class));
 	}
 
-	private static JdbcLockPurgeSchedule schedule(DataSource dataSource) {
-		return new JdbcLockPurgeSchedule(new JdbcLockPurge(() -> dataSource, Duration.ofDays(1)),
-				Duration.ofMillis(20));
+	private static void assertFailure(ApplicationContextRunner application, String... text) {
+		application.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.isInstanceOf(LockConfigurationException.class)
+			.hasMessageContainingAll(text));
+	}
+
+	private static JdbcLockPurge schedule(DataSource dataSource) {
+		return new JdbcLockPurge(() -> dataSource, Duration.ofDays(1), Duration.ofMillis(20));
 	}
 
 	private static HikariDataSource lockTable() {
