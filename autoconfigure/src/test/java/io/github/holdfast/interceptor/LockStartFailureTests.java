@@ -853,7 +853,7 @@ class LockStartFailureTests {
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
 				"Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [SHARED] ('etcd', 'zookeeper'), or remove");
+				"offers [SHARED] ('etcd', 'zookeeper'), name a bean", "or remove");
 	}
 
 	static class SharedMode {
