@@ -145,15 +145,14 @@ class FirstDayMistakesTests {
 	private static List<Mistake> properties() {
 		return List.of(
 				property("holdfast.lease-tim=30s", "'holdfast.lease-tim' is unknown",
-						"Did you mean 'holdfast.lease-time'?"),
-				property("holdfast.wait-time=-1s", "'holdfast.wait-time' is '-1s'", "positive time such as '5s'"),
-				property("holdfast.lease-time=30", "which means 30 milliseconds", "Write '30s'"),
-				property("holdfast.lease-time=0s", "'holdfast.lease-time' is '0s', but must be more than zero",
-						"such as '30s'"),
+						"Correct the name or remove the property"),
+				property("holdfast.wait-time=-1s", "'holdfast.wait-time' is '-1s'", "time with a unit such as '5s'"),
+				property("holdfast.lease-time=30", "a number without a unit counts milliseconds", "Write '30s'"),
+				property("holdfast.lease-time=0s", "but must be more than zero", "such as '30s'"),
 				property("holdfast.locks.stok.wait-time=1s", "'holdfast.locks[stok]' match no lock",
 						"Correct the name or remove the overrides"),
 				property("holdfast.locks.stock.wait=1s", "'holdfast.locks.stock.wait' is unknown",
-						"there are 'enabled', 'backend', 'wait-time'"),
+						"Correct the name or remove the property"),
 				property("holdfast.unguarded-transaction-managers=nobody",
 						"names 'nobody', but there is no transaction manager", "Remove it"));
 	}
