@@ -1,6 +1,5 @@
 package io.github.holdfast.actuate;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -46,8 +45,6 @@ public class LocksEndpoint {
 	private static final Logger logger = LoggerFactory.getLogger(LocksEndpoint.class);
 
 	private static final String DIGEST = "sha256:";
-
-	private static final int DIGEST_LENGTH = 16;
 
 	private final Supplier<List<LockUse>> uses;
 
@@ -190,7 +187,7 @@ public class LocksEndpoint {
 	}
 
 	private static String digest(String key) {
-		return DIGEST + Digest.SHA_256.hex(key.getBytes(StandardCharsets.UTF_8)).substring(0, DIGEST_LENGTH);
+		return DIGEST + Digest.ofKey(key);
 	}
 
 	private static List<HeldDescriptor> held(List<LockUse> uses, boolean showKeys) {

@@ -9,7 +9,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -18,9 +17,8 @@ import org.springframework.context.annotation.Configuration;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.observation.LockMeters;
 import io.github.holdfast.observation.LockObservationConvention;
-import io.github.holdfast.observation.LockOrder;
 import io.github.holdfast.observation.LockSpans;
-import io.github.holdfast.observation.LockWatch;
+import io.github.holdfast.observation.LockWarnings;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
@@ -39,17 +37,9 @@ public final class LockObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnProperty(name = "holdfast.on-opposite-order", havingValue = "warn", matchIfMissing = true)
-	LockOrder holdfastLockOrder() {
-		return new LockOrder();
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
-	@Conditional(LockWatchCondition.class)
-	LockWatch holdfastLockWatch(LockProperties.WarnAfter times, ObjectProvider<LockBackend> backend,
+	LockWarnings holdfastLockWarnings(LockProperties.WarnAfter times, ObjectProvider<LockBackend> backend,
 			ObjectProvider<NamedBackends> named) {
-		return new LockWatch(times.waited(), times.held(), (name, key) -> {
+		return new LockWarnings(times.waited(), times.held(), (name, key) -> {
 			NamedBackends others = named.getIfAvailable();
 			LockBackend other = (others != null) ? others.ofLock(name) : null;
 			LockBackend store = (other != null) ? other : backend.getIfUnique();

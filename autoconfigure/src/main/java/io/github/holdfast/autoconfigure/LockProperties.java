@@ -19,7 +19,6 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.OnSelfCall;
-import io.github.holdfast.observation.OnOppositeOrder;
 import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.support.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
@@ -90,11 +89,6 @@ public class LockProperties {
 	 * takes no lock then.
 	 */
 	private OnSelfCall onSelfCall = OnSelfCall.REJECT;
-
-	/**
-	 * Reaction to calls that take locks inside of one another in opposite orders.
-	 */
-	private OnOppositeOrder onOppositeOrder = OnOppositeOrder.WARN;
 
 	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
@@ -198,14 +192,6 @@ public class LockProperties {
 
 	public void setOnSelfCall(OnSelfCall onSelfCall) {
 		this.onSelfCall = onSelfCall;
-	}
-
-	public OnOppositeOrder getOnOppositeOrder() {
-		return this.onOppositeOrder;
-	}
-
-	public void setOnOppositeOrder(OnOppositeOrder onOppositeOrder) {
-		this.onOppositeOrder = onOppositeOrder;
 	}
 
 	public int getOrder() {

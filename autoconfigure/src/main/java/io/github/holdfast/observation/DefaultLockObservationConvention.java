@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.observation.LockObservationDocumentation.HighCardinalityKeyNames;
 import io.github.holdfast.observation.LockObservationDocumentation.LowCardinalityKeyNames;
+import io.github.holdfast.support.Digest;
 
 /**
  * What the spans of locked calls say by default. Keys may be secrets, and are told as
@@ -59,7 +60,7 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
-		String digests = context.call().keys().stream().map(KeyDigest::of).collect(Collectors.joining(","));
+		String digests = context.call().keys().stream().map(Digest::ofKey).collect(Collectors.joining(","));
 		KeyValues values = KeyValues.of(HighCardinalityKeyNames.KEY_DIGEST.withValue(digests));
 		return context.tokens().isEmpty() ? values : values.and(HighCardinalityKeyNames.TOKEN
 			.withValue(context.tokens().stream().map(String::valueOf).collect(Collectors.joining(","))));

@@ -1,42 +1,33 @@
 package io.github.holdfast.observation;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.util.function.SingletonSupplier;
+
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
-import io.github.holdfast.LockListener;
-import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockListener.Call;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.support.Digest;
 
 /**
- * Warns of locks that calls take inside of one another in opposite orders: two such calls
- * wait for each other until a wait time is over. Each pair is warned of once.
- *
- * <p>
- * What is remembered is which key was asked for under which one, as digests, of the last
- * 4096 such pairs. Orders of other nodes are learned from what a busy lock tells of its
- * holder. Calls that hold nothing else cost nothing.
- *
- * @since 0.2.0
+ * The order in which locks are taken inside of one another. Remembers which key was asked
+ * for under which one, as digests, of the last 4096 such pairs. Orders of other nodes are
+ * learned from what a busy lock tells of its holder.
  */
-public final class LockOrder implements LockListener {
+final class LockOrder {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockOrder.class);
 
@@ -51,60 +42,45 @@ public final class LockOrder implements LockListener {
 				+ "|io\\.github\\.holdfast\\.(core|interceptor|transaction|observation|handover)\\..*"
 				+ "|io\\.github\\.holdfast\\.LockTemplate.*|.*\\$\\$.*");
 
-	/** As the text of a holder tells it. */
-	private static final Pattern HOLDING = Pattern.compile(", holding ((?:'[^']*'(?:, )?)+)");
-
-	private static final Pattern QUOTED = Pattern.compile("'([^']*)'");
+	/** Each of them, as the text of a holder tells them. */
+	private static final Pattern HOLDING = Pattern.compile("(?:, holding|\\G,) '([^']*)'");
 
 	/** Least recently seen first. */
 	private final Map<Pair, String> places = new LinkedHashMap<>(16, 0.75f, true);
 
-	private final Map<Long, Set<Long>> after = new HashMap<>();
+	private final Map<String, Set<Pair>> after = new HashMap<>();
 
-	private final Set<Pair> warned = Collections.newSetFromMap(new LinkedHashMap<>() {
+	private final Set<Set<String>> warned = new HashSet<>();
 
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		protected boolean removeEldestEntry(Map.Entry<Pair, Boolean> eldest) {
-			return size() > MOST_PAIRS;
-		}
-
-	});
-
-	@Override
-	public void attempted(Call call) {
-		if (call.held().isEmpty() || call.mode() == LockRequest.Mode.OPTIMISTIC) {
+	/**
+	 * Optimistic calls wait for nobody.
+	 */
+	void asked(Call call) {
+		if (call.held().isEmpty() || call.mode() == LockRequest.Mode.OPTIMISTIC || !logger.isWarnEnabled()) {
 			return;
 		}
-		String place = null;
-		int pairs = 0;
-		for (String held : call.held()) {
-			for (String key : call.keys()) {
-				Step step = new Step(held, call.keyPrefix() + key);
-				if (pairs++ < MOST_PAIRS_OF_CALL && !isKnown(step)) {
-					place = (place != null) ? place : place(call);
-					learn(step, place);
-				}
-			}
-		}
+		Supplier<String> place = SingletonSupplier.of(() -> place(call));
+		call.held()
+			.stream()
+			.flatMap((held) -> call.keys().stream().map((key) -> new String[] { held, call.keyPrefix() + key }))
+			.limit(MOST_PAIRS_OF_CALL)
+			.forEach((step) -> learn(step[0], step[1], place));
 	}
 
 	/**
 	 * The holder of a busy lock may have taken it inside of another one, on any node.
 	 */
-	@Override
-	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
-		if (reason == Reason.BUSY && cause instanceof LockNotAcquiredException busy && busy.holder() != null) {
-			Matcher holding = HOLDING.matcher(busy.holder());
-			if (holding.find()) {
-				QUOTED.matcher(holding.group(1))
-					.results()
-					.map((held) -> new Step(held.group(1), call.keyPrefix() + busy.key()))
-					.filter((step) -> !isKnown(step))
-					.forEach((step) -> learn(step, "a holder elsewhere (" + busy.holder() + ")"));
-			}
-		}
+	void busy(String key, String holder) {
+		HOLDING.matcher(holder)
+			.results()
+			.forEach((held) -> learn(held.group(1), key, () -> "a holder elsewhere (" + holder + ")"));
+	}
+
+	/**
+	 * How much is remembered.
+	 */
+	synchronized int pairs() {
+		return this.places.size();
 	}
 
 	private static String place(Call call) {
@@ -117,95 +93,71 @@ public final class LockOrder implements LockListener {
 		return outer + "'" + call.name() + "' at " + frame;
 	}
 
-	private synchronized boolean isKnown(Step step) {
-		return this.places.get(step.pair()) != null;
-	}
-
-	private synchronized void learn(Step step, String place) {
-		Pair pair = step.pair();
-		List<Pair> back = path(pair.second(), pair.first());
-		add(pair, place);
-		if (back != null && this.warned.add(pair.sorted())) {
-			logger
-				.warn("Locks are taken in opposite orders, and calls that do so at the same time wait for each other: "
-						+ "{} and then {} by {}; the other way round by {}. Take them in one call, which sorts its keys, "
-						+ "or always in the same order", LockException.quote(step.held()),
-						LockException.quote(step.key()), place,
-						back.stream().map(this.places::get).collect(Collectors.joining("; and by ")));
+	private synchronized void learn(String held, String key, Supplier<String> place) {
+		Pair pair = new Pair(Digest.ofKey(held), Digest.ofKey(key));
+		if (this.places.get(pair) != null) {
+			return;
+		}
+		String back = way(pair.key(), pair.held());
+		remember(pair, place.get());
+		if (back != null && isFirstWarning(pair)) {
+			logger.warn(
+					"Locks are taken in opposite orders, and calls that do so at the same time wait for each other: "
+							+ "{} and then {} by {}; the other way round by {}. Take them in one call, which sorts its "
+							+ "keys, or always in the same order",
+					LockException.quote(held), LockException.quote(key), place.get(), back);
 		}
 	}
 
-	private void add(Pair pair, String place) {
+	private boolean isFirstWarning(Pair pair) {
+		if (this.warned.size() == MOST_PAIRS) {
+			this.warned.clear();
+		}
+		return this.warned.add(Set.of(pair.held(), pair.key()));
+	}
+
+	private void remember(Pair pair, String place) {
 		this.places.put(pair, place);
-		this.after.computeIfAbsent(pair.first(), (first) -> new HashSet<>(2)).add(pair.second());
+		this.after.computeIfAbsent(pair.held(), (held) -> new HashSet<>(2)).add(pair);
 		if (this.places.size() > MOST_PAIRS) {
 			Pair eldest = this.places.keySet().iterator().next();
 			this.places.remove(eldest);
-			this.after.computeIfPresent(eldest.first(), (first, seconds) -> {
-				seconds.remove(eldest.second());
-				return seconds.isEmpty() ? null : seconds;
-			});
+			Set<Pair> others = this.after.getOrDefault(eldest.held(), Set.of());
+			others.remove(eldest);
+			if (others.isEmpty()) {
+				this.after.remove(eldest.held());
+			}
 		}
 	}
 
 	/**
-	 * How much is remembered.
+	 * The places of the shortest way from one lock to another one, each taken under the
+	 * one before.
 	 */
-	synchronized int pairs() {
-		return this.places.size();
-	}
-
-	/**
-	 * The shortest way from one lock to another one, each taken under the one before.
-	 */
-	private @Nullable List<Pair> path(long from, long to) {
-		Map<Long, Long> before = new HashMap<>();
-		Deque<Long> open = new ArrayDeque<>(List.of(from));
-		while (!open.isEmpty()) {
-			long key = open.remove();
-			for (long next : this.after.getOrDefault(key, Set.of())) {
-				if (before.putIfAbsent(next, key) == null) {
-					if (next == to) {
-						return path(before, from, to);
-					}
-					open.add(next);
+	private @Nullable String way(String from, String to) {
+		Map<String, Pair> reachedBy = new HashMap<>();
+		Deque<String> open = new ArrayDeque<>(Set.of(from));
+		while (!open.isEmpty() && !reachedBy.containsKey(to)) {
+			for (Pair pair : this.after.getOrDefault(open.remove(), Set.of())) {
+				if (reachedBy.putIfAbsent(pair.key(), pair) == null) {
+					open.add(pair.key());
 				}
+			}
+		}
+		Deque<String> way = new ArrayDeque<>();
+		for (Pair pair = reachedBy.get(to); pair != null; pair = reachedBy.get(pair.held())) {
+			way.addFirst(String.valueOf(this.places.get(pair)));
+			if (pair.held().equals(from)) {
+				return String.join("; and by ", way);
 			}
 		}
 		return null;
 	}
 
-	private static List<Pair> path(Map<Long, Long> before, long from, long to) {
-		List<Pair> path = new ArrayList<>();
-		long key = to;
-		do {
-			long previous = before.get(key);
-			path.add(0, new Pair(previous, key));
-			key = previous;
-		}
-		while (key != from);
-		return path;
-	}
-
 	/**
-	 * A lock that is asked for under another one.
+	 * The digests of a lock and of one that was asked for under it.
 	 */
-	private record Step(String held, String key, Pair pair) {
-
-		private Step(String held, String key) {
-			this(held, key, new Pair(KeyDigest.asLong(held), KeyDigest.asLong(key)));
-		}
-
-	}
-
-	/**
-	 * The digests of two locks.
-	 */
-	private record Pair(long first, long second) {
-
-		private Pair sorted() {
-			return (this.first <= this.second) ? this : new Pair(this.second, this.first);
-		}
+	private record Pair(String held, String key) {
 
 	}
 

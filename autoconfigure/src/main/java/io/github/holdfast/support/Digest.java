@@ -1,5 +1,6 @@
 package io.github.holdfast.support;
 
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -17,10 +18,22 @@ public enum Digest {
 	/** For ids that stand for longer keys. */
 	SHA_256("SHA-256");
 
+	private static final int KEY_BYTES = 8;
+
 	private final String algorithm;
 
 	Digest(String algorithm) {
 		this.algorithm = algorithm;
+	}
+
+	/**
+	 * What stands for a key where the key itself is not kept or shown.
+	 * @param key the key
+	 * @return the first 64 bits of its SHA-256, in hexadecimal digits
+	 */
+	public static String ofKey(String key) {
+		byte[] digest = SHA_256.of(key.getBytes(StandardCharsets.UTF_8));
+		return HexFormat.of().formatHex(digest, 0, KEY_BYTES);
 	}
 
 	/**

@@ -8,14 +8,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.observation.LockOrder;
-import io.github.holdfast.observation.LockWatch;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -90,18 +90,23 @@ class LockLogTests {
 	}
 
 	@Test
-	void nobodyLooksUnlessATimeIsSet() {
-		this.application.run((context) -> assertThat(context).doesNotHaveBean(LockWatch.class));
+	void nobodyLooksUnlessATimeIsSetAndLookingEndsWithTheApplication() {
+		this.application.withPropertyValues("holdfast.warn-after.held=1m")
+			.run((context) -> await().until(() -> threadsThatLook() == 1));
+		await().until(() -> threadsThatLook() == 0);
+		this.application.run((context) -> {
+			context.getBean(LockTemplate.class).run("A", () -> {
+			});
+			assertThat(threadsThatLook()).isZero();
+		});
 	}
 
-	@Test
-	void watchEndsWithTheApplication() {
-		this.application.withPropertyValues("holdfast.warn-after.held=1m")
-			.run((context) -> assertThat(context).hasSingleBean(LockWatch.class));
-		await().until(() -> Thread.getAllStackTraces()
+	private static long threadsThatLook() {
+		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.noneMatch((thread) -> thread.getName().equals("holdfast-watch")));
+			.filter((thread) -> thread.getName().startsWith("holdfast-watch"))
+			.count();
 	}
 
 	// Opposite orders
@@ -144,9 +149,19 @@ class LockLogTests {
 	}
 
 	@Test
-	void oppositeOrdersAreNotLookedForIfTheyAreAllowed() {
-		this.application.withPropertyValues("holdfast.on-opposite-order=allow")
-			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LockOrder.class));
+	void oppositeOrdersAreNotToldIfTheLoggerIsSwitchedOff(CapturedOutput output) {
+		LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+		logging.setLogLevel("io.github.holdfast.observation.LockOrder", LogLevel.ERROR);
+		try {
+			this.application.run((context) -> {
+				confirm(context.getBean(LockTemplate.class));
+				cancel(context.getBean(LockTemplate.class));
+				assertThat(output).doesNotContain(OPPOSITE);
+			});
+		}
+		finally {
+			logging.setLogLevel("io.github.holdfast.observation.LockOrder", null);
+		}
 	}
 
 	/**

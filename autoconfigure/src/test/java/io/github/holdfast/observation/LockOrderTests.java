@@ -1,6 +1,5 @@
 package io.github.holdfast.observation;
 
-import java.time.Duration;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -12,8 +11,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.LockListener.Call;
-import io.github.holdfast.LockListener.Reason;
-import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -69,9 +66,7 @@ class LockOrderTests {
 			"held by 17@host worker-1, holding 'lock:C', 'lock:B' in 'Orders.cancel', whose lease ends in 900 ms" })
 	void orderOfAHolderElsewhereIsLearnedFromItsText(String text, CapturedOutput output) {
 		attempt("A", "B");
-		LockNotAcquiredException busy = new LockNotAcquiredException("A", LockNotAcquiredException.Reason.BUSY,
-				Duration.ZERO, text, null);
-		this.order.notAcquired(call(List.of(), "A"), Reason.BUSY, Duration.ZERO, busy);
+		this.order.busy("lock:A", text);
 		assertThat(output).contains(WARNING,
 				"'lock:B' and then 'lock:A' by a holder elsewhere (held by 17@host worker-1",
 				"the other way round by 'A then B'");
@@ -87,20 +82,20 @@ class LockOrderTests {
 
 	@Test
 	void callThatHoldsNothingElseIsNotRemembered() {
-		this.order.attempted(call(List.of(), "A"));
+		this.order.asked(call(List.of(), "A"));
 		assertThat(this.order.pairs()).isZero();
 	}
 
 	@Test
 	void optimisticCallWaitsForNobody() {
-		this.order.attempted(
-				new Call(1, "item", List.of("A"), LockRequest.Mode.OPTIMISTIC, "local", "lock:", List.of("lock:B")));
+		this.order
+			.asked(new Call(1, "item", List.of("A"), LockRequest.Mode.OPTIMISTIC, "local", "lock:", List.of("lock:B")));
 		assertThat(this.order.pairs()).isZero();
 	}
 
 	private void attempt(String held, String key) {
-		this.order.attempted(new Call(1, held + " then " + key, List.of(key), LockRequest.Mode.EXCLUSIVE, "local",
-				"lock:", List.of("lock:" + held)));
+		this.order.asked(new Call(1, held + " then " + key, List.of(key), LockRequest.Mode.EXCLUSIVE, "local", "lock:",
+				List.of("lock:" + held)));
 	}
 
 	private static Call call(List<String> held, String key) {

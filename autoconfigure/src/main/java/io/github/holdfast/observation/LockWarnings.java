@@ -2,10 +2,9 @@ package io.github.holdfast.observation;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -17,25 +16,32 @@ import org.slf4j.LoggerFactory;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.support.DaemonThreads;
 
 /**
  * Warns of locks that are waited for, or held, longer than they should be, with what the
- * thread of the holder does. Each wait and each hold is warned of once.
+ * thread of the holder does, and of locks that calls take inside of one another in
+ * opposite orders: two such calls wait for each other until a wait time is over. Each
+ * wait, each hold and each pair of locks is warned of once.
  *
- * @since 0.2.0
+ * <p>
+ * Unless a time is set, no thread looks, and calls that hold nothing else cost nothing.
+ *
+ * @since 0.3.0
  */
-public final class LockWatch implements LockListener, AutoCloseable {
+public final class LockWarnings implements LockListener, AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockWatch.class);
+	private static final Logger logger = LoggerFactory.getLogger(LockWarnings.class);
 
-	private static final long SHORTEST_INTERVAL = TimeUnit.MILLISECONDS.toNanos(10);
-
-	private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(1);
+	private static final long INTERVAL_MILLIS = 100;
 
 	/** Of the keys of a call, those whose holders are looked for. */
 	private static final int MOST_KEYS = 3;
 
 	private static final int MOST_FRAMES = 40;
+
+	private final LockOrder order = new LockOrder();
 
 	private final @Nullable Duration waitTime;
 
@@ -45,51 +51,50 @@ public final class LockWatch implements LockListener, AutoCloseable {
 
 	private final Map<Long, Watched> calls = new ConcurrentHashMap<>();
 
-	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1, (task) -> {
-		Thread thread = new Thread(task, "holdfast-watch");
-		thread.setDaemon(true);
-		return thread;
-	});
+	private final @Nullable ScheduledExecutorService clock;
 
 	/**
-	 * Create a watch that looks until it is closed.
+	 * Create a listener that looks until it is closed.
 	 * @param waitTime the wait that is warned of, or {@code null} for none
 	 * @param holdTime the hold that is warned of, or {@code null} for none
 	 * @param holders tells of a name and a key, as it is in the store, who holds it as
 	 * far as the store tells
 	 */
-	public LockWatch(@Nullable Duration waitTime, @Nullable Duration holdTime,
+	public LockWarnings(@Nullable Duration waitTime, @Nullable Duration holdTime,
 			BiFunction<String, String, @Nullable LockHolder> holders) {
 		this.waitTime = waitTime;
 		this.holdTime = holdTime;
 		this.holders = holders;
-		long interval = Math.max(SHORTEST_INTERVAL,
-				Math.min(LONGEST_INTERVAL, Math.min(nanos(waitTime), nanos(holdTime)) / 4));
-		this.clock.scheduleWithFixedDelay(this::look, interval, interval, TimeUnit.NANOSECONDS);
-	}
-
-	private static long nanos(@Nullable Duration time) {
-		try {
-			return (time != null) ? time.toNanos() : Long.MAX_VALUE;
-		}
-		catch (ArithmeticException ex) {
-			return Long.MAX_VALUE;
+		this.clock = (waitTime != null || holdTime != null) ? DaemonThreads.scheduler("holdfast-watch", 1) : null;
+		if (this.clock != null) {
+			this.clock.scheduleWithFixedDelay(() -> this.calls.values().forEach(this::look), INTERVAL_MILLIS,
+					INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
 		}
 	}
 
 	@Override
 	public void attempted(Call call) {
-		this.calls.put(call.id(), new Watched(call, Thread.currentThread(), false));
+		this.order.asked(call);
+		watch(call, false);
 	}
 
 	@Override
 	public void acquired(Call call, Duration waitTime) {
-		this.calls.put(call.id(), new Watched(call, Thread.currentThread(), true));
+		watch(call, true);
+	}
+
+	private void watch(Call call, boolean holds) {
+		if (this.clock != null) {
+			this.calls.put(call.id(), new Watched(call, holds));
+		}
 	}
 
 	@Override
 	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 		this.calls.remove(call.id());
+		if (reason == Reason.BUSY && cause instanceof LockNotAcquiredException busy && busy.holder() != null) {
+			this.order.busy(call.keyPrefix() + busy.key(), busy.holder());
+		}
 	}
 
 	@Override
@@ -97,32 +102,15 @@ public final class LockWatch implements LockListener, AutoCloseable {
 		this.calls.remove(call.id());
 	}
 
-	private void look() {
-		for (Watched watched : this.calls.values()) {
-			try {
-				look(watched);
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Lock '{}' could not be looked at", watched.call.name(), ex);
-			}
-		}
-	}
-
 	private void look(Watched watched) {
 		Duration limit = watched.holds ? this.holdTime : this.waitTime;
-		Duration time = watched.time();
-		if (limit == null || watched.warned || time.compareTo(limit) < 0) {
+		if (limit == null || watched.warned || watched.time().compareTo(limit) < 0) {
 			return;
 		}
 		watched.warned = true;
-		if (watched.holds) {
-			logger.warn("Lock '{}' {} has been held for {} ms by thread '{}', which is{}", watched.call.name(),
-					watched.quotedKeys(), time.toMillis(), watched.thread.getName(), watched.stack());
-		}
-		else {
-			logger.warn("Lock '{}' {} has been waited for for {} ms by thread '{}'. {}", watched.call.name(),
-					watched.quotedKeys(), time.toMillis(), watched.thread.getName(), holders(watched));
-		}
+		logger.warn("Lock '{}' {} has been {} for {}{}", watched.call.name(),
+				watched.call.keys().stream().map(LockException::quote).toList(), watched.holds ? "held" : "waited for",
+				watched.inThread(), watched.holds ? ", which is" + watched.stack() : ". " + holders(watched));
 	}
 
 	private String holders(Watched waiter) {
@@ -136,8 +124,7 @@ public final class LockWatch implements LockListener, AutoCloseable {
 	private String holder(Watched waiter, String key) {
 		for (Watched other : this.calls.values()) {
 			if (other.holds && other.isOf(waiter.call, key)) {
-				return "has been held for " + other.time().toMillis() + " ms by thread '" + other.thread.getName()
-						+ "' of this JVM, which is" + other.stack();
+				return "has been held for " + other.inThread() + " of this JVM, which is" + other.stack();
 			}
 		}
 		try {
@@ -151,7 +138,9 @@ public final class LockWatch implements LockListener, AutoCloseable {
 
 	@Override
 	public void close() {
-		this.clock.shutdownNow();
+		if (this.clock != null) {
+			this.clock.shutdownNow();
+		}
 	}
 
 	/**
@@ -161,18 +150,17 @@ public final class LockWatch implements LockListener, AutoCloseable {
 
 		private final Call call;
 
-		private final Thread thread;
-
 		private final boolean holds;
+
+		private final Thread thread = Thread.currentThread();
 
 		private final long start = System.nanoTime();
 
 		/** Of the thread that looks. */
 		private boolean warned;
 
-		private Watched(Call call, Thread thread, boolean holds) {
+		private Watched(Call call, boolean holds) {
 			this.call = call;
-			this.thread = thread;
 			this.holds = holds;
 		}
 
@@ -185,8 +173,8 @@ public final class LockWatch implements LockListener, AutoCloseable {
 			return Duration.ofNanos(System.nanoTime() - this.start);
 		}
 
-		private List<String> quotedKeys() {
-			return this.call.keys().stream().map(LockException::quote).toList();
+		private String inThread() {
+			return time().toMillis() + " ms by thread '" + this.thread.getName() + "'";
 		}
 
 		private String stack() {
