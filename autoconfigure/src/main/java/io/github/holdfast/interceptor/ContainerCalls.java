@@ -2,8 +2,9 @@ package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,24 +23,16 @@ import org.springframework.util.ClassUtils;
  */
 final class ContainerCalls {
 
-	private static final Map<String, String> ANNOTATIONS = Map.of("jakarta.annotation.PostConstruct", "@PostConstruct",
-			"jakarta.annotation.PreDestroy", "@PreDestroy", "org.springframework.beans.factory.annotation.Autowired",
-			"@Autowired", "jakarta.inject.Inject", "@Inject", "jakarta.annotation.Resource", "@Resource");
+	private static final Predicate<String> WHILE_MADE = Pattern
+		.compile("jakarta\\.annotation\\.(PostConstruct|PreDestroy|Resource)|jakarta\\.inject\\.Inject"
+				+ "|org\\.springframework\\.beans\\.factory\\.annotation\\.Autowired")
+		.asMatchPredicate();
 
 	/** Their methods are called on what a post-processor has got. */
-	private static final Set<String> OF_POST_PROCESSORS = Set.of("org.springframework.scheduling.annotation.Scheduled",
-			"org.springframework.jms.annotation.JmsListener", "org.springframework.kafka.annotation.KafkaListener",
-			"org.springframework.kafka.annotation.KafkaHandler",
-			"org.springframework.amqp.rabbit.annotation.RabbitListener",
-			"org.springframework.amqp.rabbit.annotation.RabbitHandler",
-			"org.springframework.pulsar.annotation.PulsarListener",
-			"org.springframework.pulsar.annotation.PulsarReader",
-			"org.springframework.integration.annotation.ServiceActivator",
-			"org.springframework.integration.annotation.InboundChannelAdapter",
-			"org.springframework.integration.annotation.Aggregator",
-			"org.springframework.integration.annotation.Filter", "org.springframework.integration.annotation.Router",
-			"org.springframework.integration.annotation.Splitter",
-			"org.springframework.integration.annotation.Transformer", "io.awspring.cloud.sqs.annotation.SqsListener");
+	private static final Predicate<String> OF_POST_PROCESSORS = Pattern
+		.compile("org\\.springframework\\.(scheduling\\.annotation\\.Scheduled"
+				+ "|(jms|kafka|amqp|pulsar|integration)\\..*)|io\\.awspring\\..*")
+		.asMatchPredicate();
 
 	/** What is called at the end if nothing is said. */
 	private static final Set<String> INFERRED = Set.of("close", "shutdown");
@@ -55,11 +48,9 @@ final class ContainerCalls {
 	 * @return a name for it, or {@code null} if it does not
 	 */
 	static @Nullable String reason(Method method, Class<?> targetClass, @Nullable BeanDefinition definition) {
-		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-		for (Map.Entry<String, String> annotation : ANNOTATIONS.entrySet()) {
-			if (annotations.isPresent(annotation.getKey())) {
-				return annotation.getValue();
-			}
+		String annotation = annotation(method, WHILE_MADE);
+		if (annotation != null) {
+			return annotation;
 		}
 		return (method.getParameterCount() == 0) ? callback(method.getName(), targetClass, definition) : null;
 	}
@@ -70,10 +61,15 @@ final class ContainerCalls {
 	 * @return a name for it, or {@code null} if it does not
 	 */
 	static @Nullable String reasonInCycle(Method method) {
-		MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-		return OF_POST_PROCESSORS.stream()
-			.filter(annotations::isPresent)
-			.map((annotation) -> "@" + ClassUtils.getShortName(annotation))
+		return annotation(method, OF_POST_PROCESSORS);
+	}
+
+	private static @Nullable String annotation(Method method, Predicate<String> names) {
+		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY)
+			.stream()
+			.map((annotation) -> annotation.getType().getName())
+			.filter(names)
+			.map((name) -> "@" + ClassUtils.getShortName(name))
 			.findFirst()
 			.orElse(null);
 	}

@@ -13,8 +13,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -43,8 +41,6 @@ import io.github.holdfast.support.LockConfigurationException;
  */
 public final class LockOperationSource {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockOperationSource.class);
-
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
 
 	private final BodyTransactions bodies = new BodyTransactions();
@@ -69,22 +65,11 @@ public final class LockOperationSource {
 	public LockOperationSource(Supplier<LockTemplate> template,
 			Supplier<@Nullable TransactionAttributeSource> transactionAttributes,
 			TransactionManagers transactionManagers, ConfigurableBeanFactory beanFactory) {
-		this.template = SingletonSupplier.of(() -> usable(template.get()));
+		this.template = SingletonSupplier.of(template);
 		this.transactionAttributes = transactionAttributes;
 		this.transactionManagers = transactionManagers;
 		this.beanFactory = beanFactory;
 		this.parser = new LockExpressionParser(beanFactory);
-	}
-
-	/**
-	 * A mock in a test gives no copies of itself.
-	 */
-	private static LockTemplate usable(LockTemplate template) {
-		if (Mocks.isMock(template)) {
-			logger.warn("The LockTemplate bean is a mock: annotated methods run without a lock");
-			return LockTemplate.unlocked();
-		}
-		return template;
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,9 +53,6 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
-	/** Locked proxies of beans that are in a cycle of references and not complete. */
-	private final Map<String, Object> early = new ConcurrentHashMap<>();
-
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
 	private volatile boolean complete;
@@ -88,21 +84,19 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	public Object getEarlyBeanReference(Object bean, String beanName) {
 		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0) {
 			checkCallersInCycle(bean, beanName);
-			this.early.put(beanName, bean);
+			check(bean, beanName);
 		}
 		return bean;
 	}
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		Object early = this.early.remove(beanName);
-		if (advisors(bean).isEmpty() && !this.complete && isSingleton(beanName)) {
-			return bean;
+		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0 || !isSingleton(beanName)) {
+			if (!this.complete) {
+				this.seen.add(beanName);
+			}
+			check(bean, beanName);
 		}
-		if (!this.complete) {
-			this.seen.add(beanName);
-		}
-		check((early != null && BodyTransactions.indexOfLock(advisors(bean)) < 0) ? early : bean, beanName);
 		return bean;
 	}
 
