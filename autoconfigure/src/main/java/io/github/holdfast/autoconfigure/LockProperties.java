@@ -15,6 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 import io.github.holdfast.handover.HandoverLimits;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
@@ -509,7 +510,7 @@ public class LockProperties {
 	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.fence")
-	public static class Fence extends DatabaseInitializationProperties {
+	public static class Fence {
 
 		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/fence-schema-@@platform@@.sql";
 
@@ -520,13 +521,10 @@ public class LockProperties {
 		private @Nullable String source;
 
 		/**
-		 * Create properties with their defaults. A script that fails must not pass
-		 * unnoticed.
+		 * When to create the fence table at start. Leave it to Flyway or Liquibase by
+		 * 'never'.
 		 */
-		@SuppressWarnings("this-escape")
-		public Fence() {
-			setContinueOnError(false);
-		}
+		private DatabaseInitializationMode initializeSchema = DatabaseInitializationMode.EMBEDDED;
 
 		public @Nullable String getSource() {
 			return this.source;
@@ -536,9 +534,12 @@ public class LockProperties {
 			this.source = source;
 		}
 
-		@Override
-		public String getDefaultSchemaLocation() {
-			return SCRIPT;
+		public DatabaseInitializationMode getInitializeSchema() {
+			return this.initializeSchema;
+		}
+
+		public void setInitializeSchema(DatabaseInitializationMode initializeSchema) {
+			this.initializeSchema = initializeSchema;
 		}
 
 	}
@@ -616,7 +617,6 @@ public class LockProperties {
 	 * or cannot reach ZooKeeper. The servers have limits of their own for it.
 	 * @param connectionTimeout Time that the application waits for ZooKeeper when it
 	 * starts.
-	 * @param namespace Path in front of all nodes, without a leading slash.
 	 * @param username User of the scheme 'digest', who alone may use the nodes. If not
 	 * set, everybody may.
 	 * @param password Password of the user.
@@ -624,8 +624,7 @@ public class LockProperties {
 	 */
 	@ConfigurationProperties("holdfast.zookeeper")
 	public record ZooKeeper(@Nullable String connectString, @DefaultValue("30s") Duration sessionTimeout,
-			@DefaultValue("15s") Duration connectionTimeout, @Nullable String namespace, @Nullable String username,
-			@Nullable String password) {
+			@DefaultValue("15s") Duration connectionTimeout, @Nullable String username, @Nullable String password) {
 
 		@Override
 		public String toString() {

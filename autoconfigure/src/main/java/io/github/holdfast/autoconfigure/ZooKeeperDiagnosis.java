@@ -37,12 +37,9 @@ final class ZooKeeperDiagnosis implements LockProbe.Diagnosis {
 		}
 		String path = this.client.path();
 		if (cause instanceof KeeperException.NoNodeException && path != null) {
-			return new LockConfigurationException(
-					found + "has no node '" + path + "', the path behind the addresses of " + this.client.settings()
-							+ ".",
-					"Create it, each part of it by a 'create' of zkCli.sh, or leave it away and set "
-							+ "'holdfast.zookeeper.namespace', a path that is created when it is needed.",
-					failure);
+			return new LockConfigurationException(found + "has no node '" + path
+					+ "', the path behind the addresses of " + this.client.settings() + ".",
+					"Create it, each part of it by a 'create' of zkCli.sh, or leave it away.", failure);
 		}
 		return new LockConfigurationException(found + "could not be used: " + cause.getMessage() + ".",
 				"Check " + this.client.settings() + ", and that ZooKeeper 3.6 or later is running.", failure);

@@ -88,9 +88,6 @@ class ZooKeeperLockClient implements DisposableBean {
 			.sessionTimeoutMs(millis("session-timeout", properties.sessionTimeout()))
 			.connectionTimeoutMs(millis("connection-timeout", properties.connectionTimeout()))
 			.retryPolicy(new ExponentialBackoffRetry(100, 3));
-		if (properties.namespace() != null) {
-			builder.namespace(properties.namespace());
-		}
 		if (properties.username() != null) {
 			builder
 				.authorization("digest",

@@ -31,12 +31,10 @@ class LockPropertiesTests {
 
 	/** Their defaults depend on what is there, or they have none. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("holdfast.backend", "holdfast.commit-guard",
-			"holdfast.jdbc.platform", "holdfast.jdbc.username", "holdfast.jdbc.password", "holdfast.fence.platform",
-			"holdfast.fence.username", "holdfast.fence.password", "holdfast.fence.source",
-			"holdfast.fenced-transaction-managers", "holdfast.unguarded-transaction-managers", "holdfast.locks",
-			"holdfast.redis.quorum.nodes", "holdfast.etcd.endpoints", "holdfast.etcd.username",
-			"holdfast.etcd.password", "holdfast.etcd.ssl.bundle", "holdfast.zookeeper.connect-string",
-			"holdfast.zookeeper.namespace", "holdfast.zookeeper.username", "holdfast.zookeeper.password",
+			"holdfast.jdbc.platform", "holdfast.fence.source", "holdfast.fenced-transaction-managers",
+			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes",
+			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle",
+			"holdfast.zookeeper.connect-string", "holdfast.zookeeper.username", "holdfast.zookeeper.password",
 			"holdfast.jdbc.max-sessions", "holdfast.warn-after.waited", "holdfast.warn-after.held");
 
 	@Test

@@ -186,8 +186,13 @@ class ZooKeeperLockConfigurationTests {
 
 	@Test
 	void nodesBelongToTheUserAndOthersAreRefused() throws Exception {
-		ApplicationContextRunner user = this.application.withPropertyValues("holdfast.zookeeper.namespace=shop",
-				"holdfast.zookeeper.username=shop", "holdfast.zookeeper.password=secret");
+		try (CuratorFramework client = this.server.client()) {
+			client.create().forPath("/shop");
+		}
+		ApplicationContextRunner below = this.withoutClient
+			.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:" + this.server.port() + "/shop");
+		ApplicationContextRunner user = below.withPropertyValues("holdfast.zookeeper.username=shop",
+				"holdfast.zookeeper.password=secret");
 		user.run((context) -> context.getBean(LockTemplate.class)
 			.run("A", () -> assertThat(acl("/shop/holdfast/locks/lock:A")).hasSize(1).allSatisfy((acl) -> {
 				assertThat(acl.getId().getScheme()).isEqualTo("digest");
@@ -197,7 +202,7 @@ class ZooKeeperLockConfigurationTests {
 		user.run((context) -> assertThat(context).hasNotFailed());
 		assertFailure(user.withPropertyValues("holdfast.zookeeper.password=wrong"), "refused access", "NoAuth",
 				"docs/zookeeper.md");
-		assertFailure(this.application.withPropertyValues("holdfast.zookeeper.namespace=shop"), "refused access");
+		assertFailure(below, "refused access");
 	}
 
 	@Test
@@ -242,7 +247,7 @@ class ZooKeeperLockConfigurationTests {
 				this.withoutClient.withPropertyValues("holdfast.zookeeper.connection-timeout=3s",
 						"holdfast.zookeeper.connect-string=127.0.0.1:" + this.server.port() + "/apps/shop"),
 				"has no node '/apps/shop', the path behind the addresses of 'holdfast.zookeeper.connect-string'",
-				"Create it", "'holdfast.zookeeper.namespace'");
+				"Create it", "or leave it away");
 	}
 
 	@Test

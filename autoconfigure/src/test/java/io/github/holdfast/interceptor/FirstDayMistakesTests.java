@@ -147,13 +147,12 @@ class FirstDayMistakesTests {
 				property("holdfast.lease-tim=30s", "'holdfast.lease-tim' is unknown",
 						"Correct the name or remove the property"),
 				property("holdfast.wait-time=-1s", "'holdfast.wait-time' is '-1s'", "time with a unit such as '5s'"),
-				property("holdfast.lease-time=30", "a number without a unit counts milliseconds",
-						"Set it to a time with a unit"),
+				property("holdfast.lease-time=30", "a number without a unit counts milliseconds", "time with a unit"),
 				property("holdfast.lease-time=0s", "but must be more than zero", "such as '5s'"),
 				property("holdfast.locks.stok.wait-time=1s", "'holdfast.locks[stok]' match no lock",
 						"Correct the name or remove the overrides"),
 				property("holdfast.locks.stock.wait=1s", "'holdfast.locks.stock.wait' is unknown",
-						"Correct the name or remove the property"),
+						"The name of a lock that has a dot is written in brackets"),
 				property("holdfast.unguarded-transaction-managers=nobody",
 						"names 'nobody', but there is no transaction manager", "Remove it"));
 	}
