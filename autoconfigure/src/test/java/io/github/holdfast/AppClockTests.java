@@ -12,7 +12,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;

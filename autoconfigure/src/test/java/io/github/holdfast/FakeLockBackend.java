@@ -13,45 +13,45 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.support.Deadline;
+import io.github.holdfast.store.Deadline;
 
 /**
  * A backend that grants what it is told to grant, and remembers what it was asked.
  */
-final class FakeLockBackend implements LockBackend {
+public final class FakeLockBackend implements LockBackend {
 
 	/** What was acquired and released, in order. */
-	final List<String> calls = new CopyOnWriteArrayList<>();
+	public final List<String> calls = new CopyOnWriteArrayList<>();
 
-	final List<LockRequest> requests = new CopyOnWriteArrayList<>();
+	public final List<LockRequest> requests = new CopyOnWriteArrayList<>();
 
-	final List<FakeLease> leases = new CopyOnWriteArrayList<>();
+	public final List<FakeLease> leases = new CopyOnWriteArrayList<>();
 
-	final AtomicInteger renewals = new AtomicInteger();
+	public final AtomicInteger renewals = new AtomicInteger();
 
-	volatile Grant grant = (request) -> true;
+	public volatile Grant grant = (request) -> true;
 
-	volatile Answer renewal = (lease) -> true;
+	public volatile Answer renewal = (lease) -> true;
 
-	volatile Answer release = (lease) -> true;
+	public volatile Answer release = (lease) -> true;
 
 	/** Whether leases are handed over instead of released. */
-	volatile Answer handOver = (lease) -> false;
+	public volatile Answer handOver = (lease) -> false;
 
 	/** The answer to each release, if it does not come at once. */
-	volatile @Nullable CompletionStage<Boolean> answer;
+	public volatile @Nullable CompletionStage<Boolean> answer;
 
-	volatile Set<Capability> capabilities = Set.of();
+	public volatile Set<Capability> capabilities = Set.of();
 
-	volatile boolean expiring = true;
+	public volatile boolean expiring = true;
 
 	/** How much of its lease a grant has used when it arrives. */
-	volatile Duration used = Duration.ZERO;
+	public volatile Duration used = Duration.ZERO;
 
 	volatile @Nullable String holder;
 
 	/** What leases say of their rest, if not the truth. */
-	volatile @Nullable Supplier<Duration> remaining;
+	public volatile @Nullable Supplier<Duration> remaining;
 
 	private final AtomicLong epochs = new AtomicLong(100);
 
@@ -80,7 +80,7 @@ final class FakeLockBackend implements LockBackend {
 	/**
 	 * The stored ids of the locks that are held now.
 	 */
-	List<String> held() {
+	public List<String> held() {
 		return this.leases.stream().filter((lease) -> !lease.released.get()).map(FakeLease::key).toList();
 	}
 
@@ -90,20 +90,20 @@ final class FakeLockBackend implements LockBackend {
 	}
 
 	@FunctionalInterface
-	interface Grant {
+	public interface Grant {
 
 		boolean test(LockRequest request) throws InterruptedException;
 
 	}
 
 	@FunctionalInterface
-	interface Answer {
+	public interface Answer {
 
 		boolean of(FakeLease lease);
 
 	}
 
-	final class FakeLease implements LockLease {
+	public final class FakeLease implements LockLease {
 
 		final AtomicBoolean released = new AtomicBoolean();
 

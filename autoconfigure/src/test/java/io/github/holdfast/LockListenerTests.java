@@ -18,10 +18,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.LockListener.Outcome;
 import io.github.holdfast.LockListener.Reason;
+import io.github.holdfast.core.GuardedTransaction;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.core.LockStack;
-import io.github.holdfast.core.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -16,18 +16,18 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
 
 import io.github.holdfast.autoconfigure.HoldfastDataSource;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.observation.DefaultLockObservationConvention;
 import io.github.holdfast.observation.LockObservationContext;
 import io.github.holdfast.observation.LockObservationConvention;
 import io.github.holdfast.observation.LockObservationDocumentation;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
-import io.github.holdfast.support.DelegatingLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.store.DelegatingLockBackend;
+import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.PublicApi;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -17,7 +17,7 @@ import org.springframework.boot.health.contributor.Health;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.support.DaemonThreads;
+import io.github.holdfast.store.DaemonThreads;
 
 /**
  * {@link org.springframework.boot.health.contributor.HealthIndicator} of a store of

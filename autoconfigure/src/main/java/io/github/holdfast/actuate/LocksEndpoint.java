@@ -30,7 +30,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockUse;
-import io.github.holdfast.support.Digest;
+import io.github.holdfast.store.Digest;
 
 /**
  * {@link Endpoint} that tells which locks this node holds and waits for, and what the

@@ -20,11 +20,11 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.check.LockNames;
+import io.github.holdfast.check.LockedBeanCheck;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
-import io.github.holdfast.interceptor.LockNames;
 import io.github.holdfast.interceptor.LockOperationSource;
-import io.github.holdfast.interceptor.LockedBeanCheck;
 import io.github.holdfast.interceptor.TransactionManagers;
 import io.github.holdfast.transaction.ActiveTransactionRule;
 import io.github.holdfast.transaction.BoundResourcesRule;

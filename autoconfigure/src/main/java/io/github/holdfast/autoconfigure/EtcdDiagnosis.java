@@ -1,6 +1,6 @@
 package io.github.holdfast.autoconfigure;
 
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Tells why no lock can be taken in etcd.

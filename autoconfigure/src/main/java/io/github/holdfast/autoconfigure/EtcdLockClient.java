@@ -20,8 +20,8 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.util.StringUtils;
 
-import io.github.holdfast.etcd.EtcdLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.store.etcd.EtcdLockBackend;
 
 /**
  * The way to etcd: the client of the application, or one of our own if endpoints are set,

@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.holdfast.etcd.EtcdLockBackend;
+import io.github.holdfast.store.etcd.EtcdLockBackend;
 
 /**
  * Locks in etcd.

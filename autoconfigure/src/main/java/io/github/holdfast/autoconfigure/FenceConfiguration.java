@@ -27,10 +27,10 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.StringUtils;
 
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**

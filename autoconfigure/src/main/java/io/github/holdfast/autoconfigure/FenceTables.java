@@ -3,8 +3,8 @@ package io.github.holdfast.autoconfigure;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * The rows of the fence table, for one store after the other.

@@ -21,8 +21,8 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.jdbc.JdbcLockBackend;
-import io.github.holdfast.jdbc.JdbcLockPurge;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.jdbc.JdbcLockPurge;
 
 /**
  * Locks in a table of the application's database.

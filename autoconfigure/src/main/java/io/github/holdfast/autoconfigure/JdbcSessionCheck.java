@@ -11,9 +11,9 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.github.holdfast.autoconfigure.JdbcSessionConfiguration.PoolSize;
-import io.github.holdfast.session.JdbcSessionLockBackend;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.sql.OwnConnections;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.store.session.JdbcSessionLockBackend;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
 

@@ -18,9 +18,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 import io.github.holdfast.fence.Fence;
-import io.github.holdfast.session.JdbcSessionLockBackend;
-import io.github.holdfast.session.SessionDataSource;
-import io.github.holdfast.session.SessionFence;
+import io.github.holdfast.store.session.JdbcSessionLockBackend;
+import io.github.holdfast.store.session.SessionDataSource;
+import io.github.holdfast.store.session.SessionFence;
 
 /**
  * Locks in the sessions of the application's database.

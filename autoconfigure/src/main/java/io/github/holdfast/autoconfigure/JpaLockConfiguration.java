@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.orm.jpa.EntityManagerHolder;
 
-import io.github.holdfast.transaction.OuterEntityListener;
+import io.github.holdfast.jpa.OuterEntityListener;
 import io.github.holdfast.transaction.StaleContextRule;
 
 /**

@@ -4,7 +4,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 
 /**
  * Locks in the memory of this JVM.

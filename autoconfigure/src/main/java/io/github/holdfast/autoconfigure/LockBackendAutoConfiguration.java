@@ -21,10 +21,10 @@ import org.springframework.core.env.Environment;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.check.LockNames;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.interceptor.LockNames;
-import io.github.holdfast.support.LockConfigurationException;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**

@@ -11,7 +11,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.function.SingletonSupplier;
 
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * The DataSource of the lock table or the fence table: the one that is marked, or the

@@ -4,7 +4,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Fails the start when the store keeps its locks in a format that this version does not

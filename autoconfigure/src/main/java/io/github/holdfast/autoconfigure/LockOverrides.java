@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * The overrides of {@code holdfast.locks}. Notes which names are asked for while the

@@ -9,8 +9,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.interceptor.LockNames;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.check.LockNames;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Refuses overrides without effect: those that match no lock when all singletons are

@@ -8,7 +8,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Tries out whether a store can keep locks, at the start or whenever it is asked.

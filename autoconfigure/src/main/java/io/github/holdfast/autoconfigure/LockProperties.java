@@ -17,14 +17,14 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
-import io.github.holdfast.handover.HandoverLimits;
+import io.github.holdfast.check.OnSelfCall;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
-import io.github.holdfast.interceptor.OnSelfCall;
-import io.github.holdfast.support.LockConfigurationException;
-import io.github.holdfast.support.QueueLimits;
+import io.github.holdfast.jpa.StaleContext;
+import io.github.holdfast.store.HandoverLimits;
+import io.github.holdfast.store.QueueLimits;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
-import io.github.holdfast.transaction.StaleContext;
 
 /**
  * Configuration properties for distributed locks. Those of a store are nested, and bound

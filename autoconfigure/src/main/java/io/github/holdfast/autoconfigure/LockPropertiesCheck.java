@@ -35,7 +35,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Refuses properties without effect and times that nobody can have meant, before any bean

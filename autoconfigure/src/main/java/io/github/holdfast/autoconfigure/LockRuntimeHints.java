@@ -21,7 +21,7 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final String RESPONSE = "org.springframework.http.ResponseEntity";
 
-	private static final String SESSION_CONNECTION = "io.github.holdfast.session.LockingConnection";
+	private static final String SESSION_CONNECTION = "io.github.holdfast.store.session.LockingConnection";
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {

@@ -25,12 +25,12 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.handover.HandoverLockBackend;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.transaction.BackendGuards;
 import io.github.holdfast.transaction.CommitGuardLevel;
 

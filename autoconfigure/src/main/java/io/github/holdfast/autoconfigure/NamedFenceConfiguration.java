@@ -19,7 +19,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.util.StringUtils;
 
-import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 
 /**
  * The fence table for backends beside the default one, which may not need it itself.

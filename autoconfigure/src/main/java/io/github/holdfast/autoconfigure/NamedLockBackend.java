@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.DelegatingLockBackend;
+import io.github.holdfast.store.DelegatingLockBackend;
 
 /**
  * Gives a backend the name that it has in this application.

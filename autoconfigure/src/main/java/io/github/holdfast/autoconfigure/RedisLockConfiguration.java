@@ -17,10 +17,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-import io.github.holdfast.redis.RedisLockBackend;
-import io.github.holdfast.redis.RedisQuorumLockBackend;
-import io.github.holdfast.redis.RedisQuorumNodes;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.store.redis.RedisLockBackend;
+import io.github.holdfast.store.redis.RedisQuorumLockBackend;
+import io.github.holdfast.store.redis.RedisQuorumNodes;
 
 /**
  * Locks in the application's Redis.

@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
-import io.github.holdfast.redis.RedisLockBackend;
+import io.github.holdfast.store.redis.RedisLockBackend;
 
 /**
  * Fails the start when no lock can be taken in Redis, and warns when Redis may evict

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Tries out at the start whether Redis can keep locks.

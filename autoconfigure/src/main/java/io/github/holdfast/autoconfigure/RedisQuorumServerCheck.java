@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
-import io.github.holdfast.redis.RedisQuorumLockBackend;
-import io.github.holdfast.redis.RedisQuorumNodes;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.store.redis.RedisQuorumLockBackend;
+import io.github.holdfast.store.redis.RedisQuorumNodes;
 
 /**
  * Fails the start when no majority of the quorum can keep locks, and warns about each

@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.holdfast.redis.RedisLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.store.redis.RedisLockBackend;
 
 /**
  * Locks in Redis through the application's Redisson client.

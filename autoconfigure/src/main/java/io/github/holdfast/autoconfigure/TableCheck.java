@@ -18,8 +18,8 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.util.StringUtils;
 
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.sql.SqlDialect;
-import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Fails the start when a table is not there, or not to be written, after all migrations

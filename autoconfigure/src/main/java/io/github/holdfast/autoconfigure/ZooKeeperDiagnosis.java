@@ -2,7 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import org.apache.zookeeper.KeeperException;
 
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Tells why no lock can be taken in ZooKeeper.

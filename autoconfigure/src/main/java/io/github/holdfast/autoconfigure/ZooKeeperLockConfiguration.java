@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-import io.github.holdfast.zookeeper.ZooKeeperLockBackend;
+import io.github.holdfast.store.zookeeper.ZooKeeperLockBackend;
 
 /**
  * Locks in ZooKeeper.

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.Polling;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling;
 
 /**
  * The attempts to install one lease in the fence table. Keeps the lease alive meanwhile.

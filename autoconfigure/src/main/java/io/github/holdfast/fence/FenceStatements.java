@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
-import io.github.holdfast.support.LockKeys;
+import io.github.holdfast.store.LockKeys;
 
 /**
  * The statements on the table {@code holdfast_fence}, for the rows of one store. A row

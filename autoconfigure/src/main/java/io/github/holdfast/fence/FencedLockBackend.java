@@ -11,9 +11,9 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.DelegatingLockBackend;
-import io.github.holdfast.support.Polling;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.DelegatingLockBackend;
+import io.github.holdfast.store.Polling;
 
 /**
  * Installs each exclusive lease of a store in the fence table before anybody gets to see

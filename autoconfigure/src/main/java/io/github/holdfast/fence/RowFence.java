@@ -22,7 +22,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.sql.TransactionConnection;
-import io.github.holdfast.support.Deadline;
+import io.github.holdfast.store.Deadline;
 
 /**
  * The fence of rows. Their epoch was raised before a later holder read anything, so a

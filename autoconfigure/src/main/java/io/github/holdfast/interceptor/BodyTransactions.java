@@ -25,7 +25,7 @@ import io.github.holdfast.core.BodyTransaction;
  * far as their beans have been made. Each call asks anew: what holds for one bean of a
  * class may not hold for the next.
  */
-final class BodyTransactions {
+public final class BodyTransactions {
 
 	/** With these, a method begins a transaction unless it joins one. */
 	private static final Set<Integer> BEGINNING = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
@@ -43,7 +43,7 @@ final class BodyTransactions {
 	 * @param bean the bean
 	 * @param advisors its advisors, outermost first
 	 */
-	void note(LockOperation operation, Class<?> targetClass, Object bean, List<Advisor> advisors) {
+	public void note(LockOperation operation, Class<?> targetClass, Object bean, List<Advisor> advisors) {
 		Optional<Body> body = attribute(advisors, operation.method(), targetClass)
 			.map((attribute) -> body(operation, targetClass, attribute, bean));
 		this.bodies.merge(new MethodClassKey(operation.method(), targetClass), body, (known,
@@ -82,7 +82,8 @@ final class BodyTransactions {
 		return Optional.ofNullable(attribute).filter((found) -> BEGINNING.contains(found.getPropagationBehavior()));
 	}
 
-	static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method, Class<?> targetClass) {
+	public static @Nullable TransactionAttribute transactionAttribute(Advisor advisor, Method method,
+			Class<?> targetClass) {
 		if (!(advisor.getAdvice() instanceof TransactionInterceptor transactions)) {
 			return null;
 		}
@@ -90,7 +91,7 @@ final class BodyTransactions {
 		return (attributes != null) ? attributes.getTransactionAttribute(method, targetClass) : null;
 	}
 
-	static int indexOfLock(List<Advisor> advisors) {
+	public static int indexOfLock(List<Advisor> advisors) {
 		for (int i = 0; i < advisors.size(); i++) {
 			if (advisors.get(i).getAdvice() instanceof LockInterceptor) {
 				return i;

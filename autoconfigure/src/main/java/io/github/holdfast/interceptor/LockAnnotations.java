@@ -22,7 +22,7 @@ import io.github.holdfast.DistributedLock;
  * a method of an interface. The class of the method need not implement that interface; a
  * subclass may do so with what it inherits.
  */
-final class LockAnnotations {
+public final class LockAnnotations {
 
 	private LockAnnotations() {
 	}
@@ -37,7 +37,7 @@ final class LockAnnotations {
 	 * @param method the method as the class has it
 	 * @param targetClass the class of the bean
 	 */
-	static MergedAnnotation<DistributedLock> find(Method method, Class<?> targetClass) {
+	public static MergedAnnotation<DistributedLock> find(Method method, Class<?> targetClass) {
 		return isPresent(method, targetClass) ? findAll(method, targetClass).get(0) : MergedAnnotation.missing();
 	}
 
@@ -76,7 +76,7 @@ final class LockAnnotations {
 	 * The methods of interfaces that a method implements for a class, although its own
 	 * class does not know of them.
 	 */
-	static Stream<Method> implemented(Method method, @Nullable Class<?> targetClass) {
+	public static Stream<Method> implemented(Method method, @Nullable Class<?> targetClass) {
 		if (targetClass == null || targetClass == method.getDeclaringClass()
 				|| !Modifier.isPublic(method.getModifiers()) || Modifier.isStatic(method.getModifiers())) {
 			return Stream.empty();

@@ -26,7 +26,7 @@ import org.springframework.util.ReflectionUtils;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * What a method must be like to be locked, so that the lock cannot be missed silently.

@@ -28,9 +28,9 @@ import io.github.holdfast.LockTemplate;
  * @param parameterNames the names of the parameters, empty if they are not known
  * @param checksResult whether only the result tells that its work is done later
  */
-record LockOperation(Method method, String location, LockTemplate template, LockRequest.Mode mode, LockExpression key,
-		@Nullable LockExpression condition, DistributedLock.OnBusy onBusy, @Nullable Method fallback,
-		List<String> parameterNames, boolean checksResult) {
+public record LockOperation(Method method, String location, LockTemplate template, LockRequest.Mode mode,
+		LockExpression key, @Nullable LockExpression condition, DistributedLock.OnBusy onBusy,
+		@Nullable Method fallback, List<String> parameterNames, boolean checksResult) {
 
 	boolean needsLock(EvaluationContext context) {
 		LockExpression condition = this.condition;

@@ -32,7 +32,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
@@ -75,7 +75,7 @@ public final class LockOperationSource {
 	/**
 	 * Whether a method is annotated, itself or on an interface or superclass.
 	 */
-	boolean isLocked(Method method, @Nullable Class<?> targetClass) {
+	public boolean isLocked(Method method, @Nullable Class<?> targetClass) {
 		return LockAnnotations.isPresent(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
 	}
 
@@ -104,7 +104,7 @@ public final class LockOperationSource {
 	/**
 	 * What is inside of the locks.
 	 */
-	BodyTransactions bodies() {
+	public BodyTransactions bodies() {
 		return this.bodies;
 	}
 
@@ -112,7 +112,7 @@ public final class LockOperationSource {
 	 * All operations of a class.
 	 * @throws LockConfigurationException if one of the annotations cannot work
 	 */
-	Collection<LockOperation> getAll(Class<?> targetClass) {
+	public Collection<LockOperation> getAll(Class<?> targetClass) {
 		Map<Method, LockOperation> found = MethodIntrospector.selectMethods(targetClass,
 				(MethodIntrospector.MetadataLookup<LockOperation>) (method) -> get(method, targetClass));
 		return found.values();
@@ -121,7 +121,7 @@ public final class LockOperationSource {
 	/**
 	 * The names of all locks of a class, whether their annotations can work or not.
 	 */
-	Collection<String> names(Class<?> targetClass) {
+	public Collection<String> names(Class<?> targetClass) {
 		return MethodIntrospector.selectMethods(targetClass, (MethodIntrospector.MetadataLookup<String>) (method) -> {
 			Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
 			MergedAnnotation<DistributedLock> annotation = LockAnnotations.find(specific, targetClass);
@@ -136,7 +136,7 @@ public final class LockOperationSource {
 	/**
 	 * A method and its class, for messages.
 	 */
-	static String location(Method method, Class<?> targetClass) {
+	public static String location(Method method, Class<?> targetClass) {
 		return ClassUtils.getShortName(targetClass) + "." + method.getName() + "("
 				+ StringUtils.collectionToDelimitedString(
 						Arrays.stream(method.getParameterTypes()).map(Class::getSimpleName).toList(), ", ")

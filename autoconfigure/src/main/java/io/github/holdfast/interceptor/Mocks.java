@@ -8,7 +8,7 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Tells the beans that Mockito has made for a test.
  */
-final class Mocks {
+public final class Mocks {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
 
@@ -18,7 +18,7 @@ final class Mocks {
 	/**
 	 * A mock in a test has no body that needs a lock, but a spy has.
 	 */
-	static boolean isMock(Object bean) {
+	public static boolean isMock(Object bean) {
 		if (!ClassUtils.isPresent(MOCKITO, null)) {
 			return false;
 		}

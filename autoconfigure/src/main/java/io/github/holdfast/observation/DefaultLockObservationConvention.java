@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.observation.LockObservationDocumentation.HighCardinalityKeyNames;
 import io.github.holdfast.observation.LockObservationDocumentation.LowCardinalityKeyNames;
-import io.github.holdfast.support.Digest;
+import io.github.holdfast.store.Digest;
 
 /**
  * What the spans of locked calls say by default. Keys may be secrets, and are told as

@@ -20,7 +20,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener.Call;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.Digest;
+import io.github.holdfast.store.Digest;
 
 /**
  * The order in which locks are taken inside of one another. Remembers which key was asked

@@ -17,7 +17,7 @@ import io.github.holdfast.LockException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.support.DaemonThreads;
+import io.github.holdfast.store.DaemonThreads;
 
 /**
  * Warns of locks that are waited for, or held, longer than they should be, with what the

@@ -19,7 +19,7 @@ import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.sql.TransactionConnection;
-import io.github.holdfast.support.Deadline;
+import io.github.holdfast.store.Deadline;
 
 /**
  * The versions of fence rows: read on connections of their own, compared and raised

@@ -13,9 +13,9 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.DelegatingLockBackend;
-import io.github.holdfast.support.Polling;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.DelegatingLockBackend;
+import io.github.holdfast.store.Polling;
 
 /**
  * Adds optimistic locks to a backend whose exclusive holders are fenced: nothing is

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.support.Deadline;
-import io.github.holdfast.support.GrantedLease;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.GrantedLease;
 
 /**
  * What an optimistic lock has instead of a lease: the version that its fence row had

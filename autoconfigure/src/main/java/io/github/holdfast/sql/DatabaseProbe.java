@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.support.Shortage;
+import io.github.holdfast.store.Shortage;
 
 /**
  * Asks a database for its clock.

@@ -16,6 +16,9 @@ import org.springframework.util.ClassUtils;
 import io.github.holdfast.LockException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
+import io.github.holdfast.jpa.IsolatedContexts;
+import io.github.holdfast.jpa.JoinedContext;
+import io.github.holdfast.jpa.PersistenceContext;
 
 /**
  * Sees to it that <b>nothing is pending outside of a lock</b> on what Spring has bound to

@@ -27,9 +27,9 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.fence.Fence;
-import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * Gives every transaction manager its own guard, whoever defined it, and checks when all

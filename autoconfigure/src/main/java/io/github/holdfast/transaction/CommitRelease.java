@@ -8,7 +8,7 @@ import org.springframework.transaction.TransactionExecution;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.core.HeldLock;
-import io.github.holdfast.support.ReleasedByCommit;
+import io.github.holdfast.store.ReleasedByCommit;
 
 /**
  * The release of a lock by the commit of the transaction that its body consists of. The

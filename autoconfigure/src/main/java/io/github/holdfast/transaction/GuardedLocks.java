@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * What can be checked at the commits of one transaction manager for the locks of one

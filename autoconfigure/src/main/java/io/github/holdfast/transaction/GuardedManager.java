@@ -43,9 +43,10 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
+import io.github.holdfast.jpa.PersistenceContext;
 import io.github.holdfast.sql.TransactionConnection;
-import io.github.holdfast.support.LockConfigurationException;
 
 /**
  * A transaction manager with what can be checked at its commits. Finds this out at the

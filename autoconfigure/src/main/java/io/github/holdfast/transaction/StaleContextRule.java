@@ -5,6 +5,9 @@ import java.util.List;
 import io.github.holdfast.LockException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
+import io.github.holdfast.jpa.IsolatedContexts;
+import io.github.holdfast.jpa.PersistenceContext;
+import io.github.holdfast.jpa.StaleContext;
 
 /**
  * Decides on locked calls whose body would use a JPA persistence context that holds

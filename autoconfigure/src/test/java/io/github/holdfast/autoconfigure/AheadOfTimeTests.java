@@ -24,7 +24,7 @@ import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.LocksDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.WaitingDescriptor;
 import io.github.holdfast.actuate.LocksEndpointWebExtension;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.aot.hint.MemberCategory;

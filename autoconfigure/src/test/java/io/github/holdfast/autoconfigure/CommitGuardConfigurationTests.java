@@ -30,7 +30,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 

@@ -19,7 +19,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 

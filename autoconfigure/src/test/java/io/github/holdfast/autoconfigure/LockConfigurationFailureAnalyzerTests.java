@@ -7,7 +7,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.testsupport.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -29,8 +29,8 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.local.LocalLockBackend;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;

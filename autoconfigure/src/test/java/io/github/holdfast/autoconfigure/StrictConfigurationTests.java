@@ -36,7 +36,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.support.LockConfigurationException;
+import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 

@@ -27,7 +27,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.local.LocalLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -22,7 +22,7 @@ import javax.tools.ToolProvider;
 /**
  * Compiles a class while a test runs, in memory.
  */
-final class TestCompiler {
+public final class TestCompiler {
 
 	private final Map<String, ByteArrayOutputStream> classes = new HashMap<>();
 
@@ -32,7 +32,7 @@ final class TestCompiler {
 	 * Compiles a class of the default package.
 	 * @return whether it compiled
 	 */
-	boolean compile(String name, String source, String... options) throws IOException {
+	public boolean compile(String name, String source, String... options) throws IOException {
 		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 		try (StandardJavaFileManager standard = compiler.getStandardFileManager(this.diagnostics, null, null);
 				InMemoryFileManager files = new InMemoryFileManager(standard)) {
@@ -43,11 +43,11 @@ final class TestCompiler {
 		}
 	}
 
-	String messages() {
+	public String messages() {
 		return this.diagnostics.getDiagnostics().toString();
 	}
 
-	Class<?> load(String name) throws ClassNotFoundException {
+	public Class<?> load(String name) throws ClassNotFoundException {
 		Map<String, ByteArrayOutputStream> compiled = this.classes;
 		return new ClassLoader(TestCompiler.class.getClassLoader()) {
 

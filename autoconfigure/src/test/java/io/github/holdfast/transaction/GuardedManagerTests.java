@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import io.github.holdfast.fence.Fence;
-import io.github.holdfast.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

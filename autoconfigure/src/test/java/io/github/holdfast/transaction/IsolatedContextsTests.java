@@ -35,6 +35,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.jpa.OuterEntityListener;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 

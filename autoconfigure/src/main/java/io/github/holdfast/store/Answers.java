@@ -1,0 +1,103 @@
+package io.github.holdfast.store;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.holdfast.LockBackendException;
+
+/**
+ * Waits for answers of stores, and says what it means that there is none.
+ *
+ * @since 0.2.0
+ */
+public final class Answers {
+
+	private Answers() {
+	}
+
+	/**
+	 * Wait for an answer. An interrupt does not end the wait and is kept for later.
+	 * @param <T> the type of the answer
+	 * @param answer the answer
+	 * @param timeout how long to wait
+	 * @return the answer
+	 * @throws ExecutionException if the store failed
+	 * @throws TimeoutException if there was no answer in time
+	 */
+	public static <T> T awaitUninterruptibly(CompletableFuture<T> answer, Duration timeout)
+			throws ExecutionException, TimeoutException {
+		Deadline deadline = Deadline.after(timeout);
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * The first answer of several.
+	 * @param <T> the type of the answers
+	 * @param answers at least one
+	 * @return an answer, or a failure if all of them have failed
+	 */
+	public static <T> CompletableFuture<T> any(List<CompletableFuture<T>> answers) {
+		CompletableFuture<T> any = new CompletableFuture<>();
+		AtomicInteger open = new AtomicInteger(answers.size());
+		answers.forEach((answer) -> answer.whenComplete((value, failure) -> {
+			boolean last = open.decrementAndGet() == 0;
+			if (failure == null) {
+				any.complete(value);
+			}
+			else if (last) {
+				any.completeExceptionally(failure);
+			}
+		}));
+		return any;
+	}
+
+	/**
+	 * What has failed, without what it was wrapped in on its way.
+	 * @param failure the failure
+	 * @return the failure of the store, or a {@link TimeoutException}
+	 */
+	public static Throwable cause(Throwable failure) {
+		Throwable cause = failure;
+		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+				&& cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		return cause;
+	}
+
+	/**
+	 * The exception for a request that has failed.
+	 * @param key the stored id of the lock
+	 * @param what what could not be done with it, as a participle
+	 * @param store the name of the store
+	 * @param failure the failure
+	 * @return the exception
+	 */
+	public static LockBackendException failure(String key, String what, String store, Throwable failure) {
+		Throwable cause = cause(failure);
+		String reason = (cause instanceof TimeoutException) ? " did not answer in time" : " failed";
+		return new LockBackendException(key, "could not be " + what + ", " + store + reason, cause);
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.github.holdfast.store;
+
+import java.sql.SQLTransientConnectionException;
+import java.util.NoSuchElementException;
+
+/**
+ * Tells a store that fails from a pool of this process that has no connection left: then
+ * nothing is known about the store.
+ *
+ * @since 0.2.0
+ */
+public final class Shortage {
+
+	private static final String HIKARI = "Connection is not available, request timed out";
+
+	private Shortage() {
+	}
+
+	/**
+	 * Whether a failure comes from a pool whose connections are all in use. Pools that
+	 * could not connect name the failure of that as their cause.
+	 * @param failure the failure
+	 * @return {@code false} also if that is not known
+	 */
+	public static boolean isIn(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause.getCause() == null && (isOfHikari(cause) || isOfCommonsPool(cause) || isOfTomcat(cause))) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * A pool without any connection waits for the database.
+	 */
+	private static boolean isOfHikari(Throwable failure) {
+		String message = failure.getMessage();
+		return failure instanceof SQLTransientConnectionException && message != null && message.contains(HIKARI)
+				&& !message.contains("total=0");
+	}
+
+	private static boolean isOfCommonsPool(Throwable failure) {
+		return failure instanceof NoSuchElementException;
+	}
+
+	private static boolean isOfTomcat(Throwable failure) {
+		return failure.getClass().getName().equals("org.apache.tomcat.jdbc.pool.PoolExhaustedException");
+	}
+
+}

@@ -1,0 +1,399 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.sql.DatabaseProbe;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.LockKeys;
+import io.github.holdfast.store.Polling;
+import io.github.holdfast.store.Releases;
+
+/**
+ * Locks as rows of the table {@code holdfast_lock}, for PostgreSQL, MySQL, MariaDB and
+ * H2. One row per key; the epoch in it is also the fence that a commit is checked
+ * against. Renewals are rows of the table {@code holdfast_renewal}, so that the row of a
+ * holder does not change while its transaction reads from a snapshot.
+ *
+ * <ol>
+ * <li>At first, write owner and the next epoch if the row is there and free, without
+ * having read it, and without waiting for others who have it locked. On MySQL, which
+ * would wait, this step is left out.
+ * <li>Read the row without locking it. Another holder's lease that has not run out by the
+ * database's clock means: wait and read again. From now on a waiter does not write, so it
+ * never blocks behind a commit that has the row locked.
+ * <li>No row: insert one. If another one was faster, read again.
+ * <li>Free: write owner and the next epoch, on condition that the epoch is still the one
+ * that was read.
+ * <li>Lease run out: the same in a short transaction that first locks the row, unless it
+ * is locked: then the holder's transaction is about to commit, or its lease is being
+ * renewed, and the lock is not free.
+ * </ol>
+ *
+ * <p>
+ * A renewal and a take-over never both succeed. A renewal is one statement that locks the
+ * lock row until it is committed, in share mode where there is one, and writes its own
+ * row only if epoch and owner are still those of the lease. A take-over looks for a
+ * renewal when it has the lock row locked, and in another statement than the one that
+ * locked it. So a renewal that had the row locked before is committed by then and is
+ * seen; one that comes later waits, and finds another epoch. A single conditional UPDATE
+ * would not do: it may have waited for the row with a snapshot from before the renewal.
+ * Everybody locks the lock row first, and share locks do not exclude each other, so a
+ * renewal neither waits for the check of a commit (except on H2) nor is it part of a
+ * deadlock with it.
+ *
+ * <p>
+ * Only the database's clock is used. The epoch is never behind that clock in
+ * microseconds, so that it rises even after rows have been deleted. Each step is a
+ * transaction of its own on a connection of its own.
+ *
+ * @since 0.2.0
+ */
+public final class JdbcLockBackend implements LockBackend, AutoCloseable {
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+
+	private static final Duration SHORT = Duration.ofSeconds(5);
+
+	private static final Duration LOOK = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
+
+	private final LockConnections<LockTable> connections;
+
+	private final Releases releases = new Releases();
+
+	/**
+	 * Create a backend.
+	 * @param dataSource supplies the database, at the first use
+	 */
+	public JdbcLockBackend(Supplier<DataSource> dataSource) {
+		this.connections = new LockConnections<>(dataSource, LockTable::new);
+	}
+
+	/**
+	 * The check of commits against the lock table.
+	 * @param dataSource supplies the database of the lock table
+	 * @return the fence
+	 */
+	public static RowFence fence(Supplier<DataSource> dataSource) {
+		return new RowFence(dataSource, LockTable::new);
+	}
+
+	/**
+	 * Check that the lock table is there, with all its columns.
+	 * @throws SQLException if it is not
+	 */
+	public void checkTable() throws SQLException {
+		this.connections.execute(LockTable.CHECK);
+	}
+
+	/**
+	 * Check that rows of the lock table may be inserted and updated, without doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkWritable() throws SQLException {
+		this.connections.execute(LockTable.CHECK_INSERT, LockTable.CHECK_UPDATE);
+	}
+
+	/**
+	 * Check that the table of the renewals is there, with all its columns.
+	 * @throws SQLException if it is not
+	 */
+	public void checkRenewalTable() throws SQLException {
+		this.connections.execute(RenewalTable.CHECK);
+	}
+
+	/**
+	 * Check that rows of the table of the renewals may be inserted and updated, without
+	 * doing so.
+	 * @throws SQLException if they may not
+	 */
+	public void checkRenewalWritable() throws SQLException {
+		this.connections.execute(RenewalTable.CHECK_INSERT, RenewalTable.CHECK_UPDATE);
+	}
+
+	/**
+	 * The dialect of the database.
+	 * @return the dialect
+	 * @throws SQLException if the database is unreachable
+	 */
+	public SqlDialect dialect() throws SQLException {
+		return this.connections.dialect();
+	}
+
+	@Override
+	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		Acquisition acquisition = new Acquisition(request);
+		return POLLING.until(request.waitTime(), acquisition::attempt);
+	}
+
+	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
+		Duration third = leaseTime.dividedBy(3);
+		Duration timeout = (third.compareTo(LONGEST_RENEWAL) < 0) ? third : LONGEST_RENEWAL;
+		try {
+			return this.connections.retryInAnySession(() -> this.connections.call((connection,
+					table) -> table.renewals().renew(connection, id, epoch, request.owner(), leaseTime, timeout)));
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(request.key(), "could not be renewed, the lock table failed", ex);
+		}
+	}
+
+	CompletableFuture<Boolean> release(LockRequest request, String id, Deadline end) {
+		return release(request, end, () -> this.connections.retry(() -> free(request, id)));
+	}
+
+	/**
+	 * Release what may have been written; whether it was does not matter.
+	 */
+	private CompletableFuture<Boolean> abandon(LockRequest request, String id) {
+		return release(request, Deadline.after(request.leaseTime()),
+				() -> this.connections.retryInAnySession(() -> free(request, id)));
+	}
+
+	private boolean free(LockRequest request, String id) throws SQLException {
+		return this.connections.call((connection, table) -> table.release(connection, id, request.owner(), SHORT));
+	}
+
+	private CompletableFuture<Boolean> release(LockRequest request, Deadline end,
+			LockConnections.SqlCall<Boolean> release) {
+		return this.releases.run(request.key(), end, () -> {
+			try {
+				return CompletableFuture.completedFuture(release.run());
+			}
+			catch (SQLException ex) {
+				return CompletableFuture.failedFuture(
+						new LockBackendException(request.key(), "could not be released, the lock table failed", ex));
+			}
+		});
+	}
+
+	@Override
+	public @Nullable LockHolder holder(String key) {
+		try {
+			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
+			LockTable.Row row = this.connections.call((connection, table) -> table.find(connection, id, LOOK));
+			return row.heldBy();
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * The row is the one that commits are checked against, so to free it keeps the holder
+	 * from committing, too.
+	 */
+	@Override
+	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
+		Eviction eviction = POLLING.until(LOOK, (deadline) -> {
+			try {
+				return this.connections.retry(() -> this.connections.inTransaction((connection, table) -> {
+					LockHolder holder = table.find(connection, id, LOOK).heldBy();
+					if (holder == null || !holder.isOf(owner, epoch)) {
+						return Eviction.NOT_HELD;
+					}
+					return table.removeHolder(connection, id, owner, epoch, LOOK) ? Eviction.EVICTED : null;
+				}));
+			}
+			catch (SQLException ex) {
+				throw new LockBackendException(key, "could not be taken away, the lock table failed", ex);
+			}
+		});
+		return (eviction != null) ? eviction : Eviction.IN_TRANSACTION;
+	}
+
+	@Override
+	public @Nullable Status probe(String key) {
+		return DatabaseProbe.ask(key, "the lock table", this.connections::open);
+	}
+
+	@Override
+	public Duration noticeTime() {
+		return POLLING.longest();
+	}
+
+	/**
+	 * Stops what is still tried again because the database has failed.
+	 */
+	@Override
+	public void close() {
+		this.releases.close();
+	}
+
+	@Override
+	public String name() {
+		return "jdbc";
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'jdbc'";
+	}
+
+	/**
+	 * The attempts to get one lock.
+	 */
+	private final class Acquisition {
+
+		private final LockRequest request;
+
+		private final String id;
+
+		private boolean written;
+
+		private boolean first = true;
+
+		private Acquisition(LockRequest request) {
+			this.request = request;
+			this.id = LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES);
+		}
+
+		/**
+		 * A session that had ended says nothing about the lock, so another one is asked.
+		 */
+		private @Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
+			for (int broken = 0;; broken++) {
+				try {
+					return JdbcLockBackend.this.connections.retry(() -> tryAcquire(deadline.remaining()));
+				}
+				catch (SQLException ex) {
+					boolean contended = this.written && JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)
+							|| JdbcLockBackend.this.connections.is(ex, SqlDialect::isConcurrencyFailure);
+					boolean another = broken < LockConnections.BROKEN_SESSIONS && LockConnections.isBrokenSession(ex);
+					// What is tried again must not meet a later attempt of the same owner
+					boolean abandoned = !this.written || abandon(ex);
+					if (Thread.interrupted()) {
+						throw (InterruptedException) new InterruptedException().initCause(ex);
+					}
+					if (!abandoned || !contended && !another) {
+						throw new LockBackendException(this.request.key(),
+								"could not be acquired, the lock table failed", ex);
+					}
+					if (contended) {
+						return null;
+					}
+				}
+			}
+		}
+
+		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
+			this.written = false;
+			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
+			LockTable.Grant taken = this.first ? takeUnread() : null;
+			if (taken == null) {
+				taken = readAndTake(timeout);
+			}
+			return (taken != null)
+					? new JdbcLockLease(JdbcLockBackend.this, this.request, this.id, taken.epoch(), deadline) : null;
+		}
+
+		/**
+		 * In a transaction of its own, which locks nothing any more when a row is
+		 * inserted.
+		 */
+		private LockTable.@Nullable Grant takeUnread() throws SQLException {
+			this.first = false;
+			if (!JdbcLockBackend.this.connections.dialect().skipsLocked()) {
+				return null;
+			}
+			return JdbcLockBackend.this.connections.call((connection, table) -> {
+				this.written = true;
+				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()));
+				this.written = taken != null;
+				return taken;
+			});
+		}
+
+		private LockTable.@Nullable Grant readAndTake(Duration timeout) throws SQLException {
+			LockTable.Row[] expired = new LockTable.Row[1];
+			LockTable.Grant taken = JdbcLockBackend.this.connections.call((connection, table) -> {
+				LockTable.Row row = table.find(connection, this.id, timeout);
+				expired[0] = row.isExpired() ? row : null;
+				return (row.owner() == null) ? takeFree(connection, table, row, timeout) : null;
+			});
+			if (expired[0] != null) {
+				taken = JdbcLockBackend.this.connections
+					.inTransaction((connection, table) -> takeExpired(connection, table, expired[0], timeout));
+			}
+			return taken;
+		}
+
+		private LockTable.@Nullable Grant takeFree(Connection connection, LockTable table, LockTable.Row row,
+				Duration timeout) throws SQLException {
+			LockTable.Grant grant = grant(row);
+			this.written = true;
+			boolean taken = row.exists() && table.takeFree(connection, this.id, row.epoch(), grant, timeout);
+			if (!taken && (!row.exists() || isPurged(connection, table, timeout))) {
+				taken = table.insert(connection, this.id, row.now(), grant, timeout);
+			}
+			this.written = taken;
+			return taken ? grant : null;
+		}
+
+		/**
+		 * A row that has just been purged is no other holder's.
+		 */
+		private boolean isPurged(Connection connection, LockTable table, Duration timeout) throws SQLException {
+			return !table.find(connection, this.id, timeout).exists();
+		}
+
+		private LockTable.@Nullable Grant takeExpired(Connection connection, LockTable table, LockTable.Row row,
+				Duration timeout) throws SQLException {
+			LockTable.Grant grant = grant(row);
+			this.written = true;
+			boolean taken = table.takeExpired(connection, this.id, row.epoch(), grant, timeout);
+			this.written = taken;
+			return taken ? grant : null;
+		}
+
+		private LockTable.Grant grant(LockTable.Row row) {
+			return grant(Math.max(Math.max(row.epoch() + 1, row.now()), this.request.minEpoch()));
+		}
+
+		private LockTable.Grant grant(long epoch) {
+			return new LockTable.Grant(epoch, this.request.owner(), this.request.holder(), this.request.leaseTime());
+		}
+
+		/**
+		 * Take back what a statement may have written although its answer was lost.
+		 * @return {@code false} if that has failed as well
+		 */
+		private boolean abandon(SQLException cause) {
+			boolean interrupted = Thread.interrupted();
+			try {
+				JdbcLockBackend.this.abandon(this.request, this.id).join();
+				return true;
+			}
+			catch (CompletionException ex) {
+				cause.addSuppressed((ex.getCause() != null) ? ex.getCause() : ex);
+				return false;
+			}
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+			}
+		}
+
+	}
+
+}

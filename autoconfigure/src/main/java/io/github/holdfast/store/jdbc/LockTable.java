@@ -1,0 +1,369 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.fence.FenceRows;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.LockKeys;
+
+/**
+ * The statements on the table {@code holdfast_lock}. All times are microseconds of the
+ * database's clock; a row without an owner is free.
+ *
+ * <p>
+ * The row is the one that commits are checked against, so only grants, releases and
+ * optimistic commits write it. A renewal writes a row of its own.
+ */
+final class LockTable implements FenceRows {
+
+	static final String CHECK = """
+			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
+			FROM holdfast_lock WHERE 1 = 0""";
+
+	static final String CHECK_INSERT = """
+			INSERT INTO holdfast_lock (lock_key, epoch, owner, holder, acquired_at, expires_at, version)
+			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
+			FROM holdfast_lock WHERE 1 = 0""";
+
+	static final String CHECK_UPDATE = """
+			UPDATE holdfast_lock SET epoch = epoch, owner = owner, holder = holder,
+				acquired_at = acquired_at, expires_at = expires_at, version = version WHERE 1 = 0""";
+
+	private static final String FIND = """
+			SELECT {now}, l.epoch, l.owner, l.holder, l.acquired_at, COALESCE(r.expires_at, l.expires_at)
+			FROM (SELECT 1) one LEFT JOIN holdfast_lock l ON l.lock_key = ?
+			LEFT JOIN holdfast_renewal r ON {renewed}""";
+
+	private static final String INSERT = """
+			INSERT INTO holdfast_lock (epoch, owner, holder, acquired_at, expires_at, version, lock_key)
+			SELECT ?, ?, ?, {now}, {now} + ?, 0, ? FROM (SELECT 1) one WHERE {now} < ?{ignore}""";
+
+	private static final String GRANT = "owner = ?, holder = ?, acquired_at = {now}, expires_at = {now} + ?";
+
+	private static final String NEXT_EPOCH = "greatest(epoch + 1, {now}, ?)";
+
+	private static final String TAKE = "UPDATE holdfast_lock l SET epoch = ?, " + GRANT
+			+ " WHERE lock_key = ? AND epoch = ?";
+
+	private static final String TAKE_FREE = TAKE + " AND owner IS NULL";
+
+	private static final String LOCK_HELD = """
+			SELECT epoch FROM holdfast_lock
+			WHERE lock_key = ? AND epoch = ? AND owner IS NOT NULL
+			FOR UPDATE SKIP LOCKED""";
+
+	private static final String TAKE_EXPIRED = TAKE
+			+ " AND COALESCE((SELECT r.expires_at FROM holdfast_renewal r WHERE {renewed}), l.expires_at) <= {now}";
+
+	private static final String FREE = "UPDATE holdfast_lock SET owner = NULL, holder = NULL, expires_at = {now}";
+
+	private static final String RELEASE = FREE + " WHERE lock_key = ? AND owner = ?";
+
+	private static final String RELEASE_HOLDER = FREE + " WHERE epoch = ? AND owner = ? AND lock_key = ?";
+
+	private static final String OF_HOLDER = " FROM holdfast_lock WHERE epoch = ? AND owner = ? AND lock_key = ?";
+
+	private static final String FIND_VERSION = "SELECT epoch, version, owner FROM holdfast_lock WHERE lock_key = ?";
+
+	private static final String INSERT_VERSION = """
+			INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at, version)
+			VALUES (?, {now}, {now}, {now}, {now}){ignore}""";
+
+	private static final String OF_VERSION = " WHERE epoch = ? AND version = ? AND owner IS NULL AND lock_key = ?";
+
+	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock" + OF_VERSION;
+
+	private static final String RAISE_VERSION = "UPDATE holdfast_lock SET version = version + 1" + OF_VERSION;
+
+	/**
+	 * How old a look at an absent row may be. Rows of later holders are not purged so
+	 * soon, so that the epochs rise.
+	 */
+	private static final Duration FRESH = Duration.ofSeconds(30);
+
+	private static final int MAX_HOLDER_LENGTH = 255;
+
+	private static final long NO_ROW = -1;
+
+	private final SqlDialect dialect;
+
+	private final Map<String, String> resolved;
+
+	private final String takeUnread;
+
+	private final RenewalTable renewals;
+
+	LockTable(SqlDialect dialect) {
+		this.dialect = dialect;
+		this.resolved = Stream
+			.of(FIND, INSERT, TAKE_FREE, LOCK_HELD, TAKE_EXPIRED, RELEASE, RELEASE_HOLDER, INSERT_VERSION)
+			.collect(Collectors.toUnmodifiableMap(Function.identity(),
+					(sql) -> sql.replace("{now}", dialect.now())
+						.replace("{renewed}", RenewalTable.OF_HOLDER)
+						.replace("{ignore}", dialect.ignoreDuplicate())));
+		this.takeUnread = dialect
+			.updateSkippingLocked("holdfast_lock", "lock_key", "epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT,
+					"lock_key = ? AND owner IS NULL")
+			.replace("{now}", dialect.now());
+		this.renewals = new RenewalTable(dialect);
+	}
+
+	/**
+	 * Take the row of a lock that nobody has read, if it is there and free, and if nobody
+	 * has it locked. The statement does not wait, so it has no time-out, which costs
+	 * MariaDB a part of what the update does.
+	 * @param least the grant if its epoch is the next one, which may be a later one
+	 * @return the grant, or {@code null} if the row was not taken
+	 */
+	@Nullable Grant takeUnread(Connection connection, String id, Grant least) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(this.takeUnread, new String[] { "epoch" })) {
+			least.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			if (statement.executeUpdate() == 0) {
+				return null;
+			}
+			try (ResultSet rs = statement.getGeneratedKeys()) {
+				if (!rs.next()) {
+					throw new SQLException("The driver does not tell the epoch that was written");
+				}
+				return least.withEpoch(rs.getLong(1));
+			}
+		}
+	}
+
+	/**
+	 * Read the row of a lock, without locking it.
+	 */
+	Row find(Connection connection, String id, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, FIND, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			try (ResultSet rs = statement.executeQuery()) {
+				rs.next();
+				long now = rs.getLong(1);
+				long epoch = rs.getLong(2);
+				return rs.wasNull() ? new Row(now, NO_ROW, null, null, 0, 0)
+						: new Row(now, epoch, rs.getString(3), rs.getString(4), rs.getLong(5), rs.getLong(6));
+			}
+		}
+	}
+
+	/**
+	 * Take a row that was not there when the clock was read.
+	 */
+	boolean insert(Connection connection, String id, long seenAt, Grant grant, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, INSERT, timeout)) {
+			grant.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			statement.setLong(6, seenAt + micros(FRESH));
+			return statement.executeUpdate() == 1;
+		}
+		catch (SQLException ex) {
+			if (this.dialect.isDuplicateKey(ex)) {
+				return false;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Take a row that was free when it was read.
+	 */
+	boolean takeFree(Connection connection, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		return take(connection, TAKE_FREE, id, seenEpoch, grant, timeout);
+	}
+
+	/**
+	 * Take a row whose lease has run out, unless its holder's transaction is just
+	 * committing, or its lease being renewed, and has the row locked. Needs a transaction
+	 * at READ COMMITTED: the second statement looks at the renewals anew.
+	 */
+	boolean takeExpired(Connection connection, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		return lockHeld(connection, id, seenEpoch, timeout)
+				&& take(connection, TAKE_EXPIRED, id, seenEpoch, grant, timeout);
+	}
+
+	private boolean lockHeld(Connection connection, String id, long seenEpoch, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, LOCK_HELD, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			statement.setLong(2, seenEpoch);
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next();
+			}
+		}
+	}
+
+	private boolean take(Connection connection, String sql, String id, long seenEpoch, Grant grant, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = prepare(connection, sql, timeout)) {
+			grant.set(statement);
+			this.dialect.setKey(statement, 5, id);
+			statement.setLong(6, seenEpoch);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	boolean release(Connection connection, String id, String owner, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, RELEASE, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			statement.setString(2, owner);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	/**
+	 * Free the row of a holder, unless its commit or a renewal has it locked.
+	 */
+	boolean removeHolder(Connection connection, String id, String owner, long epoch, Duration timeout)
+			throws SQLException {
+		if (!lockHeld(connection, id, epoch, timeout)) {
+			return false;
+		}
+		try (PreparedStatement statement = prepare(connection, RELEASE_HOLDER, timeout)) {
+			statement.setLong(1, epoch);
+			statement.setString(2, owner);
+			this.dialect.setKey(statement, 3, id);
+			return statement.executeUpdate() == 1;
+		}
+	}
+
+	RenewalTable renewals() {
+		return this.renewals;
+	}
+
+	@Override
+	public SqlDialect dialect() {
+		return this.dialect;
+	}
+
+	@Override
+	public void setKey(PreparedStatement statement, int index, String key) throws SQLException {
+		this.dialect.setKey(statement, index, LockKeys.id(key, SqlDialect.MAX_KEY_BYTES));
+	}
+
+	@Override
+	public String ofHolder(String result) {
+		return "SELECT " + result + OF_HOLDER;
+	}
+
+	@Override
+	public String findVersion() {
+		return FIND_VERSION;
+	}
+
+	@Override
+	public String insertVersion() {
+		return resolved(INSERT_VERSION);
+	}
+
+	@Override
+	public String compareVersion() {
+		return COMPARE_VERSION;
+	}
+
+	@Override
+	public String raiseVersion() {
+		return RAISE_VERSION;
+	}
+
+	/**
+	 * The release of the lock does it.
+	 */
+	@Override
+	public @Nullable String removeHolder() {
+		return null;
+	}
+
+	@Override
+	public String releaseHolder() {
+		return resolved(RELEASE_HOLDER);
+	}
+
+	private PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
+		return LockConnections.prepare(connection, resolved(sql), timeout);
+	}
+
+	private String resolved(String sql) {
+		return Objects.requireNonNull(this.resolved.get(sql));
+	}
+
+	private static long micros(Duration duration) {
+		return TimeUnit.MICROSECONDS.convert(duration);
+	}
+
+	/**
+	 * What the table says about a lock.
+	 *
+	 * @param now the database's clock
+	 * @param epoch the epoch of the last holder, or -1 if there is no row
+	 * @param owner the owner, or {@code null} if the lock is free
+	 * @param holder who holds it, for people
+	 * @param acquiredAt when it was granted
+	 * @param expiresAt when the lease runs out
+	 */
+	record Row(long now, long epoch, @Nullable String owner, @Nullable String holder, long acquiredAt, long expiresAt) {
+
+		boolean exists() {
+			return this.epoch != NO_ROW;
+		}
+
+		boolean isExpired() {
+			return this.owner != null && this.expiresAt <= this.now;
+		}
+
+		@Nullable LockHolder heldBy() {
+			return (this.owner != null)
+					? new LockHolder(this.owner, text(), instant(this.acquiredAt), instant(this.expiresAt), this.epoch)
+					: null;
+		}
+
+		private String text() {
+			return isExpired()
+					? "the lease of " + this.holder + " has run out, but its transaction is still open in the database"
+					: "held by " + this.holder + ", whose lease is renewed or ends in "
+							+ TimeUnit.MICROSECONDS.toMillis(this.expiresAt - this.now) + " ms";
+		}
+
+		private static Instant instant(long micros) {
+			return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+		}
+
+	}
+
+	/**
+	 * What is written when a lock is taken.
+	 */
+	record Grant(long epoch, String owner, String holder, Duration leaseTime) {
+
+		private Grant withEpoch(long epoch) {
+			return new Grant(epoch, this.owner, this.holder, this.leaseTime);
+		}
+
+		private void set(PreparedStatement statement) throws SQLException {
+			statement.setLong(1, this.epoch);
+			statement.setString(2, this.owner);
+			statement.setString(3, (this.holder.length() > MAX_HOLDER_LENGTH)
+					? this.holder.substring(0, MAX_HOLDER_LENGTH) : this.holder);
+			statement.setLong(4, micros(this.leaseTime));
+		}
+
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.github.holdfast.store.redis;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.github.holdfast.store.Deadline;
+
+/**
+ * What a holder can do with a lock that it was granted.
+ */
+interface Grant {
+
+	/**
+	 * Extend the lease.
+	 * @param leaseTime how long from now
+	 * @return {@code false} if the lock is no longer the holder's
+	 */
+	default boolean renew(Duration leaseTime) {
+		return startRenewal(leaseTime).await(RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
+	}
+
+	/**
+	 * Ask for more time, and do not wait for the answer.
+	 * @param leaseTime how long from now
+	 */
+	Renewal startRenewal(Duration leaseTime);
+
+	/**
+	 * Whether anybody else waits for the lock. Default: unknown, which counts as yes.
+	 */
+	default CompletionStage<Boolean> othersWait() {
+		return CompletableFuture.completedStage(true);
+	}
+
+	/**
+	 * Give the lock back, again and again if Redis fails.
+	 * @param end when it has run out at the latest
+	 * @return {@code false} if it was no longer the holder's
+	 */
+	CompletableFuture<Boolean> release(Deadline end);
+
+	/**
+	 * A renewal that Redis was asked for.
+	 */
+	@FunctionalInterface
+	interface Renewal {
+
+		/**
+		 * Wait for the answer. The request is given up if there is none.
+		 * @return {@code false} if the lock is no longer the holder's
+		 * @throws io.github.holdfast.LockBackendException if there is no answer in time
+		 */
+		boolean await(Duration timeout);
+
+	}
+
+}

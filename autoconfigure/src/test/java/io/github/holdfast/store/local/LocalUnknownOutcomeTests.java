@@ -1,0 +1,78 @@
+package io.github.holdfast.store.local;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.SimpleTransactionStatus;
+
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockStack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A lock that does not run out by itself, after a commit with unknown outcome and during
+ * shutdown.
+ */
+class LocalUnknownOutcomeTests {
+
+	private static final TransactionExecution TRANSACTION = new SimpleTransactionStatus();
+
+	@Test
+	@Tag("F29")
+	void lockIsReleasedAfterItsLeaseTime() {
+		Duration leaseTime = Duration.ofMillis(500);
+		long start = System.nanoTime();
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withLeaseTime(leaseTime)) {
+			locks.run("local-unknown", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+			locks.withWaitTime(Duration.ofSeconds(30))
+				.run("local-unknown", () -> assertThat(Duration.ofNanos(System.nanoTime() - start))
+					.isGreaterThanOrEqualTo(leaseTime));
+		}
+	}
+
+	/**
+	 * The next application in this JVM must not be locked out for ever.
+	 */
+	@Test
+	void lockIsReleasedAfterItsLeaseTimeThoughItsTemplateIsClosed() {
+		AtomicBoolean entered = new AtomicBoolean();
+		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of)) {
+			closed.withLeaseTime(Duration.ofMillis(500))
+				.run("local-unknown-closed", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+		}
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown-closed", () -> entered.set(true));
+		}
+		assertThat(entered).isTrue();
+	}
+
+	@Test
+	@Tag("F34")
+	void freeLockIsStillGivenWhileDraining() {
+		AtomicBoolean entered = new AtomicBoolean();
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+			locks.run("outer", () -> {
+				assertThat(locks.drain().toCompletableFuture()).isNotDone();
+				locks.run("drain-free", () -> entered.set(true));
+				CompletableFuture.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> locks.run("outer", () -> {
+					}))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)))
+					.join();
+			});
+			assertThat(locks.drain().toCompletableFuture()).isDone();
+		}
+		assertThat(entered).isTrue();
+	}
+
+}

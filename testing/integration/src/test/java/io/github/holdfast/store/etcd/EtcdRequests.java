@@ -1,0 +1,34 @@
+package io.github.holdfast.store.etcd;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.github.holdfast.LockRequest;
+
+/**
+ * Requests for locks, each with an owner of its own.
+ */
+final class EtcdRequests {
+
+	private static final Duration LEASE_TIME = Duration.ofSeconds(60);
+
+	private EtcdRequests() {
+	}
+
+	static LockRequest request(String key, Duration waitTime) {
+		return request(key, waitTime, LEASE_TIME);
+	}
+
+	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
+		return request(key, LockRequest.Mode.EXCLUSIVE, waitTime, leaseTime);
+	}
+
+	static LockRequest shared(String key, Duration waitTime) {
+		return request(key, LockRequest.Mode.SHARED, waitTime, LEASE_TIME);
+	}
+
+	private static LockRequest request(String key, LockRequest.Mode mode, Duration waitTime, Duration leaseTime) {
+		return new LockRequest(key, "test", mode, false, waitTime, leaseTime, UUID.randomUUID().toString(), "test", 0);
+	}
+
+}

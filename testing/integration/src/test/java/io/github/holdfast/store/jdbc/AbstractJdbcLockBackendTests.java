@@ -1,0 +1,63 @@
+package io.github.holdfast.store.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.contract.LeaseExpiryContractTests;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+/**
+ * The contract on a lock table, with one connection pool for each client.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
+
+	private final TestDatabase database;
+
+	private HikariDataSource first;
+
+	private HikariDataSource second;
+
+	AbstractJdbcLockBackendTests(TestDatabase database) {
+		this.database = database;
+	}
+
+	@BeforeAll
+	void open() {
+		DatabaseAccess owner = this.database.newDatabase();
+		try (HikariDataSource dataSource = owner.dataSource(1)) {
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + this.database.platform() + ".sql");
+		}
+		DatabaseAccess user = user(this.database, owner);
+		this.first = user.dataSource(20);
+		this.second = user.dataSource(20);
+	}
+
+	/**
+	 * How the clients connect: here, as the owner of the table.
+	 */
+	DatabaseAccess user(TestDatabase database, DatabaseAccess owner) {
+		return owner;
+	}
+
+	@AfterAll
+	void close() {
+		this.first.close();
+		this.second.close();
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return new JdbcLockBackend(() -> this.first);
+	}
+
+	@Override
+	protected LockBackend secondBackend() {
+		return new JdbcLockBackend(() -> this.second);
+	}
+
+}

@@ -1,0 +1,217 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The first attempt to acquire, renew, install or release a lock fails with its
+ * connection, which says nothing about the lock: the next one does it.
+ */
+@Timeout(120)
+class FailedAttemptTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final LockRequest REQUEST = new LockRequest("k", "test", LockRequest.Mode.EXCLUSIVE, false,
+			Duration.ZERO, LEASE, "owner", "test", 0);
+
+	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
+
+	/**
+	 * As after a failover or a restart, pools do not know that their connections are
+	 * broken.
+	 */
+	@BeforeAll
+	static void trustConnections() {
+		System.setProperty(BYPASS, Long.toString(Duration.ofHours(1).toMillis()));
+	}
+
+	@AfterAll
+	static void forget() {
+		System.clearProperty(BYPASS);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F79")
+	void lockIsReleasedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
+		try (Store store = new Store(database, 3); HikariDataSource admin = store.access.dataSource(1)) {
+			store.fillPool();
+			LockTemplate.Scope scope = store.locks.acquire("k");
+			endSessions(database, admin);
+			scope.close();
+			assertThat(store.outcomes).containsExactly(LockListener.Outcome.FAILED);
+			JdbcTemplate jdbc = new JdbcTemplate(admin);
+			await().atMost(PATIENCE)
+				.until(() -> jdbc.queryForList("SELECT owner FROM holdfast_lock", String.class),
+						(owners) -> owners.equals(Collections.singletonList(null)));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F89")
+	void lockIsAcquiredAndRenewedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
+		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
+			store.fillPool();
+			endSessions(database, admin);
+			LockLease lease = store.backend.acquire(REQUEST);
+			assertThat(lease).isNotNull();
+			store.fillPool();
+			endSessions(database, admin);
+			assertThat(lease.renew(LEASE)).isTrue();
+			assertThat(lease.release().toCompletableFuture().join()).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F89")
+	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
+		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
+			DatabaseAccess.runScript(store.pool,
+					"io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			LockBackend fenced = new FencedLockBackend(new LocalLockBackend(),
+					new FenceTable(() -> store.pool, "test"));
+			store.fillPool();
+			endSessions(database, admin);
+			LockLease lease = fenced.acquire(REQUEST);
+			assertThat(lease).isNotNull();
+			assertThat(new JdbcTemplate(admin).queryForObject("SELECT owner FROM holdfast_fence", String.class))
+				.isEqualTo(lease.owner());
+			lease.release();
+		}
+	}
+
+	private static void endSessions(TestDatabase database, HikariDataSource admin) {
+		JdbcTemplate jdbc = new JdbcTemplate(admin);
+		if (database == TestDatabase.POSTGRESQL) {
+			jdbc.queryForList("SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity "
+					+ "WHERE pid <> pg_backend_pid() AND datname = current_database()");
+			return;
+		}
+		jdbc.queryForList(
+				"SELECT id FROM information_schema.processlist " + "WHERE db = database() AND id <> connection_id()",
+				Long.class)
+			.forEach((id) -> jdbc.execute("KILL " + id));
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F80")
+	void lockIsReleasedAlthoughItsThreadIsInterruptedWhileItWaitsForAConnection(TestDatabase database)
+			throws Exception {
+		try (Store store = new Store(database, 1)) {
+			CountDownLatch held = new CountDownLatch(1);
+			CountDownLatch busy = new CountDownLatch(1);
+			FutureTask<Boolean> holder = new FutureTask<>(() -> {
+				LockTemplate.Scope scope = store.locks.acquire("k");
+				held.countDown();
+				busy.await();
+				scope.close();
+				return Thread.currentThread().isInterrupted();
+			});
+			Thread thread = new Thread(holder);
+			thread.start();
+			held.await();
+			try (Connection connection = store.pool.getConnection()) {
+				assertThat(connection.isClosed()).isFalse();
+				busy.countDown();
+				await().until(() -> store.pool.getHikariPoolMXBean().getThreadsAwaitingConnection() == 1);
+				thread.interrupt();
+				assertThat(holder.get()).as("the thread is still interrupted").isTrue();
+			}
+			store.locks.acquire("k").close();
+			assertThat(store.outcomes).endsWith(LockListener.Outcome.RELEASED);
+		}
+	}
+
+	/**
+	 * A database with a lock table, and locks in it.
+	 */
+	private static final class Store implements AutoCloseable {
+
+		private final DatabaseAccess access;
+
+		private final HikariDataSource pool;
+
+		private final JdbcLockBackend backend;
+
+		private final LockTemplate locks;
+
+		private final List<LockListener.Outcome> outcomes = new CopyOnWriteArrayList<>();
+
+		private Store(TestDatabase database, int connections) {
+			this.access = database.newDatabase();
+			this.pool = this.access.dataSource(connections);
+			DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			this.backend = new JdbcLockBackend(() -> this.pool);
+			LockListener listener = new LockListener() {
+
+				@Override
+				public void released(Call call, Outcome outcome, Duration holdTime) {
+					Store.this.outcomes.add(outcome);
+				}
+
+			};
+			this.locks = new LockTemplate(() -> this.backend, () -> List.of(listener)).withLeaseTime(LEASE)
+				.withWaitTime(PATIENCE);
+		}
+
+		private void fillPool() throws SQLException {
+			int size = this.pool.getMaximumPoolSize();
+			Connection[] connections = new Connection[size];
+			for (int i = 0; i < size; i++) {
+				connections[i] = this.pool.getConnection();
+				try (Statement statement = connections[i].createStatement()) {
+					statement.execute("SELECT 1");
+				}
+			}
+			for (Connection connection : connections) {
+				connection.close();
+			}
+		}
+
+		@Override
+		public void close() {
+			this.locks.close();
+			this.backend.close();
+			this.pool.close();
+		}
+
+	}
+
+}

@@ -1,0 +1,433 @@
+package io.github.holdfast.store.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a purge deletes, what it leaves, and what it does not disturb.
+ */
+class JdbcLockPurgeTests {
+
+	private static final Duration DAY = Duration.ofDays(1);
+
+	private static final long DAY_MICROS = TimeUnit.DAYS.toMicros(1);
+
+	/** Contenders and the purge together. */
+	private static final int CONNECTIONS = 12;
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void idleRowsAreDeletedAndOthersStay(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			release(acquired(backend, "free, long ago"));
+			acquired(backend, "run out, long ago");
+			age(dataSource, 2 * DAY_MICROS);
+			release(acquired(backend, "free, just now"));
+			acquired(backend, "held");
+			acquired(backend, "run out, just now");
+			update(dataSource, "UPDATE holdfast_lock SET expires_at = acquired_at WHERE lock_key = ?",
+					"run out, just now");
+			assertThat(purge(dataSource, DAY)).isEqualTo(2);
+			assertThat(keys(dataSource)).containsExactly("free, just now", "held", "run out, just now");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockThatWasRenewedLatelyIsInUseHoweverOldItsRowIs(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquired(backend, "long");
+			LockLease lost = acquired(backend, "lost");
+			assertThat(lost.renew(Duration.ofSeconds(30))).isTrue();
+			age(dataSource, 2 * DAY_MICROS);
+			// With the epoch that the row has now
+			renew(dataSource, lease, lease.epoch() - 2 * DAY_MICROS);
+			assertThat(purge(dataSource, DAY)).isOne();
+			assertThat(keys(dataSource)).containsExactly("long");
+			assertThat(renewals(dataSource)).containsExactly("long");
+			assertThat(acquire(backend, "long", Duration.ZERO, Duration.ofSeconds(30))).isNull();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void renewalIsDeletedWithTheRowOfItsLockAndOthersStay(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			for (String key : List.of("released", "run out", "taken again")) {
+				assertThat(acquired(backend, key).renew(Duration.ofSeconds(30))).isTrue();
+			}
+			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "released");
+			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "taken again");
+			age(dataSource, 2 * DAY_MICROS);
+			acquired(backend, "taken again");
+			assertThat(acquired(backend, "held").renew(Duration.ofSeconds(30))).isTrue();
+			assertThat(purge(dataSource, DAY)).isEqualTo(2);
+			assertThat(keys(dataSource)).containsExactly("held", "taken again");
+			assertThat(renewals(dataSource)).containsExactly("held", "taken again");
+		}
+	}
+
+	/**
+	 * The renewal comes after the purge has looked at the page.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F88")
+	void renewalAndPurgeNeverBothSucceed(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			AtomicInteger renewed = new AtomicInteger();
+			int purged = whilePurging(dataSource, 4, 100, (thread) -> {
+				LockLease lease = acquired(backend, "key-" + thread);
+				updated(dataSource, "UPDATE holdfast_lock SET expires_at = 0 WHERE lock_key = ?", "key-" + thread);
+				if (!lease.renew(Duration.ofSeconds(30))) {
+					return true;
+				}
+				renewed.incrementAndGet();
+				return lease.release().toCompletableFuture().join();
+			});
+			assertThat(purged).as("rows purged meanwhile").isPositive();
+			assertThat(renewed).as("renewals meanwhile").hasPositiveValue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void tableOfManyPagesIsPurgedToItsEnd(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			fill(dataSource, 1000);
+			age(dataSource, 2 * DAY_MICROS);
+			acquired(new JdbcLockBackend(() -> dataSource), "key-0500");
+			assertThat(purge(dataSource, DAY)).isEqualTo(999);
+			assertThat(keys(dataSource)).containsExactly("key-0500");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void purgeEndsWhenItIsToldSo(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			fill(dataSource, 1000);
+			age(dataSource, 2 * DAY_MICROS);
+			AtomicInteger pages = new AtomicInteger();
+			int deleted = new JdbcLockPurge(() -> dataSource, DAY).run(() -> pages.getAndIncrement() < 2);
+			assertThat(deleted).isBetween(1, 999);
+			assertThat(keys(dataSource)).hasSize(1000 - deleted);
+		}
+	}
+
+	/**
+	 * Its epoch came from the caller, or the database's clock was put back.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void rowWhoseEpochIsAheadOfTheClockStays(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquired(backend, "key");
+			release(lease);
+			age(dataSource, 2 * DAY_MICROS);
+			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = ?", lease.epoch() + DAY_MICROS);
+			assertThat(purge(dataSource, DAY)).isZero();
+			assertThat(acquired(backend, "key").epoch()).isGreaterThan(lease.epoch() + DAY_MICROS);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lookThatIsTooOldInsertsNoRow(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			boolean[] inserted = new boolean[2];
+			new LockConnections<>(() -> dataSource, LockTable::new).call((connection, table) -> {
+				LockTable.Row row = table.find(connection, "key", Duration.ofSeconds(5));
+				for (int i = 0; i < 2; i++) {
+					long seenAt = row.now() - TimeUnit.SECONDS.toMicros(60 * (1 - i));
+					LockTable.Grant grant = new LockTable.Grant(seenAt, "owner", "holder", DAY);
+					inserted[i] = table.insert(connection, "key", seenAt, grant, Duration.ofSeconds(5));
+				}
+				return null;
+			});
+			assertThat(inserted).containsExactly(false, true);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void holderWhoseRowWasPurgedHasLostItsLock(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease stale = acquired(backend, "key");
+			age(dataSource, 2 * DAY_MICROS);
+			assertThat(purge(dataSource, DAY)).isOne();
+			assertThat(stale.renew(DAY)).isFalse();
+			LockLease successor = acquired(backend, "key");
+			assertThat(successor.epoch()).isGreaterThan(stale.epoch());
+			assertThat(stale.release().toCompletableFuture().join()).isFalse();
+			assertThat(successor.renew(DAY)).isTrue();
+		}
+	}
+
+	/**
+	 * The row of a transaction that is just committing is left, without waiting for it.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockedRowIsPassedOver(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			acquired(backend, "committing");
+			acquired(backend, "gone");
+			age(dataSource, 2 * DAY_MICROS);
+			try (Connection committing = dataSource.getConnection()) {
+				committing.setAutoCommit(false);
+				shareLock(committing, "committing");
+				assertThat(purge(dataSource, DAY)).isOne();
+				assertThat(keys(dataSource)).containsExactly("committing");
+				committing.rollback();
+			}
+			assertThat(purge(dataSource, DAY)).isOne();
+		}
+	}
+
+	/**
+	 * Each thread has a key of its own and tries once: whenever it gets no lock, it was
+	 * the purge that stood in its way.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void freeLockIsNeverBusyBecauseOfAPurge(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			int purged = whilePurging(dataSource, 4, 200, (thread) -> getsFreeLock(backend, "key-" + thread));
+			assertThat(purged).as("rows purged meanwhile").isPositive();
+		}
+	}
+
+	/**
+	 * An attempt says nothing in which a statement was cancelled, since the purge had
+	 * come to a stop on a slow machine.
+	 */
+	private static boolean getsFreeLock(JdbcLockBackend backend, String key) throws InterruptedException {
+		for (int attempt = 0; attempt < 5; attempt++) {
+			long start = System.nanoTime();
+			LockLease lease = acquire(backend, key, Duration.ZERO, Duration.ofSeconds(30));
+			if (lease != null) {
+				release(lease);
+				return true;
+			}
+			if (System.nanoTime() - start < TimeUnit.SECONDS.toNanos(1)) {
+				return false;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Two threads for each key, leases that are released and leases that run out; a
+	 * holder goes in and out only while its lease is valid beyond doubt.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void holdersNeverOverlapWhileRowsArePurged(TestDatabase database) throws Exception {
+		int keys = 4;
+		AtomicIntegerArray inside = new AtomicIntegerArray(keys);
+		try (HikariDataSource dataSource = lockTable(database)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			int purged = whilePurging(dataSource, 2 * keys, 50, (thread) -> {
+				int key = thread % keys;
+				boolean runOut = ThreadLocalRandom.current().nextInt(4) == 0;
+				LockLease lease = acquire(backend, "key-" + key, Duration.ofSeconds(60),
+						runOut ? Duration.ofMillis(20) : Duration.ofSeconds(30));
+				if (lease == null || runOut) {
+					return lease != null;
+				}
+				boolean alone = inside.incrementAndGet(key) == 1;
+				Thread.yield();
+				inside.decrementAndGet(key);
+				return lease.release().toCompletableFuture().join() && alone;
+			});
+			assertThat(purged).as("rows purged meanwhile").isPositive();
+		}
+	}
+
+	/**
+	 * Run work again and again on several threads, while another one purges all that is
+	 * not in use, until it has found something.
+	 * @return how many rows were purged
+	 */
+	private static int whilePurging(HikariDataSource dataSource, int threads, int rounds, Work work) throws Exception {
+		AtomicBoolean working = new AtomicBoolean(true);
+		AtomicInteger purged = new AtomicInteger();
+		Deadline deadline = Deadline.after(Duration.ofSeconds(60));
+		ExecutorService executor = Executors.newFixedThreadPool(threads + 1);
+		try {
+			Future<?> purge = executor.submit(() -> {
+				while (working.get()) {
+					purged.addAndGet(purge(dataSource, Duration.ZERO));
+				}
+				return null;
+			});
+			List<Future<Integer>> workers = new ArrayList<>();
+			for (int i = 0; i < threads; i++) {
+				int thread = i;
+				workers.add(executor.submit(() -> {
+					int failed = 0;
+					for (int round = 0; round < rounds || purged.get() == 0 && !deadline.hasPassed(); round++) {
+						failed += work.run(thread) ? 0 : 1;
+					}
+					return failed;
+				}));
+			}
+			for (Future<Integer> worker : workers) {
+				assertThat(worker.get(120, TimeUnit.SECONDS)).as("rounds that failed").isZero();
+			}
+			working.set(false);
+			purge.get(30, TimeUnit.SECONDS);
+			return purged.get();
+		}
+		finally {
+			working.set(false);
+			executor.shutdownNow();
+		}
+	}
+
+	private static int purge(HikariDataSource dataSource, Duration purgeAfter) throws SQLException {
+		return new JdbcLockPurge(() -> dataSource, purgeAfter).run(() -> true);
+	}
+
+	private static HikariDataSource lockTable(TestDatabase database) {
+		HikariDataSource dataSource = database.newDatabase().dataSource(CONNECTIONS);
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static LockLease acquired(JdbcLockBackend backend, String key) throws InterruptedException {
+		LockLease lease = acquire(backend, key, Duration.ofSeconds(10), Duration.ofSeconds(30));
+		assertThat(lease).isNotNull();
+		return lease;
+	}
+
+	private static @Nullable LockLease acquire(JdbcLockBackend backend, String key, Duration waitTime,
+			Duration leaseTime) throws InterruptedException {
+		return backend.acquire(new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
+				UUID.randomUUID().toString(), "test", 0));
+	}
+
+	private static void release(LockLease lease) {
+		assertThat(lease.release().toCompletableFuture().join()).isTrue();
+	}
+
+	/**
+	 * Let all rows be older than they are.
+	 */
+	private static void age(HikariDataSource dataSource, long micros) {
+		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, acquired_at = acquired_at - ?,"
+				+ " expires_at = expires_at - ?", micros, micros, micros);
+		new JdbcTemplate(dataSource)
+			.update("UPDATE holdfast_renewal SET epoch = epoch - ?, expires_at = expires_at - ?", micros, micros);
+	}
+
+	private static void fill(HikariDataSource dataSource, int rows) throws SQLException {
+		try (Connection connection = dataSource.getConnection();
+				PreparedStatement statement = connection.prepareStatement(
+						"INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at) VALUES (?, 1, 1, 1)")) {
+			SqlDialect dialect = SqlDialect.of(connection);
+			for (int i = 0; i < rows; i++) {
+				dialect.setKey(statement, 1, "key-%04d".formatted(i));
+				statement.addBatch();
+			}
+			statement.executeBatch();
+		}
+	}
+
+	private static void update(HikariDataSource dataSource, String sql, String key) throws SQLException {
+		assertThat(updated(dataSource, sql, key)).isOne();
+	}
+
+	private static int updated(HikariDataSource dataSource, String sql, String key) throws SQLException {
+		try (Connection connection = dataSource.getConnection();
+				PreparedStatement statement = connection.prepareStatement(sql)) {
+			SqlDialect.of(connection).setKey(statement, 1, key);
+			return statement.executeUpdate();
+		}
+	}
+
+	private static void renew(HikariDataSource dataSource, LockLease lease, long epoch) throws SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			assertThat(new RenewalTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
+					Duration.ofSeconds(30), Duration.ofSeconds(30)))
+				.isTrue();
+		}
+	}
+
+	/**
+	 * Lock the row as the check before a commit does.
+	 */
+	private static void shareLock(Connection connection, String key) throws SQLException {
+		SqlDialect dialect = SqlDialect.of(connection);
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + dialect.shareLock())) {
+			dialect.setKey(statement, 1, key);
+			assertThat(statement.executeQuery().next()).isTrue();
+		}
+	}
+
+	private static List<String> keys(HikariDataSource dataSource) {
+		return keys(dataSource, "holdfast_lock");
+	}
+
+	private static List<String> renewals(HikariDataSource dataSource) {
+		return keys(dataSource, "holdfast_renewal");
+	}
+
+	private static List<String> keys(HikariDataSource dataSource, String table) {
+		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM " + table + " ORDER BY lock_key",
+				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * A round of a thread.
+	 */
+	@FunctionalInterface
+	private interface Work {
+
+		boolean run(int thread) throws Exception;
+
+	}
+
+}

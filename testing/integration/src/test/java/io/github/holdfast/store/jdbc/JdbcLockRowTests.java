@@ -1,0 +1,394 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The lock row under row locks, isolation levels and auto-commit modes that pools may
+ * have.
+ */
+class JdbcLockRowTests {
+
+	private static final Duration WAIT = Duration.ofMillis(300);
+
+	/** A statement may take as long as its call may wait, and at least a second. */
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void waiterReturnsInTimeWhileAnAssertIsInFlight(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquire(backend, PATIENCE);
+			assertThat(lease).isNotNull();
+			try (Connection inFlight = shareLock(dataSource)) {
+				assertBusyInTime(backend);
+				inFlight.rollback();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void holderIsToldAsTheRowSays(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			assertThat(backend.holder("key")).isNull();
+			LockLease lease = acquire(backend, PATIENCE);
+			assertThat(lease).isNotNull();
+			new JdbcTemplate(dataSource)
+				.update("UPDATE holdfast_lock SET acquired_at = 1000001, expires_at = 4102444800000000");
+			LockHolder holder = backend.holder("key");
+			assertThat(holder).isNotNull();
+			assertThat(holder.owner()).isEqualTo(lease.owner());
+			assertThat(holder.epoch()).isEqualTo(lease.epoch());
+			assertThat(holder.since()).isEqualTo("1970-01-01T00:00:01.000001Z");
+			assertThat(holder.expires()).isEqualTo("2100-01-01T00:00:00Z");
+			assertThat(holder.text()).matches("held by .+, whose lease is renewed or ends in \\d+ ms");
+			assertThat(lease.release().toCompletableFuture().join()).isTrue();
+			assertThat(backend.holder("key")).isNull();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease lease = acquire(backend, PATIENCE);
+			assertThat(lease).isNotNull();
+			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			try (Connection inFlight = shareLock(dataSource)) {
+				assertBusyInTime(backend);
+				assertThat(backend.holder("key")).extracting(LockHolder::text).asString().contains("still open");
+				inFlight.rollback();
+			}
+			LockLease successor = acquire(backend, PATIENCE);
+			assertThat(successor).isNotNull();
+			assertThat(successor.epoch()).isGreaterThan(lease.epoch());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void epochRisesAfterTheRowWasDeleted(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			LockLease first = acquire(backend, PATIENCE);
+			new JdbcTemplate(dataSource).update("DELETE FROM holdfast_lock");
+			LockLease second = acquire(backend, PATIENCE);
+			assertThat(first).isNotNull();
+			assertThat(second).isNotNull();
+			assertThat(second.epoch()).isGreaterThan(first.epoch());
+			assertThat(first.renew(Duration.ofSeconds(30))).isFalse();
+		}
+	}
+
+	/**
+	 * The database computes it, and the driver tells it: also one that is no exact
+	 * floating-point number.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void epochOfALockThatWasFreeIsExactlyTheOneInItsRow(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+			LockLease first = acquire(backend, PATIENCE);
+			assertThat(first).isNotNull();
+			first.release().toCompletableFuture().join();
+			LockLease second = acquire(backend, PATIENCE);
+			assertThat(second).isNotNull();
+			assertThat(second.epoch()).isGreaterThan(first.epoch())
+				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
+			second.release().toCompletableFuture().join();
+			jdbc.update("UPDATE holdfast_lock SET epoch = ?", Long.MAX_VALUE - 4);
+			LockLease third = acquire(backend, PATIENCE);
+			assertThat(third).isNotNull();
+			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
+			third.release().toCompletableFuture().join();
+			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
+					PATIENCE, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
+			assertThat(atLeast).isNotNull();
+			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
+				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
+		}
+	}
+
+	@ParameterizedTest(name = "{0}, {1}")
+	@MethodSource("transactionAwareDataSources")
+	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database, TransactionAware kind) {
+		try (HikariDataSource pool = lockTable(database, null, true)) {
+			DataSource dataSource = kind.around(new TransactionAwareDataSourceProxy(pool));
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			JdbcLockBackend other = new JdbcLockBackend(() -> pool);
+			JdbcTemplate application = new JdbcTemplate(new TransactionAwareDataSourceProxy(pool));
+			application.execute("CREATE TABLE work (id integer)");
+			new TransactionTemplate(new JdbcTransactionManager(pool)).executeWithoutResult((status) -> {
+				application.update("INSERT INTO work VALUES (1)");
+				assertThat(acquireUnchecked(backend, PATIENCE)).isNotNull();
+				assertThat(acquireUnchecked(other, Duration.ZERO)).as("the lock was committed at once").isNull();
+				status.setRollbackOnly();
+			});
+			assertThat(acquireUnchecked(other, Duration.ZERO)).as("the lock survived the rollback").isNull();
+			assertThat(application.queryForList("SELECT id FROM work", Integer.class))
+				.as("rows that the lock has committed")
+				.isEmpty();
+		}
+	}
+
+	static Stream<Arguments> transactionAwareDataSources() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream.of(TransactionAware.values()).map((kind) -> Arguments.of(database, kind)));
+	}
+
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void contendersNeverOverlapWhateverThePoolIsLike(TestDatabase database, String isolation, boolean autoCommit)
+			throws Exception {
+		int threads = 8;
+		int rounds = 15;
+		int[] counter = new int[1];
+		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			ExecutorService executor = Executors.newFixedThreadPool(threads);
+			try {
+				List<Future<?>> contenders = new ArrayList<>();
+				for (int i = 0; i < threads; i++) {
+					contenders.add(executor.submit(() -> {
+						for (int round = 0; round < rounds; round++) {
+							LockLease lease = acquire(backend, Duration.ofSeconds(60));
+							assertThat(lease).isNotNull();
+							int seen = counter[0];
+							Thread.yield();
+							counter[0] = seen + 1;
+							assertThat(lease.release().toCompletableFuture().join()).isTrue();
+						}
+						return null;
+					}));
+				}
+				for (Future<?> contender : contenders) {
+					contender.get(120, TimeUnit.SECONDS);
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+		assertThat(counter[0]).isEqualTo(threads * rounds);
+	}
+
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	@Tag("F11")
+	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
+			boolean autoCommit) throws Exception {
+		int threads = 8;
+		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			ExecutorService executor = Executors.newFixedThreadPool(threads);
+			try {
+				int stalls = 0;
+				for (int round = 0; round < 20 + stalls; round++) {
+					String key = "new-" + round;
+					CyclicBarrier start = new CyclicBarrier(threads);
+					List<Future<LockLease>> contenders = new ArrayList<>();
+					for (int i = 0; i < threads; i++) {
+						contenders.add(executor.submit(() -> {
+							start.await();
+							return backend.acquire(request(key, Duration.ZERO));
+						}));
+					}
+					try {
+						assertThat(granted(contenders)).isOne();
+					}
+					catch (ExecutionException ex) {
+						// A server that stands still for a second proves nothing
+						assertThat(ex).hasRootCauseInstanceOf(SQLTimeoutException.class);
+						assertThat(++stalls).isLessThan(10);
+					}
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+	}
+
+	private static int granted(List<Future<LockLease>> contenders) throws Exception {
+		int granted = 0;
+		for (Future<LockLease> contender : contenders) {
+			granted += (contender.get(60, TimeUnit.SECONDS) != null) ? 1 : 0;
+		}
+		return granted;
+	}
+
+	static Stream<Arguments> pools() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream
+				.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE")
+				.flatMap((isolation) -> Stream.of(true, false)
+					.map((autoCommit) -> Arguments.of(database, isolation, autoCommit))));
+	}
+
+	private static HikariDataSource lockTable(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
+		DatabaseAccess access = database.newDatabase();
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(access.url());
+		config.setUsername(access.user());
+		config.setPassword(access.password());
+		config.setMaximumPoolSize(10);
+		config.setMinimumIdle(0);
+		config.setAutoCommit(autoCommit);
+		config.setTransactionIsolation(isolation);
+		HikariDataSource dataSource = new HikariDataSource(config);
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	/**
+	 * A slow machine may be late sometimes; a waiter that blocks until its statement is
+	 * cancelled is late each time.
+	 */
+	private static void assertBusyInTime(JdbcLockBackend backend) throws InterruptedException {
+		Duration limit = WAIT.multipliedBy(5);
+		Duration fastest = limit;
+		for (int i = 0; i < 5 && fastest.compareTo(limit) >= 0; i++) {
+			long start = System.nanoTime();
+			assertThat(acquire(backend, WAIT)).isNull();
+			fastest = Duration.ofNanos(System.nanoTime() - start);
+		}
+		assertThat(fastest).isLessThan(limit);
+	}
+
+	private static @Nullable LockLease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
+		return backend.acquire(request("key", waitTime));
+	}
+
+	private static LockRequest request(String key, Duration waitTime) {
+		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
+				UUID.randomUUID().toString(), "test", 0);
+	}
+
+	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend, Duration waitTime) {
+		try {
+			return acquire(backend, waitTime);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Lock the row as the check before a commit does.
+	 */
+	private static Connection shareLock(HikariDataSource dataSource) throws SQLException {
+		Connection connection = dataSource.getConnection();
+		connection.setAutoCommit(false);
+		SqlDialect dialect = SqlDialect.of(connection);
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + dialect.shareLock())) {
+			dialect.setKey(statement, 1, "key");
+			assertThat(statement.executeQuery().next()).isTrue();
+		}
+		return connection;
+	}
+
+	enum TransactionAware {
+
+		BARE {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return transactionAware;
+			}
+
+		},
+
+		DELEGATING {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new DelegatingDataSource(transactionAware);
+			}
+
+		},
+
+		LAZY {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new LazyConnectionDataSourceProxy(transactionAware);
+			}
+
+		},
+
+		TWICE {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				return new TransactionAwareDataSourceProxy(new DelegatingDataSource(transactionAware));
+			}
+
+		},
+
+		ROUTING {
+
+			@Override
+			DataSource around(DataSource transactionAware) {
+				IsolationLevelDataSourceRouter router = new IsolationLevelDataSourceRouter();
+				router.setTargetDataSources(Map.of());
+				router.setDefaultTargetDataSource(transactionAware);
+				router.afterPropertiesSet();
+				return router;
+			}
+
+		};
+
+		abstract DataSource around(DataSource transactionAware);
+
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.holdfast.store.jdbc;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Set;
+
+import com.zaxxer.hikari.HikariDataSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.store.Polling;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.TestStore;
+
+/**
+ * A lock table as contracts see it, with one lock in it at most.
+ */
+final class JdbcStore implements TestStore {
+
+	private final FaultProxy proxy;
+
+	private final HikariDataSource near;
+
+	private final HikariDataSource far;
+
+	private final LockBackend nearBackend;
+
+	private final LockBackend farBackend;
+
+	/**
+	 * Create an empty lock table.
+	 * @param database where it is
+	 * @param settings what is added to the URL of the first node
+	 */
+	JdbcStore(TestDatabase database, String settings) {
+		DatabaseAccess access = database.newRemoteDatabase();
+		this.proxy = new FaultProxy(access.port());
+		DatabaseAccess proxied = access.onPort(this.proxy.port());
+		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
+		this.near.setConnectionTimeout(Duration.ofSeconds(2).toMillis());
+		this.far = access.dataSource(8);
+		DatabaseAccess.runScript(this.far, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		this.nearBackend = new JdbcLockBackend(() -> this.near);
+		this.farBackend = new JdbcLockBackend(() -> this.far);
+	}
+
+	@Override
+	public LockBackend near() {
+		return this.nearBackend;
+	}
+
+	@Override
+	public LockBackend far() {
+		return this.farBackend;
+	}
+
+	@Override
+	public FaultProxy proxy() {
+		return this.proxy;
+	}
+
+	@Override
+	public boolean isHeld(String key) {
+		Integer held = new JdbcTemplate(this.far)
+			.queryForObject("SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL", Integer.class);
+		return Objects.requireNonNull(held) > 0;
+	}
+
+	/**
+	 * The table knows nothing of those who wait: they ask again and again, in this JVM.
+	 */
+	@Override
+	public boolean isWaitedFor(String key) {
+		return Thread.getAllStackTraces()
+			.values()
+			.stream()
+			.flatMap(Arrays::stream)
+			.anyMatch((frame) -> frame.getClassName().equals(Polling.class.getName()));
+	}
+
+	@Override
+	public void remove(String key) {
+		new JdbcTemplate(this.far).update("DELETE FROM holdfast_lock");
+	}
+
+	@Override
+	public String silence() {
+		return "the lock table failed";
+	}
+
+	@Override
+	public Set<Told> told() {
+		return Set.of(Told.SINCE, Told.EXPIRES);
+	}
+
+	@Override
+	public void close() {
+		this.near.close();
+		this.far.close();
+		this.proxy.close();
+	}
+
+}

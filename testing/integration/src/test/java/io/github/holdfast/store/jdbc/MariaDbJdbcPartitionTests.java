@@ -1,0 +1,14 @@
+package io.github.holdfast.store.jdbc;
+
+import io.github.holdfast.testsupport.TestDatabase;
+
+/**
+ * Faults of the network between a node and MariaDB.
+ */
+class MariaDbJdbcPartitionTests extends AbstractJdbcPartitionTests {
+
+	MariaDbJdbcPartitionTests() {
+		super(TestDatabase.MARIADB, "?socketTimeout=1500&connectTimeout=1500");
+	}
+
+}

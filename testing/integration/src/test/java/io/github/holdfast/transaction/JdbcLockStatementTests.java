@@ -1,0 +1,108 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How many statements a lock takes, each of which is a round trip.
+ */
+class JdbcLockStatementTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockThatIsFreeIsTakenAndReleased(TestDatabase database) throws Exception {
+		run(database, (statements, backend) -> {
+			release(acquire(backend));
+			statements.clear();
+			LockLease lease = acquire(backend);
+			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb).containsExactly("UPDATE");
+			statements.clear();
+			release(lease);
+			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb).containsExactly("UPDATE");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void newLockIsNotFoundAndInserted(TestDatabase database) throws Exception {
+		run(database, (statements, backend) -> {
+			acquire(backend);
+			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
+				.containsExactly("UPDATE", "SELECT", "INSERT");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void renewalIsOneStatement(TestDatabase database) throws Exception {
+		run(database, (statements, backend) -> {
+			LockLease lease = acquire(backend);
+			for (int renewal = 0; renewal < 2; renewal++) {
+				statements.clear();
+				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
+				assertThat(statements.statements()).singleElement().asString().contains("holdfast_renewal");
+			}
+			statements.clear();
+			release(lease);
+			assertThat(statements.statements()).as("release of a lease that was renewed").hasSize(1);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void leaseThatHasRunOutIsReadLockedAndTaken(TestDatabase database) throws Exception {
+		run(database, (statements, backend) -> {
+			acquire(backend);
+			new JdbcTemplate(statements).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			statements.clear();
+			acquire(backend);
+			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
+				.containsExactly("UPDATE", "SELECT", "SELECT", "UPDATE", "commit");
+		});
+	}
+
+	private static String verb(String statement) {
+		return statement.split("\\s", 2)[0];
+	}
+
+	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
+		LockLease lease = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
+				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+		assertThat(lease).isNotNull();
+		return lease;
+	}
+
+	private static void release(LockLease lease) {
+		assertThat(lease.release().toCompletableFuture().join()).isTrue();
+	}
+
+	private static void run(TestDatabase database, Scenario scenario) throws Exception {
+		try (HikariDataSource pool = database.newDatabase().dataSource(2)) {
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			RecordingDataSource statements = new RecordingDataSource(pool);
+			scenario.run(statements, new JdbcLockBackend(() -> statements));
+		}
+	}
+
+	@FunctionalInterface
+	private interface Scenario {
+
+		void run(RecordingDataSource statements, JdbcLockBackend backend) throws Exception;
+
+	}
+
+}

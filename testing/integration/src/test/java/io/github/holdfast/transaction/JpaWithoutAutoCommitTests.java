@@ -1,0 +1,128 @@
+package io.github.holdfast.transaction;
+
+import java.util.List;
+import java.util.Map;
+
+import com.zaxxer.hikari.HikariDataSource;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import org.hibernate.jpa.HibernatePersistenceProvider;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The check of a JPA transaction in a pool without auto-commit keeps its row locked until
+ * the commit: it is made on the connection of the transaction.
+ */
+class JpaWithoutAutoCommitTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void nobodyTakesTheLockBetweenCheckAndCommit(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase().impatient();
+		try (HikariDataSource observer = access.dataSource(2); HikariDataSource dataSource = new HikariDataSource()) {
+			dataSource.setJdbcUrl(access.url());
+			dataSource.setUsername(access.user());
+			dataSource.setPassword(access.password());
+			dataSource.setMaximumPoolSize(4);
+			dataSource.setAutoCommit(false);
+			DatabaseAccess.runScript(observer, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			JdbcTemplate jdbc = new JdbcTemplate(observer);
+			jdbc.setQueryTimeout(2);
+			jdbc.execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
+			LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
+			factory.setDataSource(dataSource);
+			factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
+			factory.setPersistenceUnitName("test");
+			factory.setPersistenceProvider(new HibernatePersistenceProvider());
+			factory.setJpaPropertyMap(Map.of());
+			factory.afterPropertiesSet();
+			try {
+				commit(dataSource, jdbc, factory.getObject());
+			}
+			finally {
+				factory.destroy();
+			}
+		}
+	}
+
+	private static void commit(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities) {
+		SupersededManager manager = new SupersededManager(entities, jdbc);
+		manager.setDataSource(dataSource);
+		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
+			.postProcessAfterInitialization(manager, "transactionManager");
+		try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+			locks.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
+				EntityManager entityManager = EntityManagerFactoryUtils.getTransactionalEntityManager(entities);
+				assertThat(entityManager).isNotNull();
+				entityManager.persist(new Item(1));
+			}));
+		}
+		assertThat(manager.superseded).isFalse();
+		assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isOne();
+	}
+
+	/**
+	 * Another node takes the lock between the check and the commit, if it can.
+	 */
+	private static final class SupersededManager extends JpaTransactionManager {
+
+		private static final long serialVersionUID = 1L;
+
+		private final transient JdbcTemplate other;
+
+		private boolean superseded;
+
+		private SupersededManager(EntityManagerFactory entities, JdbcTemplate other) {
+			super(entities);
+			this.other = other;
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+			try {
+				this.superseded = this.other
+					.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 'another'") == 1;
+			}
+			catch (DataAccessException ex) {
+				this.superseded = false;
+			}
+			super.doCommit(status);
+		}
+
+	}
+
+	@Entity(name = "item")
+	static class Item {
+
+		@Id
+		private int id;
+
+		Item() {
+		}
+
+		Item(int id) {
+			this.id = id;
+		}
+
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
+import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A locked method does not return.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+@Tag("F41")
+class MaxHoldTimeTests {
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void othersGetTheLockWhenTheMethodDoesNotReturn(TestDatabase database, CapturedOutput output) {
+		TestBackend.valueOf(database.name()).application().withBean(Service.class).run((context) -> {
+			Service service = context.getBean(Service.class);
+			CountDownLatch hangs = new CountDownLatch(1);
+			CountDownLatch goesOn = new CountDownLatch(1);
+			CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> service.work(() -> {
+				hangs.countDown();
+				await(goesOn);
+			}), (task) -> new Thread(task).start());
+			await(hangs);
+			try (LockTemplate otherNode = new LockTemplate(
+					() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)), List::of)) {
+				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
+			}
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(60))
+				.untilAsserted(() -> assertThat(output).contains("Lock 'stuck' is no longer renewed, as it is held "
+						+ "for longer than its maximum of 4000 ms"));
+			goesOn.countDown();
+			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
+				.withThrowableThat()
+				.withCauseInstanceOf(LockLostException.class);
+			assertThat(service.rows()).isZero();
+		});
+	}
+
+	@Test
+	void localLockWithoutALeaseStaysHeld() {
+		String key = "stuck:" + UUID.randomUUID();
+		Duration maxHoldTime = Duration.ofMillis(50);
+		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withWaitTime(Duration.ZERO)) {
+			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
+				long start = System.nanoTime();
+				Awaitility.await().until(() -> System.nanoTime() - start > 4 * maxHoldTime.toNanos());
+				CompletableFuture<Void> other = CompletableFuture.runAsync(() -> locks.acquire(key).close());
+				assertThatExceptionOfType(Exception.class).isThrownBy(() -> other.get(60, TimeUnit.SECONDS))
+					.withCauseInstanceOf(LockNotAcquiredException.class);
+			});
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	static class Service {
+
+		private final JdbcTemplate jdbc;
+
+		Service(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+			jdbc.execute("CREATE TABLE work (id integer)");
+		}
+
+		int rows() {
+			Integer rows = this.jdbc.queryForObject("SELECT count(*) FROM work", Integer.class);
+			return (rows != null) ? rows : -1;
+		}
+
+		@DistributedLock(key = "'stuck'", leaseTime = "3s", maxHoldTime = "4s")
+		@Transactional
+		public void work(Runnable work) {
+			this.jdbc.update("INSERT INTO work VALUES (1)");
+			work.run();
+		}
+
+	}
+
+}

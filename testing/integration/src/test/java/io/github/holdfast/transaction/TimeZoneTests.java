@@ -1,0 +1,130 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.ChildJvm;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+/**
+ * The times in the lock table: numbers that no time zone and no column type changes.
+ */
+class TimeZoneTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	/**
+	 * The other node's JVM and session are in the far east, ours in the far west.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F37")
+	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) throws Exception {
+		DatabaseAccess access = database.newRemoteDatabase();
+		try (HikariDataSource dataSource = lockTable(database, access);
+				LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+				ChildJvm other = ChildJvm.start(List.of("-Duser.timezone=Pacific/Kiritimati"), ZonedHolder.class,
+						access.url(), access.user(), access.password(), timeZone(database, "+13:00"))) {
+			other.send("PT0S");
+			other.await("HELD", PATIENCE);
+			assertThat(Instant.EPOCH.plus(lockColumn(dataSource, "acquired_at"), ChronoUnit.MICROS))
+				.isCloseTo(Instant.now(), within(10, ChronoUnit.MINUTES));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> locks.withWaitTime(Duration.ZERO).acquire("key"))
+				.withMessageMatching(".*ends in [12]?\\d{4,5} ms.*");
+			other.send("release");
+			other.await("RELEASED", PATIENCE);
+			locks.withWaitTime(Duration.ZERO).run("key", () -> {
+				other.send("PT0S");
+				assertThat(await(other, "BUSY ")).containsPattern("ends in [12]?\\d{4,5} ms");
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F38")
+	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, database.newDatabase());
+				LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+			Duration leaseTime = Duration.ofNanos(61_234_567_000L);
+			List<Long> acquiredAt = new ArrayList<>();
+			for (int i = 0; i < 20; i++) {
+				locks.withLeaseTime(leaseTime).run("key", () -> {
+					acquiredAt.add(lockColumn(dataSource, "acquired_at"));
+					assertThat(lockColumn(dataSource, "expires_at - acquired_at"))
+						.isGreaterThanOrEqualTo(TimeUnit.NANOSECONDS.toMicros(leaseTime.toNanos()));
+				});
+			}
+			assertThat(acquiredAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
+			assertThat(columnType(dataSource, "acquired_at")).isEqualTo(Types.BIGINT);
+			assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
+		}
+	}
+
+	private static HikariDataSource lockTable(TestDatabase database, DatabaseAccess access) {
+		HikariDataSource dataSource = ZonedHolder.dataSource(access, timeZone(database, "-09:30"));
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static String timeZone(TestDatabase database, String offset) {
+		return switch (database) {
+			case H2 -> "SET TIME ZONE '" + offset + "'";
+			case MARIADB -> "SET time_zone = '" + offset + "'";
+			case POSTGRESQL -> "SET TIME ZONE INTERVAL '" + offset + "' HOUR TO MINUTE";
+		};
+	}
+
+	private static String await(ChildJvm child, String prefix) {
+		try {
+			return child.await(prefix, PATIENCE);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static long lockColumn(HikariDataSource dataSource, String column) {
+		Long value = new JdbcTemplate(dataSource).queryForObject("SELECT " + column + " FROM holdfast_lock",
+				Long.class);
+		return (value != null) ? value : -1;
+	}
+
+	private static int columnType(HikariDataSource dataSource, String column) throws Exception {
+		try (Connection connection = dataSource.getConnection()) {
+			DatabaseMetaData metaData = connection.getMetaData();
+			boolean upper = metaData.storesUpperCaseIdentifiers();
+			try (ResultSet columns = metaData.getColumns(connection.getCatalog(), null,
+					upper ? "HOLDFAST_LOCK" : "holdfast_lock", upper ? column.toUpperCase(Locale.ROOT) : column)) {
+				assertThat(columns.next()).isTrue();
+				return columns.getInt("DATA_TYPE");
+			}
+		}
+	}
+
+}
