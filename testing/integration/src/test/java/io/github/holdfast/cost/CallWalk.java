@@ -53,7 +53,8 @@ record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 		LaunchingConnector connector = Bootstrap.virtualMachineManager().defaultConnector();
 		Map<String, Connector.Argument> arguments = connector.defaultArguments();
 		arguments.get("main").setValue(WalkedApplication.class.getName() + " " + redis + " " + kind);
-		arguments.get("options").setValue("-XX:+UseSerialGC -cp \"" + System.getProperty("java.class.path") + "\"");
+		arguments.get("options")
+			.setValue("-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp \"" + System.getProperty("java.class.path") + "\"");
 		VirtualMachine machine = connector.launch(arguments);
 		Process process = machine.process();
 		try {
