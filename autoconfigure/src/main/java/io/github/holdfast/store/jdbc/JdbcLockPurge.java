@@ -33,11 +33,12 @@ import io.github.holdfast.sql.SqlDialect;
  * its own, first at a random time, so that not all nodes purge at once.
  *
  * <p>
- * Reads without locks which rows are idle, some at a time. Then, in a short transaction,
- * locks those of them that nobody else has locked, and deletes what has not been used
- * meanwhile, with what is left of its renewals. So it never waits for a lock statement or
- * a commit, and none waits for it longer than for that. Rows whose epoch is ahead of the
- * clock stay, so that the next epoch of a deleted one is a later one.
+ * Walks through the table by its primary key, in pages. Each is a short transaction that
+ * reads without locks which rows are idle, locks those of them that nobody else has
+ * locked, and deletes what has not been used meanwhile, with what is left of its
+ * renewals. So it never waits for a lock statement or a commit, and none waits for it
+ * longer than for one page. Rows whose epoch is ahead of the clock stay, so that the next
+ * epoch of a deleted one is a later one.
  *
  * @since 0.2.0
  */
@@ -45,7 +46,7 @@ public final class JdbcLockPurge implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockPurge.class);
 
-	private static final int PAGE_SIZE = 50;
+	private static final int PAGE_SIZE = 200;
 
 	private static final String OLD = "expires_at < {now} - {after} AND epoch < {now} - {after}";
 
@@ -54,8 +55,8 @@ public final class JdbcLockPurge implements SmartLifecycle {
 				AND r.epoch = holdfast_lock.epoch AND r.owner = holdfast_lock.owner
 				AND r.expires_at >= {now} - {after})""";
 
-	private static final String IDLE = "SELECT lock_key FROM holdfast_lock WHERE lock_key > ? AND " + OLD + " AND "
-			+ NOT_RENEWED + " ORDER BY lock_key LIMIT " + PAGE_SIZE;
+	private static final String PAGE = "SELECT lock_key, CASE WHEN " + OLD + " AND " + NOT_RENEWED
+			+ " THEN 1 ELSE 0 END FROM holdfast_lock WHERE lock_key > ? ORDER BY lock_key LIMIT " + PAGE_SIZE;
 
 	private static final String LOCK = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND " + OLD
 			+ " FOR UPDATE SKIP LOCKED";
@@ -65,10 +66,11 @@ public final class JdbcLockPurge implements SmartLifecycle {
 
 	private static final String DELETE_RENEWAL = "DELETE FROM holdfast_renewal WHERE lock_key = ?";
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	/** Fails if a privilege is missing, also while no row is idle. */
+	private static final String[] CHECK = { "DELETE FROM holdfast_lock WHERE 1 = 0",
+			"DELETE FROM holdfast_renewal WHERE 1 = 0" };
 
-	/** For the whole table, in which nothing may be idle. */
-	private static final Duration READ_TIMEOUT = Duration.ofMinutes(1);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration MIN_INTERVAL = Duration.ofMinutes(1);
 
@@ -149,45 +151,48 @@ public final class JdbcLockPurge implements SmartLifecycle {
 	 * @throws SQLException if the database fails; what was deleted before stays deleted
 	 */
 	public int run(BooleanSupplier goOn) throws SQLException {
+		this.connections.execute(CHECK);
 		int deleted = 0;
-		List<Object> idle = List.of();
-		do {
-			List<Object> before = idle;
-			List<Object> page = this.connections.call((connection, dialect) -> idle(connection, dialect, before));
-			deleted += page.isEmpty() ? 0
-					: this.connections.inTransaction((connection, dialect) -> delete(connection, dialect, page));
-			idle = page;
+		Page page = new Page(null, PAGE_SIZE, 0);
+		while (page.size() == PAGE_SIZE && goOn.getAsBoolean()) {
+			Object after = page.last();
+			page = this.connections.inTransaction((connection, dialect) -> purge(connection, dialect, after));
+			deleted += page.deleted();
 		}
-		while (idle.size() == PAGE_SIZE && goOn.getAsBoolean());
 		return deleted;
 	}
 
 	/**
 	 * The keys are as the driver gives them, since other rows than ours may be there.
 	 */
-	private List<Object> idle(Connection connection, SqlDialect dialect, List<Object> before) throws SQLException {
+	private Page purge(Connection connection, SqlDialect dialect, @Nullable Object after) throws SQLException {
 		List<Object> idle = new ArrayList<>();
-		try (PreparedStatement statement = prepare(connection, dialect, IDLE, READ_TIMEOUT)) {
-			if (before.isEmpty()) {
+		Object last = after;
+		int size = 0;
+		try (PreparedStatement statement = prepare(connection, dialect, PAGE)) {
+			if (after == null) {
 				dialect.setKey(statement, 1, "");
 			}
 			else {
-				statement.setObject(1, before.get(before.size() - 1));
+				statement.setObject(1, after);
 			}
 			try (ResultSet rs = statement.executeQuery()) {
-				while (rs.next()) {
-					idle.add(rs.getObject(1));
+				for (; rs.next(); size++) {
+					last = rs.getObject(1);
+					if (rs.getInt(2) == 1) {
+						idle.add(last);
+					}
 				}
 			}
 		}
-		return idle;
+		return new Page(last, size, idle.isEmpty() ? 0 : delete(connection, dialect, idle));
 	}
 
 	private int delete(Connection connection, SqlDialect dialect, List<Object> idle) throws SQLException {
 		int deleted = 0;
-		try (PreparedStatement lock = prepare(connection, dialect, LOCK, TIMEOUT);
-				PreparedStatement delete = prepare(connection, dialect, DELETE, TIMEOUT);
-				PreparedStatement deleteRenewal = prepare(connection, dialect, DELETE_RENEWAL, TIMEOUT)) {
+		try (PreparedStatement lock = prepare(connection, dialect, LOCK);
+				PreparedStatement delete = prepare(connection, dialect, DELETE);
+				PreparedStatement deleteRenewal = prepare(connection, dialect, DELETE_RENEWAL)) {
 			for (Object key : idle) {
 				lock.setObject(1, key);
 				delete.setObject(1, key);
@@ -207,10 +212,9 @@ public final class JdbcLockPurge implements SmartLifecycle {
 		}
 	}
 
-	private PreparedStatement prepare(Connection connection, SqlDialect dialect, String sql, Duration timeout)
-			throws SQLException {
+	private PreparedStatement prepare(Connection connection, SqlDialect dialect, String sql) throws SQLException {
 		return LockConnections.prepare(connection, sql.replace("{now}", dialect.now())
-			.replace("{after}", Long.toString(TimeUnit.MICROSECONDS.convert(this.purgeAfter))), timeout);
+			.replace("{after}", Long.toString(TimeUnit.MICROSECONDS.convert(this.purgeAfter))), TIMEOUT);
 	}
 
 	@Override
@@ -233,6 +237,15 @@ public final class JdbcLockPurge implements SmartLifecycle {
 	@Override
 	public boolean isRunning() {
 		return this.executor != null;
+	}
+
+	/**
+	 * @param last the key of the last row, or {@code null} before the first page
+	 * @param size how many rows there were
+	 * @param deleted how many of them were deleted
+	 */
+	private record Page(@Nullable Object last, int size, int deleted) {
+
 	}
 
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -44,6 +45,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The lock row under row locks, isolation levels and auto-commit modes that pools may
@@ -123,6 +125,31 @@ class JdbcLockRowTests {
 			assertThat(second).isNotNull();
 			assertThat(second.epoch()).isGreaterThan(first.epoch());
 			assertThat(first.renew(Duration.ofSeconds(30))).isFalse();
+		}
+	}
+
+	/**
+	 * A SELECT of a serializable transaction locks what it reads on MariaDB, if the pool
+	 * begins it.
+	 */
+	@ParameterizedTest
+	@MethodSource("pools")
+	void purgePassesOverRowsThatAreLocked(TestDatabase database, String isolation, boolean autoCommit)
+			throws Exception {
+		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			for (String key : List.of("key", "other")) {
+				LockLease lease = backend.acquire(request(key, PATIENCE));
+				assertThat(lease).isNotNull();
+				assertThat(lease.release().toCompletableFuture().join()).isTrue();
+			}
+			JdbcLockPurge purge = new JdbcLockPurge(() -> dataSource, Duration.ofMillis(1));
+			try (Connection inFlight = lock(dataSource, (dialect) -> " FOR UPDATE")) {
+				await().until(() -> purge.run(() -> true) == 1);
+				assertThat(purge.run(() -> true)).isZero();
+				inFlight.rollback();
+			}
+			assertThat(purge.run(() -> true)).isEqualTo(1);
 		}
 	}
 
@@ -325,11 +352,16 @@ class JdbcLockRowTests {
 	 * Lock the row as the check before a commit does.
 	 */
 	private static Connection shareLock(HikariDataSource dataSource) throws SQLException {
+		return lock(dataSource, SqlDialect::shareLock);
+	}
+
+	private static Connection lock(HikariDataSource dataSource, Function<SqlDialect, String> clause)
+			throws SQLException {
 		Connection connection = dataSource.getConnection();
 		connection.setAutoCommit(false);
 		SqlDialect dialect = SqlDialect.of(connection);
 		try (PreparedStatement statement = connection
-			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + dialect.shareLock())) {
+			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + clause.apply(dialect))) {
 			dialect.setKey(statement, 1, "key");
 			assertThat(statement.executeQuery().next()).isTrue();
 		}
