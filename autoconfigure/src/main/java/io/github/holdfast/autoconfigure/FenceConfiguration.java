@@ -85,10 +85,17 @@ class FenceConfiguration {
 			return new ConditionOutcome(CommitGuardLevel.FENCE.name().equalsIgnoreCase(level),
 					message.foundExactly(LEVEL + "=" + level));
 		}
-		ListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
-		boolean transactions = names(beans, PlatformTransactionManager.class).anyMatch((name) -> isSql(beans, name));
-		return new ConditionOutcome(transactions && names(beans, DataSource.class).findAny().isPresent(),
+		boolean transactions = canFence(Objects.requireNonNull(context.getBeanFactory()));
+		return new ConditionOutcome(transactions,
 				message.because(transactions ? "there are transactions" : "there are no transactions"));
+	}
+
+	/**
+	 * Whether there are transactions whose commits a fence could check.
+	 */
+	static boolean canFence(ListableBeanFactory beans) {
+		return names(beans, PlatformTransactionManager.class).anyMatch((name) -> isSql(beans, name))
+				&& names(beans, DataSource.class).findAny().isPresent();
 	}
 
 	private static Stream<String> names(ListableBeanFactory beans, Class<?> type) {

@@ -30,7 +30,13 @@ final class FenceTables {
 					"Rename the LockBackend bean '" + source + "', or set 'holdfast.fence.source', which names the "
 							+ "default backend, to another one; the same on all nodes.");
 		}
-		return new FenceTable(this.dataSource, source);
+		try {
+			return new FenceTable(this.dataSource, source);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockConfigurationException("The name of the LockBackend bean '" + source
+					+ "' cannot be its name in the fence table: " + ex.getMessage() + ".", "Rename the bean.", ex);
+		}
 	}
 
 }

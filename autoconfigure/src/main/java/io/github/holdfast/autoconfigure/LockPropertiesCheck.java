@@ -85,6 +85,7 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 		untyped.forEach((prefix) -> binder.bind(prefix, Bindable.mapOf(String.class, Object.class), handler));
 		for (Class<?> type : types(classLoader)) {
 			unknown = unknown(binder, type, handler);
+			names.forget(prefix(type));
 		}
 		refuse(unknown);
 		names.refuseTimes();
@@ -96,9 +97,8 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 	 */
 	private static Set<ConfigurationProperty> unknown(Binder binder, Class<?> type, BindHandler handler) {
 		try {
-			String prefix = type.getAnnotation(ConfigurationProperties.class).value();
-			binder.bind(prefix, Bindable.of(type).withBindRestrictions(Bindable.BindRestriction.NO_DIRECT_PROPERTY),
-					handler);
+			binder.bind(prefix(type),
+					Bindable.of(type).withBindRestrictions(Bindable.BindRestriction.NO_DIRECT_PROPERTY), handler);
 			return Set.of();
 		}
 		catch (BindException ex) {
@@ -107,6 +107,10 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 			}
 			throw ex;
 		}
+	}
+
+	private static String prefix(Class<?> type) {
+		return type.getAnnotation(ConfigurationProperties.class).value();
 	}
 
 	private static void refuse(Collection<ConfigurationProperty> properties) {
@@ -154,6 +158,13 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 			return this.known.contains(uniform(variable.replaceFirst("(_\\d+)+_?$", "")));
 		}
 
+		/**
+		 * Note that there are only properties below a name.
+		 */
+		void forget(String name) {
+			this.known.remove(uniform(name));
+		}
+
 		void refuseTimes() {
 			if (!this.unusable.isEmpty()) {
 				throw this.unusable.get(0);
@@ -165,6 +176,17 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 				BindContext context) {
 			this.known.add(uniform(name.toString()));
 			return super.onStart(name, target, context);
+		}
+
+		/**
+		 * What is passed over sets no property.
+		 */
+		@Override
+		public @Nullable Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+				Exception error) throws Exception {
+			Object result = super.onFailure(name, target, context, error);
+			forget(name.toString());
+			return result;
 		}
 
 		@Override

@@ -3,6 +3,8 @@ package io.github.holdfast.autoconfigure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -63,6 +66,9 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 	private final ObjectProvider<FenceTables> fences;
 
 	private final Map<String, Guard> guards = new ConcurrentHashMap<>();
+
+	/** Under which name each store was found first. */
+	private final Map<LockBackend, String> stores = Collections.synchronizedMap(new IdentityHashMap<>());
 
 	/**
 	 * Create the backends, whose beans are not looked for yet.
@@ -176,6 +182,12 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 			throw FenceConfiguration.noFence();
 		}
 		boolean local = store.capabilities().contains(LockBackend.Capability.IN_PROCESS) && wanted == null;
+		if (tables == null && wanted == null && !local && FenceConfiguration.canFence(this.beanFactory)) {
+			throw new LockConfigurationException(
+					"The locks of the bean '" + name + "' have no fence, although there are transactions to check.",
+					"If the application is processed ahead of time, build it with " + property(name)
+							+ ". Otherwise set 'holdfast.commit-guard'.");
+		}
 		FenceTable table = (tables != null && !local) ? tables.of(name) : null;
 		RowFence fence = (table != null) ? table.fence() : null;
 		LockBackend backend = new NamedLockBackend(
@@ -193,7 +205,7 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 	}
 
 	private LockBackend store(String name) {
-		String property = "'holdfast.locks[" + locks(name).get(0) + "].backend'";
+		String property = property(name);
 		if (!this.beanFactory.containsBean(name) || !this.beanFactory.isTypeMatch(name, LockBackend.class)) {
 			throw new LockConfigurationException(
 					property + " is '" + name + "', but there is no LockBackend bean of that name.",
@@ -201,6 +213,10 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 							+ List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
 									LockBackend.class, true, false))
 							+ ".");
+		}
+		if (!this.beanFactory.isSingleton(name)) {
+			throw new LockConfigurationException(property + " names the bean '" + name + "', which is not a singleton.",
+					"Let there be one for the whole application.");
 		}
 		if (isDefault(name)) {
 			throw new LockConfigurationException(
@@ -214,12 +230,30 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 					property + " names the bean '" + name + "', which has a fence or a queue of its own.",
 					"Let the bean be the store alone: both are put around it.");
 		}
+		String other = this.stores.putIfAbsent(store, name);
+		if (other != null && !other.equals(name)) {
+			throw new LockConfigurationException(
+					property + " is '" + name + "', which is the same LockBackend as '" + other + "'.",
+					"Call it by one name: each name has a queue and a fence of its own.");
+		}
 		return store;
 	}
 
+	private String property(String name) {
+		return "'holdfast.locks[" + locks(name).get(0) + "].backend'";
+	}
+
+	/**
+	 * Also one that was registered without a definition, which cannot say otherwise.
+	 */
 	private boolean isDefault(String name) {
-		return !(this.beanFactory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)
-				|| (definition.isAutowireCandidate() && definition.isDefaultCandidate());
+		try {
+			return !(this.beanFactory.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)
+					|| (definition.isAutowireCandidate() && definition.isDefaultCandidate());
+		}
+		catch (NoSuchBeanDefinitionException ex) {
+			return true;
+		}
 	}
 
 }

@@ -14,8 +14,10 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.store.redis.RedisLockBackend;
@@ -68,7 +70,14 @@ class RedisLockConfiguration {
 	static class SingleConfiguration {
 
 		@Bean
-		LockBackendCandidate redisLockBackend(ObjectProvider<RedisConnectionFactory> connectionFactory) {
+		LockBackendCandidate redisLockBackend(ObjectProvider<RedisConnectionFactory> connectionFactory,
+				Environment environment) {
+			if (StringUtils.hasText(environment.getProperty("holdfast.redis.quorum.nodes"))
+					|| environment.containsProperty("holdfast.redis.quorum.nodes[0]")) {
+				throw new LockConfigurationException(
+						"The application was processed ahead of time without 'holdfast.redis.quorum.nodes'.",
+						"Build it with the value that it is started with.");
+			}
 			return new LockBackendCandidate(LockBackendType.REDIS,
 					() -> new RedisLockBackend(() -> unique(connectionFactory)));
 		}

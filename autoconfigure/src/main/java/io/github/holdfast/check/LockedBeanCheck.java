@@ -58,6 +58,9 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
+	/** Beans that are not complete and whose proxy has been checked. */
+	private final Set<String> early = ConcurrentHashMap.newKeySet();
+
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
 	private volatile boolean complete;
@@ -90,13 +93,20 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0) {
 			checkCallersInCycle(bean, beanName);
 			check(bean, beanName);
+			this.early.add(beanName);
 		}
 		return bean;
 	}
 
+	/**
+	 * Singletons of the start that have no proxy here are looked at once more when the
+	 * start is complete, later ones are not.
+	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0 || !isSingleton(beanName)) {
+		boolean checkedEarly = this.early.remove(beanName);
+		if (BodyTransactions.indexOfLock(advisors(bean)) >= 0 || !isSingleton(beanName)
+				|| (this.complete && !checkedEarly)) {
 			if (!this.complete) {
 				this.seen.add(beanName);
 			}

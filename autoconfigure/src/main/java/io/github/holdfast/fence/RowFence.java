@@ -118,7 +118,7 @@ public final class RowFence implements Fence {
 	 * @return whether there is a row with exactly its epoch and owner
 	 * @throws SQLException if the row cannot be read
 	 */
-	public boolean sees(Connection connection, LockLease lease) throws SQLException {
+	private boolean sees(Connection connection, LockLease lease) throws SQLException {
 		FenceRows rows = rows(SqlDialect.of(connection));
 		try (PreparedStatement statement = connection.prepareStatement(rows.ofHolder("1"))) {
 			statement.setQueryTimeout(TIMEOUT_SECONDS);

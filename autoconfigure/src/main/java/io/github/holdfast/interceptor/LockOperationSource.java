@@ -195,8 +195,12 @@ public final class LockOperationSource {
 
 	private LockTemplate template(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
-		LockTemplate template = this.template.get()
-			.withName(name(annotation, method, targetClass))
+		LockTemplate configured = this.template.get();
+		if (Mocks.isMock(configured)) {
+			throw new LockConfigurationException("The LockTemplate bean is a mock: locked methods would have no lock.",
+					"Set 'holdfast.enabled' to 'false' where it is mocked.");
+		}
+		LockTemplate template = configured.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"));
 		template = withPropagation(template, method, targetClass);

@@ -39,7 +39,7 @@ final class LockOrder {
 	/** Packages of what stands between the code and the locks. */
 	private static final Pattern BETWEEN = Pattern
 		.compile("(java|javax|jdk|sun|org\\.springframework|io\\.micrometer|kotlin)\\..*"
-				+ "|io\\.github\\.holdfast\\.(core|interceptor|transaction|observation|handover)\\..*"
+				+ "|io\\.github\\.holdfast\\.(core|interceptor|check|transaction|observation|store)\\..*"
 				+ "|io\\.github\\.holdfast\\.LockTemplate.*|.*\\$\\$.*");
 
 	/** Each of them, as the text of a holder tells them. */

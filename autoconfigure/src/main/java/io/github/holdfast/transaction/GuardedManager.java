@@ -171,8 +171,8 @@ final class GuardedManager {
 		return new LockConfigurationException(
 				"The commits of the transaction manager '" + this.beanName + "' (" + this.manager.getClass().getName()
 						+ ") cannot be checked by the fence: " + objection + ".",
-				"Let it work on the connection pool of the locks, " + ANOTHER_POOL + OTHERWISE
-						+ "'lease' or 'verify'.");
+				"Let it work on the connection pool of the locks, " + ((knownDataSource() != null) ? ANOTHER_POOL : "")
+						+ OTHERWISE + "'lease' or 'verify'.");
 	}
 
 	/**

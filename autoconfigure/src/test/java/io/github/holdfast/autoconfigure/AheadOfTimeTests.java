@@ -11,26 +11,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.actuate.LocksEndpoint;
-import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint.LocksDescriptor;
-import io.github.holdfast.actuate.LocksEndpoint.WaitingDescriptor;
-import io.github.holdfast.actuate.LocksEndpointWebExtension;
-import io.github.holdfast.core.LockConfigurationException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -46,13 +35,30 @@ import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.javapoet.ClassName;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.mock.env.MockEnvironment;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HeldDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.HolderDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.LocksDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint.WaitingDescriptor;
+import io.github.holdfast.actuate.LocksEndpoint;
+import io.github.holdfast.actuate.LocksEndpointWebExtension;
+import io.github.holdfast.core.LockConfigurationException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Applications that are processed ahead of time: the generated code makes the same locks,
@@ -106,6 +112,16 @@ class AheadOfTimeTests {
 	void startWithLocksAfterABuildWithoutIsRefused() {
 		refused(List.of("holdfast.enabled=false"), List.of(),
 				"processed ahead of time with 'holdfast.enabled' set to 'false'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "holdfast.redis.quorum.nodes", "holdfast.redis.quorum.nodes[0]" })
+	void startOnSeveralServersAfterABuildForOneIsRefused(String property) {
+		MockEnvironment environment = new MockEnvironment().withProperty(property, "a:1");
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> new RedisLockConfiguration.SingleConfiguration().redisLockBackend(
+					new StaticListableBeanFactory().getBeanProvider(RedisConnectionFactory.class), environment))
+			.withMessageContaining("processed ahead of time without 'holdfast.redis.quorum.nodes'");
 	}
 
 	@Test

@@ -4,12 +4,14 @@ import java.util.List;
 
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
+import org.aspectj.lang.annotation.Aspect;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -29,12 +31,14 @@ import org.springframework.context.support.GenericApplicationContext;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.testsupport.HiddenLock;
 import io.github.holdfast.testsupport.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.spy;
 
 /**
@@ -394,6 +398,69 @@ class NeverUnlockedTests {
 			assertRefused(LockedApplication.local().withParent(parent), "'service'",
 					"in a parent context without locks", "let the parent context have it");
 		}
+	}
+
+	@Aspect
+	static class LockedAspect {
+
+		@DistributedLock(key = "'a'")
+		public boolean work() {
+			return isLocked();
+		}
+
+	}
+
+	/**
+	 * Spring makes no proxy of an aspect.
+	 */
+	@Test
+	@Tag("F69")
+	void beanWithoutAProxyIsRefusedWhenItIsMadeAfterTheStart() {
+		assertRefused(LockedApplication.local().withBean(LockedAspect.class), "is not proxied for locks");
+		LockedApplication.local()
+			.withBean(LockedAspect.class, LockedAspect::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
+				.isThrownBy(() -> context.getBean(LockedAspect.class))
+				.withRootCauseInstanceOf(LockConfigurationException.class)
+				.withStackTraceContaining("is not proxied for locks"));
+	}
+
+	static class LazyShop {
+
+		@Autowired
+		LazyClerk clerk;
+
+		@DistributedLock(key = "'b'")
+		public boolean sell() {
+			return isLocked();
+		}
+
+	}
+
+	static class LazyClerk {
+
+		@Autowired
+		LazyShop shop;
+
+	}
+
+	@Test
+	void lazyBeanInACycleIsLocked() {
+		LockedApplication.local()
+			.withAllowCircularReferences(true)
+			.withBean(LazyShop.class, LazyShop::new, (definition) -> definition.setLazyInit(true))
+			.withBean(LazyClerk.class, LazyClerk::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context.getBean(LazyShop.class).sell()).isTrue();
+				assertThat(context.getBean(LazyClerk.class).shop.sell()).isTrue();
+			});
+	}
+
+	@Test
+	void mockedTemplateIsRefused() {
+		assertRefused(LockedApplication.local()
+			.withBean(LockTemplate.class, () -> mock(LockTemplate.class))
+			.withBean(Service.class), "The LockTemplate bean is a mock", "Set 'holdfast.enabled' to 'false'");
 	}
 
 	@Test

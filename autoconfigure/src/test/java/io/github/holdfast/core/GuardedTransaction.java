@@ -1,8 +1,8 @@
 package io.github.holdfast.core;
 
-import io.github.holdfast.LockTemplate;
-
 import org.springframework.transaction.TransactionExecution;
+
+import io.github.holdfast.LockTemplate;
 
 /**
  * Plays the transaction that a body consists of.

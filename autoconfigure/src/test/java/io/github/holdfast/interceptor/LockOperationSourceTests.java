@@ -1,9 +1,10 @@
 package io.github.holdfast.interceptor;
 
+import org.junit.jupiter.api.Test;
+
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.testsupport.LockedApplication;
-import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

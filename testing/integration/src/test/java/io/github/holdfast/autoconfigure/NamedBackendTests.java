@@ -380,6 +380,17 @@ class NamedBackendTests {
 	}
 
 	@Test
+	void storeWithTwoNamesFailsTheStart() {
+		assertFailure(
+				this.stores.application()
+					.withBean(Names.class)
+					.withUserConfiguration(TwoNames.class)
+					.withPropertyValues("holdfast.backend=jdbc", "holdfast.locks.stock.backend=one",
+							"holdfast.locks.cache.backend=two", "holdfast.fence.initialize-schema=always"),
+				"is the same LockBackend as", "Call it by one name");
+	}
+
+	@Test
 	void localLocksNeedNoTableByDefault() {
 		this.stores.application()
 			.withBean(Names.class)
@@ -419,6 +430,16 @@ class NamedBackendTests {
 
 		@Bean(defaultCandidate = false)
 		LocalLockBackend cacheLocks() {
+			return new LocalLockBackend();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoNames {
+
+		@Bean(name = { "one", "two" }, defaultCandidate = false)
+		LocalLockBackend locks() {
 			return new LocalLockBackend();
 		}
 
