@@ -30,8 +30,8 @@ class MutantTests {
 
 	private static Stream<Case> permits() {
 		Class<?> test = KeyedPermitsSchedules.class;
-		String permits = "support.KeyedPermits";
-		String state = "support.PermitState";
+		String permits = "store.KeyedPermits";
+		String state = "store.PermitState";
 		return Stream.of(new Case("a waiter that was granted the permit is not woken", permits, """
 				if (granted != null) {
 					LockSupport.unpark(granted.taker);
@@ -55,8 +55,8 @@ class MutantTests {
 						"othersBargeInOnlySoOften"),
 				new Case("others barge in before one who wants the strict order", permits, "!sleeper.fair && ", "",
 						test, "theStrictOrderIsThatOfTheArrival"),
-				new Case("the strict order is forgotten", "support.PermitQueue", "this.ordered |= waiter.fair;", "",
-						test, "theStrictOrderIsThatOfTheArrival"),
+				new Case("the strict order is forgotten", "store.PermitQueue", "this.ordered |= waiter.fair;", "", test,
+						"theStrictOrderIsThatOfTheArrival"),
 				new Case("who was barged in before is the last", permits, "this.waiters.addFirst(sleeper);",
 						"this.waiters.join(sleeper);", test, "othersBargeInOnlySoOften"),
 				new Case("a permit is released twice", state,
@@ -73,9 +73,9 @@ class MutantTests {
 
 	private static Stream<Case> handover() {
 		Class<?> test = HandoverSchedules.class;
-		String cohort = "handover.Cohort";
-		String gate = "handover.RenewalGate";
-		String backend = "handover.HandoverLockBackend";
+		String cohort = "store.Cohort";
+		String gate = "store.RenewalGate";
+		String backend = "store.HandoverLockBackend";
 		return Stream.of(
 				new Case("the turn does not rise", cohort, "int turn = this.turn + 1;",
 						"int turn = Math.max(0, this.turn);", test, "aLeaseGoesFromThreadToThread"),
@@ -118,7 +118,7 @@ class MutantTests {
 
 	private static Stream<Case> leases() {
 		Class<?> test = LeaseSchedules.class;
-		String lease = "support.ExpiringLease";
+		String lease = "store.ExpiringLease";
 		return Stream.of(new Case("the answer to one renewal replaces the time of a later one", lease, """
 				this.renewing.lock();
 				try {
@@ -138,9 +138,9 @@ class MutantTests {
 						boolean first""", "boolean first", test, "aLeaseIsReleasedOnceAndOverThen"),
 				new Case("a lease is released by two", lease, "this.released.compareAndSet(false, true)",
 						"!this.released.getAndSet(false)", test, "aLeaseIsReleasedOnceAndOverThen"),
-				new Case("a release that failed is not repeated again", "support.Releases",
+				new Case("a release that failed is not repeated again", "store.Releases",
 						"again(key, end, release, next(pause));", "", test, "aReleaseThatFailsIsRepeated"),
-				new Case("a release is repeated after the end of its lease", "support.Releases",
+				new Case("a release is repeated after the end of its lease", "store.Releases",
 						"if (end.remaining().compareTo(pause) <= 0) {", "if (false) {", test,
 						"noReleaseIsRepeatedAfterTheEndOfTheLeaseOrOfTheStore"));
 	}
