@@ -68,7 +68,8 @@ final class Worker {
 			properties.add(Store.JDBC_URL + "=${" + scenario.jdbcUrl() + "}");
 		}
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
-			Worker worker = new Worker(application.getBean(LockClient.class), "inventory:" + contender);
+			Worker worker = new Worker(application.getBean(LockClient.class),
+					"inventory:" + Path.of(args[4]).getFileName());
 			Work work = scenario.hasTransactions() ? worker.transactions(application, contender, scenario)
 					: worker.counting(Path.of(args[4]));
 			worker.run(scenario.threads(), work, Long.parseLong(args[2]), Long.parseLong(args[3]));
