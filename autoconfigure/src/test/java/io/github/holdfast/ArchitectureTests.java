@@ -63,7 +63,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 17_881;
+	private static final int MOST_LINES = 17_883;
 
 	private static final int LARGEST_CLASS = 431;
 

@@ -100,7 +100,7 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 		}
 		catch (TimeoutException ex) {
 			throw new LockBackendException(this.probedKey, "there was no answer within " + PATIENCE.toMillis()
-					+ " ms, so the store hangs, or no connection " + "is left in this process", ex);
+					+ " ms, so the store hangs, or no connection is left in this process", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -24,19 +24,21 @@ final class FenceTables {
 	 * the holders of another one with the same source.
 	 */
 	FenceTable of(String source) {
+		FenceTable table;
+		try {
+			table = new FenceTable(this.dataSource, source);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockConfigurationException("The name of the LockBackend bean '" + source
+					+ "' cannot be its name in the fence table: " + ex.getMessage() + ".", "Rename the bean.", ex);
+		}
 		if (!this.sources.add(source)) {
 			throw new LockConfigurationException(
 					"Two lock backends have the same name in the fence table, '" + source + "'.",
 					"Rename the LockBackend bean '" + source + "', or set 'holdfast.fence.source', which names the "
 							+ "default backend, to another one; the same on all nodes.");
 		}
-		try {
-			return new FenceTable(this.dataSource, source);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new LockConfigurationException("The name of the LockBackend bean '" + source
-					+ "' cannot be its name in the fence table: " + ex.getMessage() + ".", "Rename the bean.", ex);
-		}
+		return table;
 	}
 
 }
