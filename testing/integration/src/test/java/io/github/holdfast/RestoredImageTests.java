@@ -86,7 +86,7 @@ class RestoredImageTests {
 			first.send("acquire");
 			first.await("held", TIMEOUT);
 			second.send("acquire");
-			assertThat(second.await("", TIMEOUT)).isEqualTo("refused BUSY");
+			assertThat(second.await("refused ", TIMEOUT)).isEqualTo("BUSY");
 			first.send("release");
 			first.await("released", TIMEOUT);
 			second.send("acquire");

@@ -39,10 +39,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class OpenInViewTests {
 
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void updateIsLostWhenAllowed(TestDatabase database) {
-		try (Shop shop = new Shop(database, WebApplication.class, "holdfast.jpa.stale-context=allow")) {
+	@Test
+	void updateIsLostWhenAllowed() {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class, "holdfast.jpa.stale-context=allow")) {
 			assertThat(shop.lookAndTake()).isEqualTo(99);
 			assertThat(shop.quantity()).as("two pieces were taken").isEqualTo(99);
 		}
@@ -57,10 +56,9 @@ class OpenInViewTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void requestIsRefusedWhenThatIsAskedFor(TestDatabase database) {
-		try (Shop shop = new Shop(database, WebApplication.class, "holdfast.jpa.stale-context=reject")) {
+	@Test
+	void requestIsRefusedWhenThatIsAskedFor() {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class, "holdfast.jpa.stale-context=reject")) {
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(shop::lookAndTake)
 				.havingCause()
 				.withMessageContaining("entities from before the lock");
@@ -68,10 +66,9 @@ class OpenInViewTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void noUpdateIsLostWhenCleared(TestDatabase database) {
-		try (Shop shop = new Shop(database, WebApplication.class, "holdfast.jpa.stale-context=clear")) {
+	@Test
+	void noUpdateIsLostWhenCleared() {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class, "holdfast.jpa.stale-context=clear")) {
 			assertThat(shop.lookAndTake()).isEqualTo(98);
 			assertThat(shop.quantity()).isEqualTo(98);
 		}

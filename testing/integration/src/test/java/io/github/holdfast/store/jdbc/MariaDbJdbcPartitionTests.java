@@ -1,10 +1,13 @@
 package io.github.holdfast.store.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
  * Faults of the network between a node and MariaDB.
  */
+@Tag("long")
 class MariaDbJdbcPartitionTests extends AbstractJdbcPartitionTests {
 
 	MariaDbJdbcPartitionTests() {
