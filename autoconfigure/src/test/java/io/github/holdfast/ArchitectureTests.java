@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +27,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.sql.LockConnections;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -63,7 +65,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 17_883;
+	private static final int MOST_LINES = 18_500;
 
 	private static final int LARGEST_CLASS = 431;
 
@@ -166,6 +168,23 @@ class ArchitectureTests {
 		.orShould()
 		.dependOnClassesThat()
 		.areAssignableTo(ForkJoinPool.class);
+
+	/** What is on a connection of the application is committed by Spring. */
+	@ArchTest
+	static final ArchRule onlyOwnConnectionsAreCommitted = noClasses().that()
+		.areNotAssignableTo(LockConnections.class)
+		.and()
+		.resideOutsideOfPackage("..session..")
+		.should()
+		.callMethodWhere(commits());
+
+	private static DescribedPredicate<JavaMethodCall> commits() {
+		return DescribedPredicate.describe("commit a connection", (call) -> {
+			AccessTarget.CodeUnitCallTarget target = call.getTarget();
+			return target.getOwner().isAssignableTo(Connection.class)
+					&& Set.of("commit", "setAutoCommit").contains(target.getName());
+		});
+	}
 
 	private static DescribedPredicate<JavaMethodCall> usesTheCommonPool() {
 		Set<String> timed = Set.of("orTimeout", "completeOnTimeout", "delayedExecutor", "parallel", "parallelStream");

@@ -28,7 +28,6 @@ import io.github.holdfast.interceptor.LockOperationSource;
 import io.github.holdfast.interceptor.TransactionManagers;
 import io.github.holdfast.transaction.ActiveTransactionRule;
 import io.github.holdfast.transaction.BoundResourcesRule;
-import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
 
 /**

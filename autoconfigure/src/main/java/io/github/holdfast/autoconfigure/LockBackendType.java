@@ -5,8 +5,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
-
 import io.github.holdfast.LockBackend.Capability;
 
 /**

@@ -1,6 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 

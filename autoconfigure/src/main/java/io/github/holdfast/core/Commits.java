@@ -25,8 +25,6 @@ final class Commits {
 
 	private final boolean claims;
 
-	private final CleanUps cleanUps;
-
 	private @Nullable TransactionExecution body;
 
 	private boolean bodyBegun;
@@ -38,29 +36,26 @@ final class Commits {
 	/** Whether no other transaction and no callback has been seen. */
 	private boolean bodyAlone = true;
 
-	private long bodyCommitTime;
-
 	private volatile boolean guarded;
 
 	private volatile Version version = Version.KEPT;
 
 	private volatile Set<TransactionExecution> unknownOutcomes = Set.of();
 
-	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim, CleanUps cleanUps) {
+	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim) {
 		this.bodyTransaction = bodyTransaction;
 		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims()
 				&& TransactionSynchronizationManager.getResourceMap().isEmpty();
-		this.cleanUps = cleanUps;
 	}
 
 	/**
 	 * The commits of a body that is about to be called.
 	 * @param mayClaim whether the body's transaction may claim the locks
 	 */
-	static Commits of(LockSpec.Body body, boolean mayClaim, CleanUps cleanUps) {
+	static Commits of(LockSpec.Body body, boolean mayClaim) {
 		boolean joins = body.propagation() != Propagation.REQUIRES_NEW
 				&& TransactionSynchronizationManager.isActualTransactionActive();
-		return new Commits(joins ? null : body.transaction(), mayClaim, cleanUps);
+		return new Commits(joins ? null : body.transaction(), mayClaim);
 	}
 
 	/**
@@ -128,19 +123,15 @@ final class Commits {
 	}
 
 	/**
-	 * Note the end of a transaction.
+	 * Note that a transaction has been committed.
 	 * @param hadCallbacks whether its callbacks may have done more than it
-	 * @return whether it was the body's, and what is left of the body takes long
 	 */
-	boolean committed(TransactionExecution transaction, boolean hadCallbacks) {
-		if (transaction != this.body) {
-			return false;
+	void committed(TransactionExecution transaction, boolean hadCallbacks) {
+		if (transaction == this.body) {
+			this.bodyCommitted = true;
+			this.bodyGuarded &= !hadCallbacks;
+			this.bodyAlone &= !hadCallbacks;
 		}
-		this.bodyCommitted = true;
-		this.bodyGuarded &= !hadCallbacks;
-		this.bodyAlone &= !hadCallbacks;
-		this.bodyCommitTime = System.nanoTime();
-		return this.cleanUps.areLong();
 	}
 
 	/**
@@ -154,9 +145,6 @@ final class Commits {
 	 * Note that the body has returned.
 	 */
 	void bodyOver() {
-		if (this.bodyCommitted) {
-			this.cleanUps.took(System.nanoTime() - this.bodyCommitTime);
-		}
 		if (!this.bodyAlone) {
 			bodyNotAlone();
 		}

@@ -2,7 +2,6 @@ package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -117,15 +116,12 @@ public interface HeldLock extends LockContext {
 
 	/**
 	 * Notes that a transaction under this lock has been committed and all of its
-	 * callbacks have been called. If the body consists of it, the lock may be handed over
-	 * without waiting for the clean-up.
+	 * callbacks have been called.
 	 * @param transaction the transaction
 	 * @param hadCallbacks whether callbacks may have done more than the transaction, in
 	 * ways that no check sees
-	 * @param nothingPending tells whether nothing is left that would be written later; is
-	 * asked before the lock is handed over
 	 */
-	void committed(TransactionExecution transaction, boolean hadCallbacks, BooleanSupplier nothingPending);
+	void committed(TransactionExecution transaction, boolean hadCallbacks);
 
 	/**
 	 * Notes that a commit under this lock has an unknown outcome, or that the outcome of

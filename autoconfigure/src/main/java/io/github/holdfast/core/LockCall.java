@@ -7,10 +7,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -309,22 +307,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		this.commits.guarded(transaction);
 	}
 
-	/**
-	 * Several keys are given back together. The rest of the end has to wait until Spring
-	 * has cleaned up: a listener could use the connection of the transaction.
-	 */
 	@Override
-	public void committed(TransactionExecution transaction, boolean hadCallbacks, BooleanSupplier nothingPending) {
-		boolean cleanUpIsLong = this.commits.committed(transaction, hadCallbacks);
-		if (cleanUpIsLong && this.acquired.size() == 1 && this.registrar == null && canBeHandedOver()
-				&& nothingPending.getAsBoolean()) {
-			HeldLease lease = this.acquired.get(0);
-			if (lease.restOfMinHoldTime().isZero() && lease.handOver()) {
-				this.holdTime = this.events.holdTime();
-				this.state.set(State.HANDED_OVER);
-				LockStack.dropEnded();
-			}
-		}
+	public void committed(TransactionExecution transaction, boolean hadCallbacks) {
+		this.commits.committed(transaction, hadCallbacks);
 	}
 
 	private boolean canBeHandedOver() {
@@ -394,11 +379,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 				}
 				ended();
 				endAndTell(this::endOrPostpone);
-			}
-			case HANDED_OVER -> {
-				this.commits.bodyOver();
-				ended();
-				endAndTell(() -> over(CompletableFuture.completedStage(Outcome.RELEASED)));
 			}
 			case OPENING, CLOSING, CLOSED -> {
 				// By somebody else
@@ -541,9 +521,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		/** The body runs. */
 		OPEN,
 
-		/** The body runs, but the next thread of this JVM has the locks already. */
-		HANDED_OVER,
-
 		/** The body is over; the locks are held until they are given back. */
 		CLOSING,
 
@@ -551,15 +528,11 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		CLOSED;
 
 		boolean isHeld() {
-			return this == OPENING || this == OPEN || this == CLOSING;
+			return this != CLOSED;
 		}
 
 		State whenClosed() {
-			return switch (this) {
-				case OPEN -> CLOSING;
-				case HANDED_OVER -> CLOSED;
-				case OPENING, CLOSING, CLOSED -> this;
-			};
+			return (this == OPEN) ? CLOSING : this;
 		}
 
 	}

@@ -41,8 +41,6 @@ public final class LockEngine implements AutoCloseable {
 
 	private final OpenCalls openCalls = new OpenCalls();
 
-	private final CleanUps cleanUps = new CleanUps();
-
 	private final AtomicInteger calls = new AtomicInteger();
 
 	private CompletableFuture<Void> drained = new CompletableFuture<>();
@@ -218,10 +216,6 @@ public final class LockEngine implements AutoCloseable {
 
 	LockRenewal renewal() {
 		return this.renewal;
-	}
-
-	CleanUps cleanUps() {
-		return this.cleanUps;
 	}
 
 	boolean isDraining() {

@@ -47,9 +47,8 @@ public interface LockRule extends LockListener {
 
 	/**
 	 * Called when the body is over, before the lock is given back, on the thread that
-	 * gives it back, last rule first, and each of them even if another one has failed.
-	 * Not called if the lock is handed over right after a commit. An exception reaches
-	 * the caller after the lock has been given back.
+	 * gives it back, last rule first, and each of them even if another one has failed. An
+	 * exception reaches the caller after the lock has been given back.
 	 * @param lock the lock
 	 */
 	default void beforeRelease(HeldLock lock) {
@@ -57,9 +56,8 @@ public interface LockRule extends LockListener {
 
 	/**
 	 * Called when a call is closed, on the thread that closes it, last rule first, and
-	 * each of them even if another one has failed: after the lock has been given back or
-	 * handed over, or before a release that was postponed. An exception reaches the
-	 * caller.
+	 * each of them even if another one has failed: after the lock has been given back, or
+	 * before a release that was postponed. An exception reaches the caller.
 	 * @param lock the lock
 	 */
 	default void closed(HeldLock lock) {

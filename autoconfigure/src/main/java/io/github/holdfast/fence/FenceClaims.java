@@ -140,6 +140,17 @@ public final class FenceClaims {
 		}
 	}
 
+	/**
+	 * Whether what was written stays as long as nobody ends the transaction on its
+	 * connection. PostgreSQL refuses the commit of a transaction that it has ended; other
+	 * databases let it go on as a new one.
+	 * @return {@code false} also if that is not known yet
+	 */
+	public boolean areKeptUntilTheEnd() {
+		FenceStatements statements = this.statements;
+		return statements != null && statements.dialect() == SqlDialect.POSTGRESQL;
+	}
+
 	private static boolean isClaimed(Connection connection, FenceStatements statements, LockLease lease)
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(statements.ofHolder("1"))) {

@@ -7,6 +7,7 @@ import jakarta.persistence.EntityManager;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 
 /**
  * A JPA persistence context that has joined a transaction, or a scope of
@@ -20,13 +21,21 @@ public final class JoinedContext {
 	public static final String DESCRIPTION = "an extended persistence context (PersistenceContextType.EXTENDED or "
 			+ "SynchronizationType.SYNCHRONIZED)";
 
+	private static final boolean JPA = ClassUtils.isPresent("jakarta.persistence.EntityManager",
+			JoinedContext.class.getClassLoader());
+
 	private JoinedContext() {
 	}
 
 	/**
-	 * Whether one has joined what runs on this thread.
+	 * Whether one has joined the transaction or scope of this thread with a transaction
+	 * of its own.
+	 * @return {@code false} also without JPA
 	 */
 	public static boolean isAny() {
+		if (!JPA) {
+			return false;
+		}
 		for (Map.Entry<Object, Object> bound : TransactionSynchronizationManager.getResourceMap().entrySet()) {
 			if (isJoined(bound)) {
 				return true;

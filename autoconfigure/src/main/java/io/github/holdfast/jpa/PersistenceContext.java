@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.orm.jpa.EntityManagerFactoryInfo;
 import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.EntityManagerProxy;
 import org.springframework.orm.jpa.hibernate.SessionHolder;
@@ -120,7 +121,9 @@ public final class PersistenceContext {
 	static EntityManagerHolder another(Object key, EntityManagerHolder holder) {
 		EntityManagerFactory factory = (key instanceof EntityManagerFactory itself) ? itself
 				: holder.getEntityManager().getEntityManagerFactory();
-		EntityManager manager = factory.createEntityManager();
+		// Not one of Spring's that would join each transaction with one of its own
+		EntityManager manager = (factory instanceof EntityManagerFactoryInfo info)
+				? info.createNativeEntityManager(null) : factory.createEntityManager();
 		PersistenceContext there = of(holder);
 		if (!there.isKnown()) {
 			return new EntityManagerHolder(manager);

@@ -65,7 +65,10 @@ public final class LockConnections<S> {
 			if (connection.getAutoCommit()) {
 				return work.run(connection, statements(connection));
 			}
-			OpenTransaction.endOn(connection);
+			if (OpenTransaction.mayBeOn(connection)) {
+				// Of the pool, which has looked after it: what is read there may be old
+				connection.commit();
+			}
 			return commit(connection, work);
 		}
 	}

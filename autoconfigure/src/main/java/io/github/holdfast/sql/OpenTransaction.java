@@ -3,6 +3,8 @@ package io.github.holdfast.sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 
+import org.h2.engine.SessionLocal;
+import org.h2.jdbc.JdbcConnection;
 import org.mariadb.jdbc.util.constants.ServerStatus;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
@@ -23,6 +25,8 @@ public final class OpenTransaction {
 	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
 
 	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
+
+	private static final boolean H2 = isPresent("org.h2.jdbc.JdbcConnection");
 
 	private OpenTransaction() {
 	}
@@ -50,25 +54,18 @@ public final class OpenTransaction {
 	}
 
 	/**
-	 * End it, unless nothing that is read in it is old, as a change to auto-commit mode
-	 * and back would, so that settings which were made in it stay. Those that PostgreSQL
-	 * has made for the transaction only ({@code SET LOCAL}) stay where it is at READ
-	 * COMMITTED, and each statement sees what is committed when it begins. Others are not
-	 * asked for their level: MariaDB tells that of the next transaction, and each needs a
-	 * round trip to tell it.
-	 * @param connection a connection that has just been opened, or on which a transaction
-	 * has just begun, and that is not in auto-commit mode
+	 * Whether something may have been changed in a transaction that has not been
+	 * committed. Does no I/O.
+	 * @param connection the connection, which is not in auto-commit mode
+	 * @return {@code true} also if the driver does not tell
 	 * @throws SQLException if the driver fails
 	 */
-	public static void endOn(Connection connection) throws SQLException {
-		if (mayBeOn(connection) && !isAtReadCommittedInPostgres(connection)) {
-			connection.commit();
+	public static boolean mayHaveChanges(Connection connection) throws SQLException {
+		if (H2 && connection.isWrapperFor(JdbcConnection.class)
+				&& connection.unwrap(JdbcConnection.class).getSession() instanceof SessionLocal session) {
+			return session.hasPendingTransaction();
 		}
-	}
-
-	private static boolean isAtReadCommittedInPostgres(Connection connection) throws SQLException {
-		return POSTGRESQL && connection.isWrapperFor(BaseConnection.class)
-				&& connection.getTransactionIsolation() <= Connection.TRANSACTION_READ_COMMITTED;
+		return mayBeOn(connection);
 	}
 
 }

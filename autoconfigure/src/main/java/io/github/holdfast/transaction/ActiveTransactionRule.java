@@ -37,12 +37,13 @@ public final class ActiveTransactionRule implements LockRule {
 	@Override
 	public void beforeAcquire(Attempt attempt) {
 		if (leavesTransaction(attempt.propagation())) {
-			refuseToStay(attempt, RunningTransaction.staysDespite(attempt.transactionManager()));
+			refuseToStay(attempt, TransactionStack.staysDespite(attempt.transactionManager()));
 			return;
 		}
-		refuseToStay(attempt, RunningTransaction.hidden());
-		RunningTransaction running = RunningTransaction.current();
-		if ((running != null) ? !running.isSql() : !TransactionSynchronizationManager.isActualTransactionActive()) {
+		refuseToStay(attempt, TransactionStack.hidden());
+		RunningTransaction running = TransactionStack.current();
+		if ((running != null) ? !running.isSql()
+				: !TransactionSynchronizationManager.isActualTransactionActive() || ManagerResources.isNothingBound()) {
 			return;
 		}
 		if (hasEnded(running)) {
@@ -78,7 +79,7 @@ public final class ActiveTransactionRule implements LockRule {
 	 */
 	static void refuseInUnseen(Attempt attempt) {
 		if (leavesTransaction(attempt.propagation())
-				&& RunningTransaction.staysUnseenDespite(attempt.transactionManager())) {
+				&& TransactionStack.staysUnseenDespite(attempt.transactionManager())) {
 			throw refused(attempt, "is called inside a running transaction"
 					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
 					+ " whose manager is not known, as it is no bean or its listeners had been replaced, and whose "
@@ -94,11 +95,11 @@ public final class ActiveTransactionRule implements LockRule {
 	private static void refuseToStay(Attempt attempt, @Nullable RunningTransaction staying) {
 		if (staying != null) {
 			throw refused(attempt, "is called inside a running transaction" + transactionName(staying.name())
-					+ " of the transaction manager '" + staying.managerName()
+					+ " of the transaction manager '" + staying.manager().beanName()
 					+ "', whose connection stays bound to the thread although the method belongs to another manager: "
 					+ "what it writes there would be committed after the lock is released. Use one transaction manager "
 					+ "for both, or call the method without that transaction around it; or, if nothing that locks "
-					+ "protect is changed through '" + staying.managerName()
+					+ "protect is changed through '" + staying.manager().beanName()
 					+ "', name it in 'holdfast.unguarded-transaction-managers'");
 		}
 	}
@@ -111,7 +112,7 @@ public final class ActiveTransactionRule implements LockRule {
 	@Override
 	public void beforeReentry(Attempt attempt) {
 		RunningTransaction running = leavesTransaction(attempt.propagation())
-				? RunningTransaction.staysDespite(attempt.transactionManager()) : RunningTransaction.current();
+				? TransactionStack.staysDespite(attempt.transactionManager()) : TransactionStack.current();
 		if (running == null || !running.isSql()) {
 			return;
 		}
@@ -135,11 +136,11 @@ public final class ActiveTransactionRule implements LockRule {
 
 	@Override
 	public void acquired(HeldLock lock) {
-		RunningTransaction running = RunningTransaction.current();
-		if (running == null || !running.isSql() || leavesTransaction(lock.propagation())) {
+		RunningTransaction running = TransactionStack.current();
+		if (running == null || !running.isSql()) {
 			return;
 		}
-		if (running.hasEnded()) {
+		if (running.hasEnded() || leavesTransaction(lock.propagation())) {
 			running.suspendFor(lock);
 		}
 		else {
@@ -152,7 +153,7 @@ public final class ActiveTransactionRule implements LockRule {
 
 	@Override
 	public void beforeRelease(HeldLock lock) {
-		RunningTransaction.resumeAfter(lock);
+		TransactionStack.resumeAfter(lock);
 	}
 
 	/**

@@ -10,6 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
@@ -31,10 +33,10 @@ import io.github.holdfast.jpa.PersistenceContext;
  * and of the guard at their commits. What is left are those that are bound without a
  * transaction, by a method of propagation {@code SUPPORTS} or for open-in-view: in a pool
  * without auto-commit, whatever is done there opens a transaction that nobody commits,
- * and that is rolled back. A JPA session also gives its connection back, so that a call
- * never waits for a second connection while it keeps the one of the view. MyBatis
- * sessions forget what they have read, and send the statements of a batch. JPA contexts
- * that commit on a connection of their own are refused.
+ * and that is rolled back. The connection goes back to its pool, so that a call never
+ * waits for a second one while it keeps the one of the scope or view. MyBatis sessions
+ * forget what they have read, and send the statements of a batch. JPA contexts that
+ * commit on a connection of their own are refused.
  *
  * @since 0.2.0
  */
@@ -86,21 +88,13 @@ public final class BoundResourcesRule implements LockRule {
 				+ "It was rolled back. Inject the EntityManager without a type");
 	}
 
-	/**
-	 * Whether a context has joined the transaction or scope of this thread with a
-	 * transaction of its own.
-	 */
-	static boolean isAnyJoined() {
-		return JPA && JoinedContext.isAny();
-	}
-
 	private static String described(String key, String name) {
 		return "Lock " + LockException.quote(key) + " (" + name + ")";
 	}
 
 	@Override
 	public void beforeAcquire(Attempt attempt) {
-		if (isAnyJoined()) {
+		if (JoinedContext.isAny()) {
 			throw new IllegalStateException(described(attempt.keys().get(0), attempt.name()) + " finds "
 					+ JoinedContext.DESCRIPTION + " that has joined the transaction around it, or a scope without one: "
 					+ "what is written to it under the lock would be committed after the release. "
@@ -128,7 +122,7 @@ public final class BoundResourcesRule implements LockRule {
 	}
 
 	private static void refuseToCommitLater(HeldLock lock) {
-		if (isAnyJoined() && isWithoutTransaction()) {
+		if (JoinedContext.isAny() && isWithoutTransaction()) {
 			JoinedContext.setRollbackOnly();
 			throw new IllegalStateException(described(lock.keys().get(0), lock.name()) + " ends while "
 					+ JoinedContext.DESCRIPTION + " has joined a scope without a transaction, which would commit it "
@@ -140,6 +134,7 @@ public final class BoundResourcesRule implements LockRule {
 	private static void settle(Collection<Object> resources) {
 		if (JDBC && isWithoutTransaction()) {
 			resources.forEach(Jdbc::rollBack);
+			Jdbc.giveBack();
 		}
 		if (JPA) {
 			PersistenceContext.boundWithoutTransaction().forEach(PersistenceContext::giveUpConnection);
@@ -151,8 +146,8 @@ public final class BoundResourcesRule implements LockRule {
 	 */
 	private static boolean isWithoutTransaction() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
-				&& !TransactionSynchronizationManager.isActualTransactionActive()
-				&& RunningTransaction.current() == null && RunningTransaction.hidden() == null;
+				&& !TransactionSynchronizationManager.isActualTransactionActive() && TransactionStack.current() == null
+				&& TransactionStack.hidden() == null;
 	}
 
 	/**
@@ -173,6 +168,19 @@ public final class BoundResourcesRule implements LockRule {
 			}
 			catch (SQLException ex) {
 				logger.debug("A broken connection has nothing to roll back", ex);
+			}
+		}
+
+		/**
+		 * As a suspension does, of those that nobody works with: the next statement gets
+		 * another one, and a call never waits for a second one while it keeps the first.
+		 */
+		static void giveBack() {
+			for (TransactionSynchronization callback : TransactionSynchronizationManager.getSynchronizations()) {
+				if (callback.getClass().getEnclosingClass() == DataSourceUtils.class) {
+					callback.suspend();
+					callback.resume();
+				}
 			}
 		}
 

@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
 import java.util.List;
 
 import io.github.holdfast.LockLease;
@@ -27,6 +28,20 @@ final class Claim {
 
 	boolean covers(LockLease lease) {
 		return this.leases.contains(lease);
+	}
+
+	/**
+	 * Whether it lasts as long as nobody ends the transaction on the connection.
+	 */
+	boolean isKeptUntilTheEnd() {
+		return this.claims.areKeptUntilTheEnd();
+	}
+
+	/**
+	 * Write the leases once more, after a rollback.
+	 */
+	boolean isMadeAgain(Connection connection) {
+		return this.claims.claim(connection, this.leases);
 	}
 
 	/**

@@ -9,7 +9,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
-import org.springframework.transaction.TransactionExecution;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
@@ -29,9 +28,12 @@ final class CommitCheck {
 	private static final String GIVEN_BACK = "it was given back, on this or another thread, while the transaction that "
 			+ "belongs to it had not ended";
 
+	private static final String TRY_AGAIN = "Try again: now that this method is known to have inner transactions, "
+			+ "its locks are written before it";
+
 	private final GuardedManager manager;
 
-	private final TransactionExecution transaction;
+	private final RunningTransaction transaction;
 
 	private final List<HeldLock> locks;
 
@@ -44,7 +46,7 @@ final class CommitCheck {
 	 * @param locks the locks, outer ones first
 	 * @param release what the commit is to release, or {@code null}
 	 */
-	CommitCheck(GuardedManager manager, TransactionExecution transaction, List<HeldLock> locks,
+	CommitCheck(GuardedManager manager, RunningTransaction transaction, List<HeldLock> locks,
 			@Nullable CommitRelease release) {
 		this.manager = manager;
 		this.transaction = transaction;
@@ -106,9 +108,9 @@ final class CommitCheck {
 		for (HeldLock lock : this.locks) {
 			boolean guarded = (lock.mode() == LockRequest.Mode.OPTIMISTIC)
 					? this.manager.locksOf(lock).guarding() == CommitGuardLevel.FENCE
-					: this.manager.isSql() && !this.transaction.isReadOnly();
+					: this.manager.isSql() && !this.transaction.commitsReadsOnly();
 			if (guarded) {
-				lock.guarded(this.transaction);
+				this.transaction.noteGuarded(lock);
 			}
 		}
 	}
@@ -132,46 +134,51 @@ final class CommitCheck {
 		if (lock.mode() == LockRequest.Mode.SHARED) {
 			return isHeldShared(key, lease);
 		}
-		if (this.transaction.isReadOnly() && !lease.isValid()) {
+		if (this.transaction.commitsReadsOnly() && !lease.isValid()) {
 			return false;
 		}
-		Claim claim = RunningTransaction.claimOf(lease);
+		Claim claim = TransactionStack.claimOf(lease);
 		if (claim != null) {
 			return isClaimHeld(claim, key, lease, fence);
 		}
 		if (this.release != null && this.release.isOf(lock)) {
 			return fence.release(this.manager.dataSource(), lease);
 		}
-		return fence.holds(this.manager.dataSource(), lease, this.transaction.isReadOnly());
+		boolean held = fence.holds(this.manager.dataSource(), lease, this.transaction.commitsReadsOnly());
+		if (!held && lease.isValid() && this.transaction.hasLostClaimOf(lease)) {
+			throw new ConcurrencyFailureException("Lock " + LockException.quote(key) + " was written into the fence "
+					+ "table by '" + this.transaction.name() + "', and everything that this transaction had done was "
+					+ "rolled back by another one on the same connection, so that the rest was rolled back, too. "
+					+ TRY_AGAIN);
+		}
+		return held;
 	}
 
 	/**
-	 * The database may have rolled back what this transaction did first, and let it go
-	 * on. That matters only if the lease may be over, too. An inner transaction has
-	 * nothing that would keep its commit from being overwritten once the outer one is
-	 * rolled back.
+	 * Most databases may have rolled back what the connection did first, and let it go
+	 * on. An inner transaction of another connection has nothing that would keep its
+	 * commit from being overwritten once the outer one is rolled back.
 	 */
 	private boolean isClaimHeld(Claim claim, String key, LockLease lease, Fence fence) {
-		RunningTransaction running = RunningTransaction.of(this.transaction);
-		if (running != null && running.hasClaimed(claim)) {
-			return lease.isValid() || fence.holds(this.manager.dataSource(), lease, false);
+		if (this.transaction.hasClaimed(claim)) {
+			return (lease.isValid() && claim.isKeptUntilTheEnd())
+					|| fence.holds(this.manager.dataSource(), lease, false);
 		}
-		if (this.transaction.isReadOnly()) {
+		if (this.transaction.commitsReadsOnly()) {
 			return lease.isValid();
 		}
 		claim.notAlone();
-		throw new ConcurrencyFailureException("Lock " + LockException.quote(key)
-				+ " was written into the fence table by "
-				+ "the outer transaction, which has not been committed, so that an inner transaction cannot be "
-				+ "protected: '" + this.transaction.getTransactionName() + "' was rolled back. Try again: now that "
-				+ "this method is known to have inner transactions, its locks are written before it");
+		throw new ConcurrencyFailureException(
+				"Lock " + LockException.quote(key) + " was written into the fence table by "
+						+ "the outer transaction, which has not been committed, so that an inner transaction cannot be "
+						+ "protected: '" + this.transaction.name() + "' was rolled back. " + TRY_AGAIN);
 	}
 
 	/**
 	 * Shared holders have no row in the fence table, as there are several of them.
 	 */
 	private boolean isHeldShared(String key, LockLease lease) {
-		if (!this.transaction.isReadOnly()) {
+		if (!this.transaction.commitsReadsOnly()) {
 			throw new IllegalStateException("Lock " + LockException.quote(key)
 					+ " is shared: at the level 'fence', only read-only transactions may commit under it; "
 					+ "this one was rolled back. Declare it @Transactional(readOnly = true), or lock exclusively");
@@ -180,7 +187,7 @@ final class CommitCheck {
 	}
 
 	private void checkVersion(HeldLock lock, String key, VersionLease version) {
-		boolean readOnly = this.transaction.isReadOnly();
+		boolean readOnly = this.transaction.commitsReadsOnly();
 		if (version.isCommitted() && readOnly) {
 			return;
 		}

@@ -14,6 +14,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
@@ -55,21 +56,22 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			RunningTransaction.begin(this, this.manager, transaction);
+			TransactionStack.begin(this, this.manager, transaction);
 		}
 	}
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		RunningTransaction running = transaction.isNewTransaction() ? TransactionStack.of(transaction) : null;
 		if (running == null) {
 			return;
 		}
 		running.announced();
 		List<HeldLock> locks = running.locks();
-		if (locks.isEmpty() || running.isRolledBackByItsCommit()) {
+		if ((locks.isEmpty() && running.lateLock() == null) || running.isRolledBackByItsCommit()) {
 			return;
 		}
+		refuseLateLock(running);
 		try {
 			check(running, transaction, locks);
 		}
@@ -84,6 +86,16 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 		catch (Throwable ex) {
 			throw failed(locks, ex);
+		}
+	}
+
+	private static void refuseLateLock(RunningTransaction running) {
+		HeldLock late = running.lateLock();
+		if (late != null) {
+			throw new IllegalStateException("Lock " + LockException.quote(late.keys().get(0)) + " (" + late.name()
+					+ ") was taken while this transaction was suspended, which may have read old data before. It was "
+					+ "rolled back. Take the lock where no transaction is around it, and keep it until the "
+					+ "transaction has ended");
 		}
 	}
 
@@ -112,10 +124,12 @@ final class CommitGuard implements TransactionExecutionListener {
 		if (running.isJoined() && this.manager.isFenced(locks)) {
 			throw BoundResourcesRule.joined(locks.get(locks.size() - 1));
 		}
-		this.manager.checkTimeout();
+		if (running.connection() != null) {
+			running.connection().checkTimeout();
+		}
 		CommitRelease release = canRelease(running, transaction, locks)
 				? CommitRelease.of(transaction, locks, this.manager) : null;
-		CommitCheck check = new CommitCheck(this.manager, transaction, locks, release);
+		CommitCheck check = new CommitCheck(this.manager, running, locks, release);
 		List<ReplacedVersion> replaced = check.run();
 		if (transaction.isRollbackOnly()) {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
@@ -135,7 +149,7 @@ final class CommitGuard implements TransactionExecutionListener {
 
 	@Override
 	public void beforeRollback(TransactionExecution transaction) {
-		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		RunningTransaction running = transaction.isNewTransaction() ? TransactionStack.of(transaction) : null;
 		if (running != null) {
 			running.announced();
 		}
@@ -143,7 +157,7 @@ final class CommitGuard implements TransactionExecutionListener {
 
 	@Override
 	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		RunningTransaction running = transaction.isNewTransaction() ? TransactionStack.of(transaction) : null;
 		if (running == null) {
 			return;
 		}
@@ -161,11 +175,10 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
-	private void committed(RunningTransaction running, TransactionExecution transaction) {
+	private static void committed(RunningTransaction running, TransactionExecution transaction) {
 		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
-			innermost.committed(transaction, running.hadCallbacks(), () -> this.seesAll.getAsBoolean()
-					&& this.manager.isLastListener(this) && !BoundResourcesRule.isAnythingLeft());
+			innermost.committed(transaction, running.hadCallbacks());
 		}
 	}
 
@@ -186,7 +199,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	 */
 	@Override
 	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
-		RunningTransaction running = transaction.isNewTransaction() ? RunningTransaction.of(transaction) : null;
+		RunningTransaction running = transaction.isNewTransaction() ? TransactionStack.of(transaction) : null;
 		if (running == null) {
 			return;
 		}

@@ -9,6 +9,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import javax.sql.DataSource;
+
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,6 +110,9 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		if (bean instanceof PlatformTransactionManager manager && !isGuarded(bean)) {
 			guard(manager, beanName);
 		}
+		else if (bean instanceof DataSource dataSource) {
+			PoolQueries.isolate(dataSource);
+		}
 		return bean;
 	}
 
@@ -194,6 +199,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	private static void check(GuardedManager managed) {
 		if (takesGuard(managed.manager())) {
 			managed.checkLevels();
+			managed.checkPool();
 		}
 		else {
 			managed.leaveUnguarded();

@@ -31,7 +31,7 @@ public final class FenceClaimRule implements ClaimRule {
 
 	@Override
 	public void claim(HeldLock lock) {
-		RunningTransaction running = RunningTransaction.current();
+		RunningTransaction running = TransactionStack.current();
 		if (running == null) {
 			throw ClaimRefusedException.always(lock, "their transaction is not known");
 		}

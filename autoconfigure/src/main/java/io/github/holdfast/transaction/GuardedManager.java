@@ -1,14 +1,9 @@
 package io.github.holdfast.transaction;
 
-import java.lang.reflect.Method;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
@@ -21,32 +16,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.jpa.PersistenceContext;
-import io.github.holdfast.sql.TransactionConnection;
 
 /**
  * A transaction manager with what can be checked at its commits. Finds this out at the
@@ -74,7 +60,7 @@ final class GuardedManager {
 
 	private final Supplier<Optional<DataSource>> dataSource;
 
-	private final SingletonSupplier<Set<Object>> resourceKeys;
+	private final SingletonSupplier<ManagerResources> resources;
 
 	private final Predicate<String> leftOut;
 
@@ -92,7 +78,7 @@ final class GuardedManager {
 		this.locks = new GuardedLocks(this, wanted, fence);
 		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
-		this.resourceKeys = SingletonSupplier.of(() -> resourceKeys(manager));
+		this.resources = SingletonSupplier.of(() -> ManagerResources.of(manager));
 		this.leftOut = leftOut;
 		this.fenced = fenced;
 	}
@@ -138,6 +124,17 @@ final class GuardedManager {
 	void checkLevels() {
 		this.locks.guarding();
 		this.guards.get().all().forEach((guard) -> locksOf(guard).guarding());
+	}
+
+	/**
+	 * Refuse a pool whose connections may come with an open transaction.
+	 * @throws LockConfigurationException if they may
+	 */
+	void checkPool() {
+		DataSource dataSource = knownDataSource();
+		if (dataSource != null && !isLeftOut()) {
+			PoolQueries.check(dataSource, this.beanName);
+		}
 	}
 
 	/**
@@ -200,52 +197,6 @@ final class GuardedManager {
 	}
 
 	/**
-	 * Let a transaction that has just begun see all that is committed by now. If its
-	 * connection is broken, nothing can be done in it. One in which the database refuses
-	 * all changes stays as it is.
-	 */
-	void endEarlierTransaction(TransactionExecution transaction) {
-		DataSource dataSource = knownDataSource();
-		if (dataSource == null || refusesChanges(transaction)) {
-			return;
-		}
-		try {
-			if (!EarlierTransaction.isExcludedBy(dataSource) && !cleansUpByCommit(transaction)
-					&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder) {
-				EarlierTransaction.end(holder.getConnection());
-			}
-		}
-		catch (SQLException | RuntimeException ex) {
-			logger.debug("A transaction that has begun on a broken connection will be rolled back", ex);
-			if (transaction instanceof TransactionStatus status) {
-				status.setRollbackOnly();
-			}
-		}
-	}
-
-	private boolean refusesChanges(TransactionExecution transaction) {
-		return transaction.isReadOnly() && this.manager instanceof DataSourceTransactionManager jdbc
-				&& jdbc.isEnforceReadOnly();
-	}
-
-	/**
-	 * The connection of the transaction that runs on this thread.
-	 * @return {@code null} if something may have been done in the transaction
-	 */
-	@Nullable Connection untouchedConnection() {
-		if (!(TransactionSynchronizationManager.getResource(dataSource()) instanceof ConnectionHolder holder)) {
-			return null;
-		}
-		try {
-			Connection connection = holder.getConnection();
-			return (connection.getAutoCommit() || PendingWork.mayBeOn(connection)) ? null : connection;
-		}
-		catch (SQLException ex) {
-			return null;
-		}
-	}
-
-	/**
 	 * The DataSource of the transactions, or {@code null} if it is not known.
 	 */
 	@Nullable DataSource knownDataSource() {
@@ -259,112 +210,12 @@ final class GuardedManager {
 	}
 
 	/**
-	 * Fail if the transaction has taken longer than its time-out, which is otherwise
-	 * looked at only when a statement is made.
-	 */
-	void checkTimeout() {
-		DataSource dataSource = this.dataSource.get().orElse(null);
-		if (dataSource != null
-				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ResourceHolderSupport holder
-				&& holder.hasTimeout()) {
-			holder.getTimeToLiveInMillis();
-		}
-	}
-
-	/**
 	 * Whether the status "rolled back" after a failed commit means that the database has
 	 * answered a rollback. JPA and JTA say so although nothing was sent.
 	 */
 	boolean reportsRollbackOfItsConnection() {
 		return this.manager instanceof ResourceTransactionManager resources
 				&& resources.getResourceFactory() instanceof DataSource;
-	}
-
-	/**
-	 * Roll back what a transaction has done so far, before its connection is cleaned up.
-	 */
-	void rollBackBoundConnection() {
-		if (reportsRollbackOfItsConnection() && TransactionSynchronizationManager.hasResource(dataSource())) {
-			TransactionConnection.rollBack(dataSource());
-		}
-	}
-
-	/**
-	 * Roll back whatever is still done on the connection of a transaction that has failed
-	 * before its commit, each time at once: callbacks may come after all of ours, and the
-	 * clean-up of the connection would commit it.
-	 */
-	void rollBackWhatComesLater() {
-		DataSource dataSource = this.dataSource.get().orElse(null);
-		if (dataSource != null
-				&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
-				&& holder.getConnectionHandle() != null) {
-			TransactionSynchronizationManager.unbindResource(dataSource);
-			TransactionSynchronizationManager.bindResource(dataSource,
-					new RollingBackHolder(holder.getConnectionHandle()));
-		}
-	}
-
-	/**
-	 * Whether something may have been done on the connection of a transaction since it
-	 * has ended.
-	 * @param guard the listener that asks
-	 * @param callbacks whether the transaction had callbacks that may have done it
-	 */
-	boolean mayHavePendingWork(TransactionExecutionListener guard, boolean callbacks) {
-		if (!callbacks && isOnlyListener(guard)) {
-			return false;
-		}
-		DataSource dataSource = this.dataSource.get().orElse(null);
-		if (dataSource == null
-				|| !(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder)
-				|| holder.getConnectionHandle() == null) {
-			return false;
-		}
-		try {
-			Connection connection = holder.getConnection();
-			return !connection.getAutoCommit() && PendingWork.mayBeOn(connection);
-		}
-		catch (SQLException ex) {
-			logger.debug("A broken connection has nothing left to commit", ex);
-			return false;
-		}
-	}
-
-	/**
-	 * Whether the clean-up of a transaction's connection commits what is pending there,
-	 * by switching auto-commit on again, as it was before the transaction. A pool without
-	 * auto-commit rolls it back.
-	 */
-	boolean cleansUpByCommit(TransactionExecution transaction) {
-		if (!(transaction instanceof DefaultTransactionStatus status) || !status.hasTransaction()) {
-			return false;
-		}
-		Object object = status.getTransaction();
-		Method method = ReflectionUtils.findMethod(object.getClass(), "isMustRestoreAutoCommit");
-		if (method == null) {
-			return false;
-		}
-		ReflectionUtils.makeAccessible(method);
-		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, object));
-	}
-
-	void rollBackPendingWork() {
-		TransactionConnection.rollBack(dataSource());
-	}
-
-	void commitPendingWork(String key) {
-		Connection connection = DataSourceUtils.getConnection(dataSource());
-		try {
-			connection.commit();
-		}
-		catch (SQLException ex) {
-			throw new LockBackendException(key, "is held, but what was written after the commit could not be committed",
-					ex);
-		}
-		finally {
-			DataSourceUtils.releaseConnection(connection, dataSource());
-		}
 	}
 
 	/**
@@ -403,16 +254,8 @@ final class GuardedManager {
 	}
 
 	/**
-	 * Whether no other listener of this manager is told of an end after a guard.
+	 * Whether this manager has no other listener than a guard.
 	 */
-	boolean isLastListener(TransactionExecutionListener guard) {
-		TransactionExecutionListener last = null;
-		for (TransactionExecutionListener listener : listeners()) {
-			last = listener;
-		}
-		return last == guard;
-	}
-
 	boolean isOnlyListener(TransactionExecutionListener guard) {
 		for (TransactionExecutionListener listener : listeners()) {
 			if (listener != guard) {
@@ -428,53 +271,10 @@ final class GuardedManager {
 	}
 
 	/**
-	 * The keys of what this manager binds to a thread, and takes away from it while a
-	 * transaction is suspended.
+	 * What this manager binds to a thread.
 	 */
-	Set<Object> resourceKeys() {
-		Set<Object> keys = this.resourceKeys.get();
-		return (keys != null) ? keys : Set.of();
-	}
-
-	private static Set<Object> resourceKeys(TransactionManager manager) {
-		Set<Object> keys = new LinkedHashSet<>();
-		if (manager instanceof ResourceTransactionManager resources) {
-			keys.add(resources.getResourceFactory());
-		}
-		DataSource dataSource = ManagedDataSource.of(manager);
-		if (dataSource != null) {
-			keys.add(dataSource);
-		}
-		return keys;
-	}
-
-	/**
-	 * Whether a transaction of a SQL database is bound to this thread that a manager does
-	 * not suspend with its own one.
-	 */
-	static boolean isAnyBoundBeside(TransactionManager own) {
-		Set<Object> suspended = resourceKeys(withoutProxy(own));
-		return TransactionSynchronizationManager.getResourceMap()
-			.entrySet()
-			.stream()
-			.anyMatch((bound) -> !suspended.contains(bound.getKey())
-					&& (bound.getKey() instanceof DataSource
-							|| ManagedDataSource.isEntityManagerFactory(bound.getKey()))
-					&& bound.getValue() instanceof ResourceHolderSupport holder
-					&& holder.isSynchronizedWithTransaction());
-	}
-
-	/**
-	 * Whether a manager that suspends its transaction suspends those of this manager.
-	 * @param other the manager, or {@code null} for this one
-	 */
-	boolean isSuspendedBy(@Nullable TransactionManager other) {
-		if (other == null) {
-			return true;
-		}
-		TransactionManager manager = withoutProxy(other);
-		return manager == this.manager
-				|| (!resourceKeys().isEmpty() && resourceKeys(manager).containsAll(resourceKeys()));
+	ManagerResources resources() {
+		return this.resources.obtain();
 	}
 
 	static TransactionManager withoutProxy(TransactionManager manager) {

@@ -43,11 +43,21 @@ final class ManagedDataSource {
 
 	/**
 	 * Whether a manager runs transactions on a SQL database: those with a DataSource, JPA
-	 * and JTA ones, and those of which nothing is known.
+	 * and JTA ones, and those of which nothing is known but that they are not the one
+	 * without any resource that Spring Batch has for its own steps.
 	 */
 	static boolean isSql(TransactionManager manager) {
-		return of(manager) != null || !(manager instanceof ResourceTransactionManager resources)
-				|| isEntityManagerFactory(resources.getResourceFactory());
+		if (manager instanceof ResourceTransactionManager resources
+				&& isEntityManagerFactory(resources.getResourceFactory())) {
+			return true;
+		}
+		return of(manager) != null
+				|| !(manager instanceof ResourceTransactionManager || isWithoutResource(manager.getClass()));
+	}
+
+	static boolean isWithoutResource(Class<?> type) {
+		return type.getSimpleName().equals("ResourcelessTransactionManager")
+				|| (type.getSuperclass() != null && isWithoutResource(type.getSuperclass()));
 	}
 
 	static boolean isEntityManagerFactory(Object factory) {

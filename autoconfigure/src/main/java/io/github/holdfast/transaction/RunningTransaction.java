@@ -2,15 +2,13 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
+
+import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,47 +17,46 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockOverlapException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.ClaimRefusedException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
 import io.github.holdfast.fence.FenceClaims;
+import io.github.holdfast.jpa.JoinedContext;
 
 /**
  * A transaction of this thread, from its begin until Spring has called all of its
  * callbacks, with the locks that it belongs to: those that were held when it began, and
  * those that were taken inside of it, without a transaction of their own. <b>All of them
  * have to be held, each by the same holder, when something of it is committed</b>: by its
- * commit, or by the clean-up of its connection, which commits what callbacks have written
- * after it.
+ * commit, by that of another user of its connection, or by the clean-up of the
+ * connection, which commits what callbacks have written after it.
  *
  * <p>
  * Suspended together with the transaction. Some managers suspend the callbacks of a
  * transaction of another manager, but not its connection: it is hidden then, and a body
  * that uses the same {@code DataSource} still works in it.
  */
-final class RunningTransaction implements TransactionSynchronization, PriorityOrdered {
+final class RunningTransaction implements TransactionSynchronization, PriorityOrdered, BoundConnection.User {
 
-	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
-
-	private static final ThreadLocal<@Nullable RunningTransaction> INNERMOST = new ThreadLocal<>();
-
-	private final CommitGuard guard;
+	private static final Logger logger = LoggerFactory.getLogger(RunningTransaction.class);
 
 	private final GuardedManager manager;
 
 	private final TransactionExecution transaction;
 
 	private final @Nullable RunningTransaction outer;
+
+	/** {@code null} if it cannot be told which one it is. */
+	private final @Nullable BoundConnection connection;
+
+	private final LateWork lateWork;
 
 	/** Outer ones first. */
 	private Set<HeldLock> locks = Set.of();
@@ -81,155 +78,108 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	/** Whether it was marked rollback-only before its callbacks were called. */
 	private boolean doomed;
 
-	private boolean suspended;
+	/** The locks that were held when it was suspended, or {@code null} if it is not. */
+	private @Nullable List<HeldLock> suspended;
 
-	private boolean callbacksOfOthers;
+	/** One that was taken while it was suspended, and was still held afterwards. */
+	private @Nullable HeldLock lateLock;
 
 	private boolean joined;
 
-	private @Nullable LastCallback lastCallback;
-
-	private @Nullable Claim claim;
+	private boolean claimRefused;
 
 	private @Nullable CommitRelease release;
 
-	/** Why what callbacks have written was rolled back, until the caller is told. */
-	private @Nullable LockOverlapException overlap;
-
-	private RunningTransaction(CommitGuard guard, GuardedManager manager, TransactionExecution transaction,
+	RunningTransaction(TransactionExecutionListener guard, GuardedManager manager, TransactionExecution transaction,
 			@Nullable RunningTransaction outer) {
-		this.guard = guard;
 		this.manager = manager;
 		this.transaction = transaction;
 		this.outer = outer;
+		DataSource dataSource = manager.knownDataSource();
+		this.connection = (dataSource != null) ? connection(BoundConnection.of(dataSource)) : null;
+		this.lateWork = new LateWork(guard, manager, this);
 	}
 
 	/**
-	 * Note that a transaction has begun on this thread. One that is still bound to it,
-	 * hidden behind this one, may be used by whoever has taken a lock in between.
+	 * That of an outer transaction, if the manager has found it bound.
 	 */
-	static void begin(CommitGuard guard, GuardedManager manager, TransactionExecution transaction) {
-		RunningTransaction running = new RunningTransaction(guard, manager, transaction, innermost());
-		INNERMOST.set(running);
-		TransactionSynchronizationManager.registerSynchronization(running);
-		HeldLock innermost = LockStack.current();
-		if (innermost != null) {
-			if (running.isSql() && !manager.isLeftOut()) {
-				manager.endEarlierTransaction(transaction);
-			}
-			running.belongsToAllHeld();
-			RunningTransaction hidden = find(RunningTransaction::isHidden);
-			if (hidden != null) {
-				hidden.belongsToAllHeld();
-			}
-			innermost.begun(transaction);
-		}
-	}
-
-	/**
-	 * The transaction that the current code works in, also while its last callbacks run:
-	 * one of these may have had a transaction of its own, after which Spring calls none
-	 * active any more, although the connection of this one is still bound.
-	 * @return the transaction, or {@code null} if none is known or it is suspended
-	 */
-	static @Nullable RunningTransaction current() {
-		RunningTransaction innermost = innermost();
-		boolean current = innermost != null && !innermost.suspended
-				&& (TransactionSynchronizationManager.isActualTransactionActive()
-						|| (innermost.hasEnded() && innermost.isBound()));
-		return current ? innermost : null;
-	}
-
-	/**
-	 * A transaction of a SQL database that is bound to this thread although its callbacks
-	 * are suspended.
-	 */
-	static @Nullable RunningTransaction hidden() {
-		return find(RunningTransaction::isHidden);
-	}
-
-	/**
-	 * A transaction of a SQL database that the current code works in, and still would if
-	 * a manager suspended its own one.
-	 * @param manager supplies the manager, or {@code null} for that of the current
-	 * transaction
-	 */
-	static @Nullable RunningTransaction staysDespite(Supplier<? extends @Nullable TransactionManager> manager) {
-		return find((running) -> running.isSql() && !running.manager.isLeftOut()
-				&& (running.isHidden() || (!running.suspended && !running.manager.isSuspendedBy(manager.get()))));
-	}
-
-	/**
-	 * Whether the thread is in a transaction that has begun unseen, as its manager had no
-	 * guard then, and stays in it although a manager suspends its own one.
-	 * @param manager supplies the manager, or {@code null} for that of the transaction
-	 */
-	static boolean staysUnseenDespite(Supplier<? extends @Nullable TransactionManager> manager) {
-		if (!TransactionSynchronizationManager.isActualTransactionActive() || innermost() != null) {
-			return false;
-		}
-		TransactionManager own = manager.get();
-		return own != null && GuardedManager.isAnyBoundBeside(own);
-	}
-
-	static @Nullable RunningTransaction of(TransactionExecution transaction) {
-		return find((running) -> running.transaction == transaction);
-	}
-
-	private static @Nullable RunningTransaction find(Predicate<RunningTransaction> condition) {
-		for (RunningTransaction running = innermost(); running != null; running = running.outer) {
-			if (condition.test(running)) {
-				return running;
+	private BoundConnection connection(BoundConnection found) {
+		BoundConnection connection = found;
+		for (RunningTransaction each = this.outer; each != null && connection == found; each = each.outer) {
+			if (each.connection != null && !each.hasEnded() && each.connection.isSame(found)) {
+				connection = each.connection;
 			}
 		}
-		return null;
+		connection.enter(this);
+		return connection;
+	}
+
+	@Nullable RunningTransaction outer() {
+		return this.outer;
+	}
+
+	GuardedManager manager() {
+		return this.manager;
+	}
+
+	@Nullable BoundConnection connection() {
+		return this.connection;
+	}
+
+	boolean isOf(TransactionExecution transaction) {
+		return this.transaction == transaction;
+	}
+
+	boolean isCompleted() {
+		return this.transaction.isCompleted();
+	}
+
+	boolean isSuspended() {
+		return this.suspended != null;
 	}
 
 	/**
-	 * The end of a transaction is missed if another listener has failed before.
+	 * Whether what it has taken from the pool, or found there, is bound to this thread.
 	 */
-	private static @Nullable RunningTransaction innermost() {
-		RunningTransaction innermost = INNERMOST.get();
-		while (innermost != null && innermost.transaction.isCompleted()) {
-			setInnermost(innermost.outer);
-			innermost.over();
-			innermost = INNERMOST.get();
-		}
-		return innermost;
-	}
-
-	private boolean isHidden() {
-		return (this.suspended || this != INNERMOST.get()) && isSql() && !this.manager.isLeftOut() && isBound();
-	}
-
-	private boolean isBound() {
+	boolean isBound() {
 		return this.resources.entrySet()
 			.stream()
 			.anyMatch((entry) -> TransactionSynchronizationManager.getResource(entry.getKey()) == entry.getValue());
 	}
 
-	private void rememberResources() {
-		Map<Object, Object> resources = Map.of();
-		for (Object key : this.manager.resourceKeys()) {
-			Object resource = TransactionSynchronizationManager.getResource(key);
-			if (resource != null) {
-				resources = resources.isEmpty() ? new HashMap<>(2) : resources;
-				resources.put(key, resource);
-			}
-		}
-		this.resources = resources;
+	/**
+	 * Whether it may change what locks protect in a SQL database.
+	 */
+	boolean isSql() {
+		return this.manager.isSql() && !this.manager.isLeftOut();
 	}
 
-	boolean isSql() {
-		return this.manager.isSql();
+	@Override
+	public boolean isReadOnly() {
+		return this.transaction.isReadOnly();
+	}
+
+	/**
+	 * Whether its COMMIT changes nothing, by what is declared of all that was done on its
+	 * connection.
+	 */
+	boolean commitsReadsOnly() {
+		return (this.connection != null) ? this.connection.isReadOnly() : isReadOnly();
+	}
+
+	/**
+	 * Whether it works on the connection of an outer one.
+	 */
+	boolean isBorrowing() {
+		return this.connection != null && this.connection.isBorrowedBy(this);
+	}
+
+	boolean isCleanedUpByCommit() {
+		return BoundConnection.isCleanedUpByCommit(this.transaction);
 	}
 
 	@Nullable String name() {
 		return this.transaction.getTransactionName();
-	}
-
-	String managerName() {
-		return this.manager.beanName();
 	}
 
 	/**
@@ -239,20 +189,12 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		return this.phase.compareTo(Phase.ENDED) >= 0;
 	}
 
-	private void belongsToAllHeld() {
-		allHeld().forEach(this::belongsTo);
+	boolean isAnnounced() {
+		return this.announced;
 	}
 
-	/**
-	 * All locks of this thread, outer ones first.
-	 */
-	private static List<HeldLock> allHeld() {
-		List<HeldLock> held = LockStack.all();
-		if (held.size() > 1) {
-			held = new ArrayList<>(held);
-			Collections.reverse(held);
-		}
-		return held;
+	void belongsToAllHeld() {
+		TransactionStack.locks().forEach(this::belongsTo);
 	}
 
 	/**
@@ -283,12 +225,28 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * The locks that have to be held when this transaction commits, outer ones first.
-	 * Those that are held but were neither at its begin nor taken for it count, too.
+	 * Those that it belongs to, outer ones first.
+	 */
+	@Override
+	public Set<HeldLock> ownLocks() {
+		return this.locks;
+	}
+
+	/**
+	 * The locks that have to be held when this transaction commits, outer ones first:
+	 * those of all that its connection commits, and those that are held but were neither
+	 * at its begin nor taken for it.
 	 */
 	List<HeldLock> locks() {
 		Set<HeldLock> locks = this.locks;
-		for (HeldLock lock : allHeld()) {
+		if (this.connection != null) {
+			for (BoundConnection.User user : this.connection.users()) {
+				for (HeldLock lock : user.ownLocks()) {
+					locks = with(lock, locks);
+				}
+			}
+		}
+		for (HeldLock lock : TransactionStack.locks()) {
 			locks = with(lock, locks);
 		}
 		return List.copyOf(locks);
@@ -303,9 +261,10 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	void claim(HeldLock lock) {
 		try {
-			this.claim = claimOrRefuse(lock);
+			claimOrRefuse(lock);
 		}
 		catch (ClaimRefusedException ex) {
+			this.claimRefused = true;
 			if (this.transaction instanceof TransactionStatus status) {
 				status.setRollbackOnly();
 			}
@@ -313,7 +272,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		}
 	}
 
-	private @Nullable Claim claimOrRefuse(HeldLock lock) {
+	private void claimOrRefuse(HeldLock lock) {
 		GuardedLocks guarded = this.manager.locksOf(lock);
 		FenceClaims claims = guarded.claims();
 		if (claims == null || !lock.isBody(this.transaction)) {
@@ -321,10 +280,10 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		}
 		List<LockLease> pending = lock.leases()
 			.stream()
-			.filter((lease) -> claims.isPending(lease) && claimOf(lease) == null)
+			.filter((lease) -> claims.isPending(lease) && TransactionStack.claimOf(lease) == null)
 			.toList();
 		if (pending.isEmpty()) {
-			return null;
+			return;
 		}
 		if (lock.holders().size() > 1) {
 			throw ClaimRefusedException.thisTime(lock, "some are those of an outer call");
@@ -332,12 +291,13 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (guarded.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
 			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table");
 		}
-		Connection connection = this.manager.untouchedConnection();
-		if (connection == null) {
+		Connection connection = (this.connection != null) ? this.connection.untouched() : null;
+		if (this.connection == null || connection == null) {
 			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
 		}
 		if (claims.claim(connection, pending)) {
-			return new Claim(lock, pending, claims);
+			this.connection.claimed(new Claim(lock, pending, claims));
+			return;
 		}
 		throw claims.isPossible(connection)
 				? ClaimRefusedException.thisTime(lock, "a row is locked, missing or that of a later holder")
@@ -345,21 +305,32 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * What a transaction of this thread, which may be suspended, has claimed and not
-	 * committed yet.
-	 * @return the claim of a lease, or {@code null} if there is none
+	 * Whether its body has not begun, and its locks have no rows yet.
 	 */
-	static @Nullable Claim claimOf(LockLease lease) {
-		RunningTransaction claimant = find(
-				(running) -> running.claim != null && !running.hasEnded() && running.claim.covers(lease));
-		return (claimant != null) ? claimant.claim : null;
+	boolean isClaimRefused() {
+		return this.claimRefused;
 	}
 
 	/**
-	 * Whether this transaction itself has claimed a lease.
+	 * Whether a claim was made on the connection of this transaction.
 	 */
 	boolean hasClaimed(Claim claim) {
-		return this.claim == claim;
+		return this.connection != null && this.connection.hasClaimed(claim);
+	}
+
+	/**
+	 * Whether a claim of a lease was undone on the connection of this transaction, which
+	 * went on.
+	 */
+	boolean hasLostClaimOf(LockLease lease) {
+		return this.connection != null && this.connection.hasLostClaimOf(lease);
+	}
+
+	/**
+	 * Note that the commit comes next, and that a lock allows it.
+	 */
+	void noteGuarded(HeldLock lock) {
+		lock.guarded(this.transaction);
 	}
 
 	/**
@@ -376,14 +347,15 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * Take the connection of this transaction, which has ended, away from the thread
-	 * while a lock is held that was taken by one of its callbacks.
+	 * Take the connection of this transaction away from the thread while a lock is held
+	 * whose body works outside of it: one of its own propagation, or one of a callback
+	 * after the end.
 	 */
 	void suspendFor(HeldLock lock) {
-		boolean suspended = this.suspended;
-		rememberResources();
+		List<HeldLock> suspended = this.suspended;
+		this.resources = this.manager.resources().bound();
 		Runnable resumption = this.manager.suspendTransaction();
-		this.suspended = true;
+		this.suspended = LockStack.all();
 		Map<HeldLock, Runnable> resumptions = new LinkedHashMap<>(this.resumptions);
 		resumptions.put(lock, () -> {
 			resumption.run();
@@ -392,12 +364,15 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		this.resumptions = resumptions;
 	}
 
+	boolean isSuspendedFor(HeldLock lock) {
+		return this.resumptions.containsKey(lock);
+	}
+
 	/**
 	 * Bring the connection back that was taken away for a lock.
 	 */
-	static void resumeAfter(HeldLock lock) {
-		RunningTransaction running = find((each) -> each.resumptions.containsKey(lock));
-		Runnable resumption = (running != null) ? running.resumptions.remove(lock) : null;
+	void resumeAfter(HeldLock lock) {
+		Runnable resumption = this.resumptions.remove(lock);
 		if (resumption != null) {
 			resumption.run();
 		}
@@ -422,13 +397,35 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	@Override
 	public void suspend() {
-		this.suspended = true;
-		rememberResources();
+		if (this.suspended == null) {
+			this.suspended = LockStack.all();
+			this.resources = this.manager.resources().bound();
+		}
 	}
 
+	/**
+	 * A lock that was taken meanwhile, and is still held, is one that was taken inside of
+	 * this transaction, by code that could not see it.
+	 */
 	@Override
 	public void resume() {
-		this.suspended = false;
+		List<HeldLock> before = this.suspended;
+		this.suspended = null;
+		if (before != null && !hasEnded()) {
+			for (HeldLock lock : LockStack.all()) {
+				if (!before.contains(lock)) {
+					this.lateLock = lock;
+				}
+			}
+		}
+	}
+
+	/**
+	 * A lock that was taken while this transaction was suspended, and outlives that.
+	 * @return the lock, or {@code null} if there is none
+	 */
+	@Nullable HeldLock lateLock() {
+		return this.lateLock;
 	}
 
 	/**
@@ -465,7 +462,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	@Override
 	public void beforeCompletion() {
-		this.joined = BoundResourcesRule.isAnyJoined();
+		this.joined = JoinedContext.isAny();
 		lookAtCallbacks();
 	}
 
@@ -474,34 +471,11 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * transaction.
 	 */
 	boolean isJoined() {
-		return this.joined || BoundResourcesRule.isAnyJoined();
+		return this.joined || JoinedContext.isAny();
 	}
 
-	/**
-	 * More of them may have been registered since the last look, by another callback or
-	 * by the flush of a session. Not all are called if one of them fails.
-	 */
 	private void lookAtCallbacks() {
-		List<TransactionSynchronization> callbacks = TransactionSynchronizationManager.getSynchronizations();
-		this.callbacksOfOthers = mayWork(callbacks);
-		boolean needed = this.callbacksOfOthers || !this.whenOver.isEmpty();
-		if (needed && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
-			this.lastCallback = new LastCallback();
-			TransactionSynchronizationManager.registerSynchronization(this.lastCallback);
-		}
-	}
-
-	/**
-	 * Ours do not.
-	 */
-	private static boolean mayWork(List<TransactionSynchronization> callbacks) {
-		for (TransactionSynchronization callback : callbacks) {
-			boolean own = callback instanceof RunningTransaction || callback instanceof LastCallback;
-			if (!own && PendingWork.mayComeFrom(callback)) {
-				return true;
-			}
-		}
-		return false;
+		this.lateWork.lookAtCallbacks(!this.whenOver.isEmpty());
 	}
 
 	/**
@@ -509,21 +483,21 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	boolean hasCallbacksNow() {
 		lookAtCallbacks();
-		return this.callbacksOfOthers;
+		return this.lateWork.hasCallbacks();
 	}
 
 	/**
 	 * Whether callbacks may have done more than the transaction.
 	 */
 	boolean hadCallbacks() {
-		return this.callbacksOfOthers;
+		return this.lateWork.hasCallbacks();
 	}
 
 	@Override
 	public void afterCommit() {
 		this.phase = Phase.ENDED;
-		if (this.claim != null) {
-			this.claim.committed();
+		if (this.connection != null) {
+			this.connection.committed();
 		}
 		if (this.release != null) {
 			this.release.committed();
@@ -545,17 +519,27 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			this.versions.forEach(ReplacedVersion::committed);
 		}
 		if (!this.locks.isEmpty() && status != STATUS_COMMITTED) {
-			if (!checked) {
-				this.manager.rollBackBoundConnection();
-				if (status == STATUS_UNKNOWN && !this.announced) {
-					this.manager.rollBackWhatComesLater();
-				}
-			}
-			else if (!rolledBack) {
+			if (checked && !rolledBack) {
 				outcomeUnknown(true);
 			}
+			else if (!checked && this.connection != null && !isBorrowing()) {
+				rollBackUnchecked(this.connection, status);
+			}
 		}
-		rememberResources();
+		if (this.connection != null && status != STATUS_COMMITTED) {
+			this.connection
+				.rolledBack(status == STATUS_ROLLED_BACK && this.lateWork.hasCallbacks() && isCleanedUpByCommit());
+		}
+		this.resources = this.manager.resources().bound();
+	}
+
+	private void rollBackUnchecked(BoundConnection connection, int status) {
+		if (this.manager.reportsRollbackOfItsConnection()) {
+			connection.rollBack();
+		}
+		if (status == STATUS_UNKNOWN && !this.announced) {
+			connection.rollBackWhatComesLater();
+		}
 	}
 
 	/**
@@ -566,56 +550,12 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * See to it that the clean-up of the connection has nothing left to commit: what
-	 * callbacks have written since the end of the transaction is committed here, if all
-	 * locks of the transaction are still held, and otherwise rolled back. An optimistic
-	 * lock is over with its commit and says nothing about it.
+	 * See to it that the clean-up of the connection commits nothing that is not checked.
 	 * @param known whether the transaction has ended as it should
-	 * @throws LockOverlapException if it was rolled back as a lock is not held, now or by
-	 * the last callback, or as that could not be found out: never as a failure that tells
-	 * of a transaction which was rolled back
 	 */
 	void settle(boolean known) {
-		LockOverlapException overlap = this.overlap;
-		if (overlap != null) {
-			this.overlap = null;
-			this.manager.rollBackPendingWork();
-			throw overlap;
-		}
 		resumeLeftBehind();
-		if (this.locks.isEmpty() || !this.manager.mayHavePendingWork(this.guard, this.callbacksOfOthers)) {
-			return;
-		}
-		List<HeldLock> locks = this.locks.stream()
-			.filter((lock) -> lock.mode() != LockRequest.Mode.OPTIMISTIC)
-			.toList();
-		if (locks.isEmpty()) {
-			return;
-		}
-		if (!known || !this.manager.cleansUpByCommit(this.transaction)) {
-			this.manager.rollBackPendingWork();
-			return;
-		}
-		try {
-			new CommitCheck(this.manager, this.transaction, locks, null).run();
-			this.manager.commitPendingWork(locks.get(0).keys().get(0));
-		}
-		catch (LockLostException ex) {
-			this.manager.rollBackPendingWork();
-			throw new LockOverlapException(ex.key(), "after the commit: what was written after it, in callbacks of the "
-					+ "transaction, has been rolled back", ex);
-		}
-		catch (RuntimeException ex) {
-			this.manager.rollBackPendingWork();
-			throw new LockOverlapException(locks.get(0).keys().get(0),
-					"or not found after the commit: what was written after it, in callbacks of the transaction, "
-							+ "could not be checked and committed",
-					ex);
-		}
-		catch (Error ex) {
-			this.manager.rollBackPendingWork();
-			throw ex;
-		}
+		this.lateWork.settle(known);
 	}
 
 	/**
@@ -626,10 +566,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			return;
 		}
 		this.phase = Phase.OVER;
-		for (RunningTransaction running = INNERMOST.get(); running != null; running = running.outer) {
-			if (running == this) {
-				setInnermost(this.outer);
-			}
+		TransactionStack.forget(this);
+		if (this.connection != null) {
+			this.connection.leave(this);
 		}
 		resumeLeftBehind();
 		for (Runnable action : this.whenOver) {
@@ -651,47 +590,6 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			this.resumptions = Map.of();
 			resumptions.values().forEach(Runnable::run);
 		}
-	}
-
-	/**
-	 * The entry of a thread stays, without a value, as removing it and making it again
-	 * with each call costs more.
-	 */
-	private static void setInnermost(@Nullable RunningTransaction innermost) {
-		INNERMOST.set(innermost);
-	}
-
-	/**
-	 * The end of a transaction whose listeners are not told: of one that fails before
-	 * they were told of the attempt. One that has other listeners is settled here, as one
-	 * of them may fail before the guard is told.
-	 */
-	private final class LastCallback implements TransactionSynchronization {
-
-		@Override
-		public int getOrder() {
-			return Ordered.LOWEST_PRECEDENCE;
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			RunningTransaction running = RunningTransaction.this;
-			if (running.lastCallback != this) {
-				return;
-			}
-			if (status == STATUS_UNKNOWN && !running.announced) {
-				over();
-			}
-			else if (!running.manager.isOnlyListener(running.guard)) {
-				try {
-					settle(status != STATUS_UNKNOWN);
-				}
-				catch (LockOverlapException ex) {
-					running.overlap = ex;
-				}
-			}
-		}
-
 	}
 
 	/**

@@ -42,7 +42,7 @@ public final class StaleContextRule implements LockRule {
 	 * A call after the commit does not see the context of the transaction that has ended.
 	 */
 	private static boolean worksApart() {
-		RunningTransaction running = RunningTransaction.current();
+		RunningTransaction running = TransactionStack.current();
 		return running != null && running.isSql() && running.hasEnded();
 	}
 

@@ -1,9 +1,6 @@
 package io.github.holdfast.core;
 
-import java.time.Duration;
-
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.transaction.TransactionExecution;
@@ -11,7 +8,6 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link Commits}: which transaction is the one that a body consists of.
@@ -21,13 +17,6 @@ class CommitsTests {
 	private static final LockSpec.Body NAMED = body(Propagation.REQUIRED, "body");
 
 	private final TransactionExecution body = new Transaction("body");
-
-	private final CleanUps cleanUps = new CleanUps();
-
-	@BeforeEach
-	void cleanUpsAreLong() {
-		this.cleanUps.took(Duration.ofMillis(1).toNanos());
-	}
 
 	private static LockSpec.Body body(Propagation propagation, String transactionName) {
 		return new LockSpec.Body(propagation, () -> null, BodyTransaction.of(transactionName));
@@ -40,73 +29,61 @@ class CommitsTests {
 
 	@Test
 	void theBodysIsTheOneOfItsName() {
-		Commits commits = Commits.of(NAMED, false, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false);
 		TransactionExecution other = new Transaction("other");
 		commits.begun(this.body);
 		commits.begun(other);
-		assertThat(commits.committed(this.body, false)).isTrue();
-		assertThat(commits.committed(other, false)).isFalse();
+		assertThat(isBody(commits, other)).isFalse();
+		assertThat(isBody(commits, this.body)).isTrue();
 	}
 
 	@Test
 	void theBodysIsUnknownIfThereAreSeveralOfItsName() {
-		Commits commits = Commits.of(NAMED, false, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false);
 		TransactionExecution second = new Transaction("body");
 		commits.begun(this.body);
 		commits.begun(second);
 		commits.begun(new Transaction("body"));
-		assertThat(commits.committed(this.body, false)).isFalse();
-		assertThat(commits.committed(second, false)).isFalse();
+		assertThat(isBody(commits, this.body)).isFalse();
+		assertThat(isBody(commits, second)).isFalse();
 	}
 
 	@Test
 	void theBodysIsUnknownWithoutAName() {
-		Commits commits = Commits.of(LockSpec.DEFAULT.body(), false, this.cleanUps);
+		Commits commits = Commits.of(LockSpec.DEFAULT.body(), false);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body, false)).isFalse();
+		assertThat(isBody(commits, this.body)).isFalse();
 	}
 
 	@Test
 	void theBodysIsUnknownIfTheBodyMayJoinARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		Commits commits = Commits.of(NAMED, false, this.cleanUps);
+		Commits commits = Commits.of(NAMED, false);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body, false)).isFalse();
+		assertThat(isBody(commits, this.body)).isFalse();
 	}
 
 	@Test
 	void theBodysIsNewBesideARunningOne() {
 		TransactionSynchronizationManager.setActualTransactionActive(true);
-		Commits commits = Commits.of(body(Propagation.REQUIRES_NEW, "body"), false, this.cleanUps);
+		Commits commits = Commits.of(body(Propagation.REQUIRES_NEW, "body"), false);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body, false)).isTrue();
+		assertThat(isBody(commits, this.body)).isTrue();
 	}
 
 	@Test
-	void doesNotEndBeforeTheBodyIfCleanUpsAreShort() {
-		this.cleanUps.took(0);
-		Commits commits = Commits.of(NAMED, false, this.cleanUps);
+	void theBodysIsNotGuardedIfCallbacksMayHaveDoneMore() {
+		Commits commits = Commits.of(NAMED, false);
 		commits.begun(this.body);
-		assertThat(commits.committed(this.body, false)).isFalse();
+		commits.guarded(this.body);
+		commits.committed(this.body, true);
+		assertThat(commits.isBodyGuarded()).isFalse();
 	}
 
-	@Test
-	void tellsHowLongItTookFromTheCommitToTheEndOfTheBody() {
-		this.cleanUps.took(0);
-		Commits commits = Commits.of(NAMED, false, this.cleanUps);
-		commits.begun(this.body);
-		commits.bodyOver();
-		assertThat(this.cleanUps.areLong()).isFalse();
-		commits.committed(this.body, false);
-		long commit = System.nanoTime();
-		await().until(() -> System.nanoTime() - commit > Duration.ofMillis(1).toNanos());
-		commits.bodyOver();
-		assertThat(this.cleanUps.areLong()).isTrue();
-		await().untilAsserted(() -> {
-			commits.committed(this.body, false);
-			commits.bodyOver();
-			assertThat(this.cleanUps.areLong()).isFalse();
-		});
+	private static boolean isBody(Commits commits, TransactionExecution transaction) {
+		commits.guarded(transaction);
+		commits.committed(transaction, false);
+		return commits.isBodyGuarded();
 	}
 
 	private record Transaction(String getTransactionName) implements TransactionExecution {

@@ -34,7 +34,7 @@ public final class GuardedTransaction implements TransactionExecution {
 		GuardedTransaction transaction = new GuardedTransaction();
 		lock.begun(transaction);
 		lock.guarded(transaction);
-		lock.committed(transaction, false, () -> true);
+		lock.committed(transaction, false);
 	}
 
 	@Override

@@ -1,0 +1,277 @@
+package io.github.holdfast.transaction;
+
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.ResourceHolderSupport;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.core.HeldLock;
+import io.github.holdfast.sql.OpenTransaction;
+import io.github.holdfast.sql.TransactionConnection;
+
+/**
+ * A physical connection that Spring has bound to this thread, and what is known of the
+ * database transaction that is open on it. Transactions of Spring are its users: mostly
+ * there is one, but managers that share a {@code DataSource} let an inner one work on the
+ * connection of an outer one. <b>Each COMMIT and ROLLBACK of a user is one of all of
+ * them</b>: it ends what each has done so far, and a claim whoever has made it.
+ *
+ * <p>
+ * Nothing is ever committed here: what is on a connection of the application is committed
+ * by Spring, after a check, or rolled back.
+ */
+final class BoundConnection {
+
+	private static final Logger logger = LoggerFactory.getLogger(BoundConnection.class);
+
+	private final DataSource dataSource;
+
+	private final @Nullable Object holder;
+
+	/** Outer ones first. */
+	private final List<User> users = new ArrayList<>(1);
+
+	/** What is written but not committed. */
+	private @Nullable Claim claim;
+
+	/** What was rolled back, although the first user had not ended. */
+	private @Nullable Claim lostClaim;
+
+	private BoundConnection(DataSource dataSource, @Nullable Object holder) {
+		this.dataSource = dataSource;
+		this.holder = holder;
+	}
+
+	/**
+	 * The connection that is bound for a DataSource.
+	 * @param dataSource that of the manager of its first user
+	 */
+	static BoundConnection of(DataSource dataSource) {
+		return new BoundConnection(dataSource, TransactionSynchronizationManager.getResource(dataSource));
+	}
+
+	/**
+	 * Whether it is what a manager has found bound to the thread.
+	 * @param other what has been bound when a transaction of that manager has begun
+	 */
+	boolean isSame(BoundConnection other) {
+		return this.holder != null && this.holder == other.holder;
+	}
+
+	/**
+	 * The transactions that work on it and are not over, outer ones first.
+	 */
+	List<User> users() {
+		return this.users;
+	}
+
+	/**
+	 * Whether a transaction has begun on the connection of another one, which goes on
+	 * with it afterwards.
+	 */
+	boolean isBorrowedBy(User user) {
+		return this.users.get(0) != user && this.users.contains(user);
+	}
+
+	void enter(User user) {
+		this.users.add(user);
+	}
+
+	void leave(User user) {
+		this.users.remove(user);
+	}
+
+	/**
+	 * Whether nothing that has been done here so far may change data.
+	 */
+	boolean isReadOnly() {
+		return this.users.stream().allMatch(User::isReadOnly);
+	}
+
+	void claimed(Claim claim) {
+		this.claim = claim;
+	}
+
+	/**
+	 * What was claimed and is not committed yet.
+	 * @return the claim of a lease, or {@code null} if there is none
+	 */
+	@Nullable Claim claimOf(LockLease lease) {
+		Claim claim = this.claim;
+		return (claim != null && claim.covers(lease)) ? claim : null;
+	}
+
+	boolean hasClaimed(Claim claim) {
+		return this.claim == claim;
+	}
+
+	boolean hasLostClaimOf(LockLease lease) {
+		return this.lostClaim != null && this.lostClaim.covers(lease);
+	}
+
+	/**
+	 * Note a COMMIT.
+	 */
+	void committed() {
+		if (this.claim != null) {
+			this.claim.committed();
+		}
+		this.claim = null;
+	}
+
+	/**
+	 * Note a ROLLBACK, or a COMMIT of unknown outcome: later ones have to find their
+	 * locks in the rows.
+	 * @param goesOn whether callbacks may go on with the connection, which need a claim
+	 * for what they do
+	 */
+	void rolledBack(boolean goesOn) {
+		Claim claim = this.claim;
+		this.claim = null;
+		if (claim != null && this.users.size() > 1) {
+			claim.notAlone();
+			this.lostClaim = claim;
+		}
+		else if (claim != null && goesOn) {
+			claimAgain(claim);
+		}
+	}
+
+	private void claimAgain(Claim claim) {
+		Connection connection = untouched();
+		try {
+			if (connection != null && claim.isMadeAgain(connection)) {
+				this.claim = claim;
+				return;
+			}
+		}
+		catch (LockBackendException ex) {
+			logger.debug("What callbacks write after a rollback will be rolled back, too", ex);
+		}
+		rollBack();
+	}
+
+	/**
+	 * The connection.
+	 * @return {@code null} if something may have been done in its transaction
+	 */
+	@Nullable Connection untouched() {
+		ConnectionHolder bound = bound();
+		if (bound == null) {
+			return null;
+		}
+		try {
+			Connection connection = bound.getConnection();
+			return (connection.getAutoCommit() || OpenTransaction.mayHaveChanges(connection)) ? null : connection;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Fail if the transaction has taken longer than its time-out, which is otherwise
+	 * looked at only when a statement is made.
+	 */
+	void checkTimeout() {
+		if (TransactionSynchronizationManager.getResource(this.dataSource) instanceof ResourceHolderSupport holder
+				&& holder.hasTimeout()) {
+			holder.getTimeToLiveInMillis();
+		}
+	}
+
+	/**
+	 * Roll back what was done so far.
+	 */
+	void rollBack() {
+		if (TransactionSynchronizationManager.hasResource(this.dataSource)) {
+			TransactionConnection.rollBack(this.dataSource);
+		}
+	}
+
+	/**
+	 * Roll back whatever is still done here, each time at once: callbacks may come after
+	 * all of ours, and the clean-up of the connection would commit it.
+	 */
+	void rollBackWhatComesLater() {
+		ConnectionHolder bound = bound();
+		if (bound != null) {
+			TransactionSynchronizationManager.unbindResource(this.dataSource);
+			TransactionSynchronizationManager.bindResource(this.dataSource,
+					new RollingBackHolder(bound.getConnectionHandle()));
+		}
+	}
+
+	/**
+	 * Whether something may have been done here since the last COMMIT or ROLLBACK.
+	 */
+	boolean mayHavePendingWork() {
+		ConnectionHolder bound = bound();
+		if (bound == null) {
+			return false;
+		}
+		try {
+			Connection connection = bound.getConnection();
+			return !connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection);
+		}
+		catch (SQLException ex) {
+			logger.debug("A broken connection has nothing left to commit", ex);
+			return false;
+		}
+	}
+
+	private @Nullable ConnectionHolder bound() {
+		return (TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder bound
+				&& bound.getConnectionHandle() != null) ? bound : null;
+	}
+
+	/**
+	 * Whether the clean-up of a transaction's connection commits what is pending there,
+	 * by switching auto-commit on again, as it was before the transaction. A pool without
+	 * auto-commit rolls it back.
+	 */
+	static boolean isCleanedUpByCommit(TransactionExecution transaction) {
+		if (!(transaction instanceof DefaultTransactionStatus status) || !status.hasTransaction()) {
+			return false;
+		}
+		Object object = status.getTransaction();
+		Method method = ReflectionUtils.findMethod(object.getClass(), "isMustRestoreAutoCommit");
+		if (method == null) {
+			return false;
+		}
+		ReflectionUtils.makeAccessible(method);
+		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(method, object));
+	}
+
+	/**
+	 * A transaction of Spring.
+	 */
+	interface User {
+
+		/**
+		 * The locks that it belongs to.
+		 */
+		Set<HeldLock> ownLocks();
+
+		boolean isReadOnly();
+
+	}
+
+}

@@ -1,0 +1,124 @@
+package io.github.holdfast.transaction;
+
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedisStore;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * MariaDB answers a statement with an error for which it has rolled the whole transaction
+ * back, with what it has claimed. The body catches that and goes on.
+ */
+@Tag("F11")
+@Timeout(180)
+class RollbackByDatabaseTests {
+
+	private final RedisServer redis = RedisServer.shared();
+
+	@BeforeEach
+	void forgetLocks() {
+		this.redis.command("FLUSHALL");
+	}
+
+	/**
+	 * Error 1020, where a row has changed since the snapshot.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "OFF", "ON" })
+	void noUpdateIsLostAfterARecordHasChanged(String snapshotIsolation) {
+		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
+		ApplicationContextRunner node = RedisStore.REDIS
+			.application(new DatabaseAccess(
+					access.url() + "?sessionVariables=innodb_snapshot_isolation=" + snapshotIsolation, access.user(),
+					access.password()), this.redis.port())
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+					"holdfast.wait-time=2s")
+			.withBean(Stock.class);
+		node.run((first) -> node.run((second) -> {
+			Stock stock = first.getBean(Stock.class);
+			stock.createTable();
+			for (int i = 0; i < 3; i++) {
+				stock.take(0, () -> {
+				}, () -> {
+				});
+			}
+			AcknowledgedSales sales = new AcknowledgedSales();
+			boolean[] otherHasSold = new boolean[1];
+			Throwable refusal = sales.sell(1, () -> stock.take(1, stock::changeLabelMeanwhile, () -> {
+				this.redis.command("FLUSHALL");
+				otherHasSold[0] = sales.sellMeanwhile(5, () -> second.getBean(Stock.class).take(5, () -> {
+				}, () -> {
+				})) == null;
+			}));
+			assertThat(stock.wasRolledBack()).isEqualTo(snapshotIsolation.equals("ON"));
+			assertThat(otherHasSold[0]).isEqualTo(stock.wasRolledBack());
+			sales.assertNoneIsLostIn(stock.quantity());
+			if (stock.wasRolledBack()) {
+				assertThat(refusal).isInstanceOf(LockLostException.class);
+			}
+		}));
+	}
+
+	static class Stock {
+
+		private final JdbcTemplate jdbc;
+
+		private boolean rolledBack;
+
+		Stock(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		public void createTable() {
+			this.jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL, label varchar(10))");
+			this.jdbc.update("INSERT INTO stock VALUES (100, '')");
+		}
+
+		@DistributedLock(key = "'A'")
+		@Transactional
+		public void take(int pieces, Runnable whileRead, Runnable whenLabelled) {
+			int quantity = quantity();
+			whileRead.run();
+			try {
+				this.jdbc.update("UPDATE stock SET label = 'mine'");
+			}
+			catch (DataAccessException ex) {
+				this.rolledBack = true;
+			}
+			whenLabelled.run();
+			this.jdbc.update("UPDATE stock SET quantity = ?", quantity - pieces);
+		}
+
+		void changeLabelMeanwhile() {
+			CompletableFuture.runAsync(() -> this.jdbc.update("UPDATE stock SET label = 'theirs'")).join();
+		}
+
+		public boolean wasRolledBack() {
+			return this.rolledBack;
+		}
+
+		public int quantity() {
+			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
+			return (quantity != null) ? quantity : -1;
+		}
+
+	}
+
+}

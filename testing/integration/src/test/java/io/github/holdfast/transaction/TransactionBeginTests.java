@@ -1,0 +1,152 @@
+package io.github.holdfast.transaction;
+
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RedisStore;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What a listener does in each transaction when it has begun, as the tenant of row level
+ * security and the entry of an audit, is a part of it.
+ */
+@Timeout(180)
+class TransactionBeginTests {
+
+	private static final String TENANT = "SELECT set_config('app.tenant', 'T1', true)";
+
+	private static final String ENTRY = "INSERT INTO entry VALUES (1)";
+
+	private final RedisServer redis = RedisServer.shared();
+
+	@BeforeEach
+	void forgetLocks() {
+		this.redis.command("FLUSHALL");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "READ_COMMITTED,true,true", "READ_COMMITTED,false,false", "READ_COMMITTED,false,true",
+			"REPEATABLE_READ,true,true", "REPEATABLE_READ,false,false", "REPEATABLE_READ,false,true" })
+	void settingOfTheBeginIsThereInTheBody(String isolation, boolean autoCommit, boolean locked) {
+		application(TestDatabase.POSTGRESQL, isolation, autoCommit).run((context) -> {
+			Work work = context.getBean(Work.class);
+			context.getBean(Begin.class).statement = TENANT;
+			for (int i = 0; i < 3; i++) {
+				assertThat(call(work, locked, work::tenant)).isEqualTo("T1");
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL,READ_COMMITTED,true,true", "POSTGRESQL,READ_COMMITTED,false,false",
+			"POSTGRESQL,READ_COMMITTED,false,true", "POSTGRESQL,REPEATABLE_READ,true,true",
+			"POSTGRESQL,REPEATABLE_READ,false,false", "POSTGRESQL,REPEATABLE_READ,false,true",
+			"MARIADB,REPEATABLE_READ,true,true", "MARIADB,REPEATABLE_READ,false,false",
+			"MARIADB,REPEATABLE_READ,false,true", "H2,READ_COMMITTED,true,true", "H2,READ_COMMITTED,false,false",
+			"H2,READ_COMMITTED,false,true" })
+	void rowOfTheBeginIsCommittedAndRolledBackWithTheTransaction(TestDatabase database, String isolation,
+			boolean autoCommit, boolean locked) {
+		application(database, isolation, autoCommit).run((context) -> {
+			Work work = context.getBean(Work.class);
+			work.createTable();
+			Begin begin = context.getBean(Begin.class);
+			begin.statement = ENTRY;
+			for (int i = 1; i <= 3; i++) {
+				assertThat(call(work, locked, work::entries)).isEqualTo(i);
+				assertThatIllegalArgumentException().isThrownBy(() -> call(work, locked, () -> {
+					throw new IllegalArgumentException("The work fails");
+				}));
+			}
+			begin.statement = null;
+			assertThat(work.entries()).isEqualTo(3);
+		});
+	}
+
+	private static <T> T call(Work work, boolean locked, Supplier<T> body) {
+		return locked ? work.underLock(body) : work.withoutLock(body);
+	}
+
+	private ApplicationContextRunner application(TestDatabase database, String isolation, boolean autoCommit) {
+		return RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+					"spring.datasource.hikari.auto-commit=" + autoCommit,
+					"spring.datasource.hikari.transaction-isolation=TRANSACTION_" + isolation)
+			.withBean(Begin.class)
+			.withBean(Work.class);
+	}
+
+	/**
+	 * Runs a statement in each transaction. Spring Boot tells it of all of them.
+	 */
+	static class Begin implements TransactionExecutionListener {
+
+		private final ObjectProvider<JdbcTemplate> jdbc;
+
+		private volatile @Nullable String statement;
+
+		Begin(ObjectProvider<JdbcTemplate> jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Override
+		public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+			String sql = this.statement;
+			if (sql != null && beginFailure == null) {
+				this.jdbc.getObject().execute(sql);
+			}
+		}
+
+	}
+
+	static class Work {
+
+		private final JdbcTemplate jdbc;
+
+		Work(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Transactional
+		public void createTable() {
+			this.jdbc.execute("CREATE TABLE entry (number integer)");
+		}
+
+		@DistributedLock(key = "'A'")
+		@Transactional
+		public <T> T underLock(Supplier<T> body) {
+			return body.get();
+		}
+
+		@Transactional
+		public <T> T withoutLock(Supplier<T> body) {
+			return body.get();
+		}
+
+		public @Nullable String tenant() {
+			return this.jdbc.queryForObject("SELECT current_setting('app.tenant', true)", String.class);
+		}
+
+		public @Nullable Integer entries() {
+			return this.jdbc.queryForObject("SELECT count(*) FROM entry", Integer.class);
+		}
+
+	}
+
+}
