@@ -52,7 +52,7 @@ final class FenceInstallation {
 	@Nullable FenceEntry await(Deadline deadline) throws InterruptedException {
 		return POLLING.until(deadline.remaining(), (end) -> {
 			try {
-				return attempt();
+				return attempt(end);
 			}
 			catch (LockBackendException ex) {
 				if (Thread.interrupted()) {
@@ -65,20 +65,22 @@ final class FenceInstallation {
 
 	/**
 	 * Try once.
+	 * @param end when the caller has waited for long enough
 	 * @return the entry of the lease, or the one that has refused it, or {@code null} if
 	 * the transaction of an earlier holder is open
 	 */
-	@Nullable FenceEntry attempt() {
+	@Nullable FenceEntry attempt(Deadline end) {
 		if (!isHeld()) {
 			return LOST;
 		}
-		FenceEntry entry = install();
+		FenceEntry entry = install(end.remaining());
 		return (entry == null || !entry.isOf(this.lease) || isHeld()) ? entry : LOST;
 	}
 
-	private @Nullable FenceEntry install() {
+	private @Nullable FenceEntry install(Duration remaining) {
+		Duration third = this.leaseTime.dividedBy(3);
 		try {
-			return this.table.install(this.lease, this.leaseTime.dividedBy(3));
+			return this.table.install(this.lease, (third.compareTo(remaining) < 0) ? third : remaining);
 		}
 		catch (SQLException ex) {
 			throw new LockBackendException(this.lease.key(), "could not be acquired, the fence table failed", ex);
@@ -87,14 +89,10 @@ final class FenceInstallation {
 
 	private boolean isHeld() {
 		if (this.lease.remaining() != null && this.renewal.hasPassed()) {
-			this.renewal = nextRenewal();
+			this.renewal = Deadline.after(this.leaseTime.dividedBy(3));
 			return this.lease.renew(this.leaseTime);
 		}
 		return this.lease.isValid();
-	}
-
-	private Deadline nextRenewal() {
-		return Deadline.after(this.leaseTime.dividedBy(3));
 	}
 
 }

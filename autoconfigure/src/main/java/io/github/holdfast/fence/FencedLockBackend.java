@@ -185,7 +185,8 @@ public final class FencedLockBackend extends DelegatingLockBackend {
 			LockLease lease = leases.get(i);
 			LockRequest request = requests.get(i);
 			if (needsInstallation(request)) {
-				FenceEntry entry = new FenceInstallation(this.table, lease, request.leaseTime()).attempt();
+				FenceEntry entry = new FenceInstallation(this.table, lease, request.leaseTime())
+					.attempt(Deadline.after(request.waitTime()));
 				if (entry == null || !entry.isOf(lease)) {
 					return false;
 				}

@@ -109,16 +109,7 @@ public final class AnswerTimeout {
 		return oldest;
 	}
 
-	private static final class Pending {
-
-		private final CompletableFuture<?> answer;
-
-		private final Deadline deadline;
-
-		private Pending(CompletableFuture<?> answer, Deadline deadline) {
-			this.answer = answer;
-			this.deadline = deadline;
-		}
+	private record Pending(CompletableFuture<?> answer, Deadline deadline) {
 
 	}
 

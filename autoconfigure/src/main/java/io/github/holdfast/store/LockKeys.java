@@ -71,13 +71,7 @@ public final class LockKeys {
 	}
 
 	private static int utf8Length(int codePoint) {
-		if (codePoint < 0x80) {
-			return 1;
-		}
-		if (codePoint < 0x800) {
-			return 2;
-		}
-		return (codePoint < 0x10000) ? 3 : 4;
+		return (codePoint < 0x80) ? 1 : (codePoint < 0x800) ? 2 : (codePoint < 0x10000) ? 3 : 4;
 	}
 
 }

@@ -17,14 +17,16 @@ public final class Shortage {
 	}
 
 	/**
-	 * Whether a failure comes from a pool whose connections are all in use. Pools that
-	 * could not connect name the failure of that as their cause.
+	 * Whether a failure comes from a pool whose connections are all in use: that of
+	 * Commons has no such element. Pools that could not connect name the failure of that
+	 * as their cause.
 	 * @param failure the failure
 	 * @return {@code false} also if that is not known
 	 */
 	public static boolean isIn(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause.getCause() == null && (isOfHikari(cause) || isOfCommonsPool(cause) || isOfTomcat(cause))) {
+			if (cause.getCause() == null
+					&& (isOfHikari(cause) || cause instanceof NoSuchElementException || isOfTomcat(cause))) {
 				return true;
 			}
 		}
@@ -38,10 +40,6 @@ public final class Shortage {
 		String message = failure.getMessage();
 		return failure instanceof SQLTransientConnectionException && message != null && message.contains(HIKARI)
 				&& !message.contains("total=0");
-	}
-
-	private static boolean isOfCommonsPool(Throwable failure) {
-		return failure instanceof NoSuchElementException;
 	}
 
 	private static boolean isOfTomcat(Throwable failure) {

@@ -157,19 +157,20 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	CompletableFuture<Boolean> release(LockRequest request, String id, Deadline end) {
-		return release(request, end, () -> this.connections.retry(() -> free(request, id)));
+		return release(request, end, () -> this.connections.retry(() -> free(request, id, SHORT)));
 	}
 
 	/**
-	 * Release what may have been written; whether it was does not matter.
+	 * Release what may have been written; whether it was does not matter. The caller has
+	 * waited for long enough already.
 	 */
 	private CompletableFuture<Boolean> abandon(LockRequest request, String id) {
 		return release(request, Deadline.after(request.leaseTime()),
-				() -> this.connections.retryInAnySession(() -> free(request, id)));
+				() -> this.connections.retryInAnySession(() -> free(request, id, LOOK)));
 	}
 
-	private boolean free(LockRequest request, String id) throws SQLException {
-		return this.connections.call((connection, table) -> table.release(connection, id, request.owner(), SHORT));
+	private boolean free(LockRequest request, String id, Duration timeout) throws SQLException {
+		return this.connections.call((connection, table) -> table.release(connection, id, request.owner(), timeout));
 	}
 
 	private CompletableFuture<Boolean> release(LockRequest request, Deadline end,
@@ -298,7 +299,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		private @Nullable LockLease tryAcquire(Duration timeout) throws SQLException {
 			this.written = false;
 			Deadline deadline = Deadline.ofLease(this.request.leaseTime());
-			LockTable.Grant taken = this.first ? takeUnread() : null;
+			LockTable.Grant taken = this.first ? takeUnread(timeout) : null;
 			if (taken == null) {
 				taken = readAndTake(timeout);
 			}
@@ -310,14 +311,14 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 * In a transaction of its own, which locks nothing any more when a row is
 		 * inserted.
 		 */
-		private LockTable.@Nullable Grant takeUnread() throws SQLException {
+		private LockTable.@Nullable Grant takeUnread(Duration timeout) throws SQLException {
 			this.first = false;
 			if (!JdbcLockBackend.this.connections.dialect().skipsLocked()) {
 				return null;
 			}
 			return JdbcLockBackend.this.connections.call((connection, table) -> {
 				this.written = true;
-				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()));
+				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()), timeout);
 				this.written = taken != null;
 				return taken;
 			});

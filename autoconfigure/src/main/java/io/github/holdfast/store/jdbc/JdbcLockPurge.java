@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -22,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.DaemonThreads;
 
 /**
  * Deletes the rows of locks that nobody has used for long: those that have been free, or
@@ -119,9 +118,7 @@ public final class JdbcLockPurge implements SmartLifecycle {
 
 	@Override
 	public void start() {
-		CustomizableThreadFactory threads = new CustomizableThreadFactory("holdfast-purge-");
-		threads.setDaemon(true);
-		ScheduledExecutorService executor = new ScheduledThreadPoolExecutor(1, threads);
+		ScheduledExecutorService executor = DaemonThreads.scheduler("holdfast-purge", 1);
 		this.executor = executor;
 		long nanos = this.interval.toNanos();
 		executor.scheduleWithFixedDelay(() -> run(executor), ThreadLocalRandom.current().nextLong(nanos), nanos,

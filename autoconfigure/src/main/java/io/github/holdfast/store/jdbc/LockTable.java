@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.fence.FenceRows;
+import io.github.holdfast.sql.CancellableStatement;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.store.LockKeys;
@@ -126,16 +127,16 @@ final class LockTable implements FenceRows {
 
 	/**
 	 * Take the row of a lock that nobody has read, if it is there and free, and if nobody
-	 * has it locked. The statement does not wait, so it has no time-out, which costs
-	 * MariaDB a part of what the update does.
+	 * has it locked. The statement waits only if the whole table is locked, so it has no
+	 * time-out, which costs MariaDB a part of what the update does.
 	 * @param least the grant if its epoch is the next one, which may be a later one
 	 * @return the grant, or {@code null} if the row was not taken
 	 */
-	@Nullable Grant takeUnread(Connection connection, String id, Grant least) throws SQLException {
+	@Nullable Grant takeUnread(Connection connection, String id, Grant least, Duration limit) throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(this.takeUnread, new String[] { "epoch" })) {
 			least.set(statement);
 			this.dialect.setKey(statement, 5, id);
-			if (statement.executeUpdate() == 0) {
+			if (CancellableStatement.run(statement, limit, statement::executeUpdate) == 0) {
 				return null;
 			}
 			try (ResultSet rs = statement.getGeneratedKeys()) {

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.sql.CancellableStatement;
 import io.github.holdfast.store.Deadline;
 
 /**
@@ -66,9 +67,12 @@ record SessionWait(Connection connection, SessionDialect dialect, String id) {
 	private boolean lock(Duration remaining) throws SQLException, InterruptedException {
 		Duration wait = (remaining.compareTo(LONGEST) < 0) ? remaining : LONGEST;
 		try (PreparedStatement statement = this.dialect.prepareLock(this.connection, this.id, wait)) {
-			return InterruptibleStatement.run(statement, () -> SessionDialect.answer(statement));
+			return CancellableStatement.run(statement, LONGEST.plus(LONGEST), () -> SessionDialect.answer(statement));
 		}
 		catch (SQLException ex) {
+			if (Thread.interrupted()) {
+				throw (InterruptedException) new InterruptedException().initCause(ex);
+			}
 			if (!this.dialect.isEndOfWait(ex)) {
 				throw ex;
 			}
