@@ -46,6 +46,9 @@ public class LocksEndpoint {
 
 	private static final String DIGEST = "sha256:";
 
+	/** Before the keys in the text of a holder; behind it, a key could say anything. */
+	private static final String KEYS = ", holding '";
+
 	private final Supplier<List<LockUse>> uses;
 
 	private final Supplier<List<LockBackend>> backends;
@@ -63,7 +66,8 @@ public class LocksEndpoint {
 	 * @param keyPrefix what is put in front of keys in the store
 	 * @param showValues when keys are shown; a digest is otherwise
 	 * @param publisher is told of each attempt to take a lock away, as an audit event of
-	 * the type {@code LOCK_EVICTION}
+	 * the type {@code LOCK_EVICTION}, in which characters that could forge a line are
+	 * escaped
 	 */
 	public LocksEndpoint(Supplier<List<LockUse>> uses, Supplier<List<LockBackend>> backends, String keyPrefix,
 			Show showValues, ApplicationEventPublisher publisher) {
@@ -123,7 +127,7 @@ public class LocksEndpoint {
 		this.backends.get().forEach((backend) -> {
 			LockHolder holder = backend.holder(this.keyPrefix + key);
 			if (holder != null) {
-				holders.put(backend.name(), HolderDescriptor.of(holder));
+				holders.put(backend.name(), HolderDescriptor.of(holder, showKeys));
 			}
 		});
 		return new LockDescriptor(shown(key, showKeys), holders, held(uses, showKeys), waiting(uses, showKeys));
@@ -133,11 +137,11 @@ public class LocksEndpoint {
 			boolean showKeys) {
 		String key = resolve(keyOrDigest);
 		EvictionDescriptor result = evict(key, owner, epoch, showKeys);
-		logger.warn("Lock {} was to be taken away from owner '{}' with epoch {}: {}", LockException.quote(key), owner,
-				epoch, result.outcome());
-		this.publisher
-			.publishEvent(new AuditApplicationEvent((principal != null) ? principal : "unknown", "LOCK_EVICTION",
-					Map.of("key", key, "owner", owner, "epoch", epoch, "outcome", result.outcome().name())));
+		logger.warn("Lock {} was to be taken away from owner {} with epoch {}: {}", LockException.quote(key),
+				LockException.quote(owner), epoch, result.outcome());
+		this.publisher.publishEvent(new AuditApplicationEvent((principal != null) ? principal : "unknown",
+				"LOCK_EVICTION", Map.of("key", LockException.escape(key), "owner", LockException.escape(owner), "epoch",
+						epoch, "outcome", result.outcome().name())));
 		return result;
 	}
 
@@ -236,7 +240,8 @@ public class LocksEndpoint {
 	 * @param owner the owner of the acquisition
 	 * @param epoch the epoch of the grant, as a text since it may be too large for
 	 * JavaScript
-	 * @param text who that is, for people
+	 * @param text who that is, for people; ends before the keys of its other locks unless
+	 * keys are shown
 	 * @param since when the lock was granted, by the clock of the store
 	 * @param expires when the lease runs out unless it is renewed, by the clock of the
 	 * store
@@ -244,10 +249,10 @@ public class LocksEndpoint {
 	public record HolderDescriptor(@Nullable String owner, @Nullable String epoch, String text, @Nullable Instant since,
 			@Nullable Instant expires) {
 
-		static HolderDescriptor of(LockHolder holder) {
+		static HolderDescriptor of(LockHolder holder, boolean showKeys) {
 			Long epoch = holder.epoch();
-			return new HolderDescriptor(holder.owner(), (epoch != null) ? epoch.toString() : null, holder.text(),
-					holder.since(), holder.expires());
+			return new HolderDescriptor(holder.owner(), (epoch != null) ? epoch.toString() : null,
+					showKeys ? holder.text() : holder.text().split(KEYS, 2)[0], holder.since(), holder.expires());
 		}
 
 	}

@@ -8,9 +8,11 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.AuditEventRepository;
@@ -24,6 +26,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -41,6 +45,7 @@ import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -48,6 +53,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * The endpoint {@code locks} and the health of the store in an application.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LocksEndpointConfigurationTests {
 
 	private final ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
@@ -89,6 +95,32 @@ class LocksEndpointConfigurationTests {
 						() -> assertThat(context.getBean(LocksEndpoint.class).locks().held()).singleElement()
 							.extracting(HeldDescriptor::key)
 							.isEqualTo("customer:4711")));
+	}
+
+	/**
+	 * The holder has written them into the store, for people.
+	 */
+	@Test
+	void keysThatTheHolderHasBesidesAreShownOnlyIfThatIsAskedFor() {
+		assertThat(holderOfTheInnerLock(this.exposed)).startsWith("held by ").doesNotContain("4711");
+		assertThat(
+				holderOfTheInnerLock(this.exposed.withPropertyValues("management.endpoint.locks.show-values=ALWAYS")))
+			.contains("holding 'lock:customer:4711' in 'LockTemplate'");
+	}
+
+	private static String holderOfTheInnerLock(ApplicationContextRunner application) {
+		StringBuilder text = new StringBuilder();
+		application.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			locks.run("customer:4711",
+					() -> locks.run("order:7",
+							() -> context.getBean(LocksEndpoint.class)
+								.lock(new String[] { "order:7" })
+								.holders()
+								.values()
+								.forEach((holder) -> text.append(holder.text()))));
+		});
+		return text.toString();
 	}
 
 	@Test
@@ -138,6 +170,26 @@ class LocksEndpointConfigurationTests {
 			.allSatisfy((data) -> assertThat(data).containsEntry("key", "A"))
 			.extracting((data) -> data.get("outcome"))
 			.containsExactly("NOT_HELD", "EVICTED");
+	}
+
+	/**
+	 * Owner and key come with the request.
+	 */
+	@Test
+	void evictionForgesNoLine(CapturedOutput output) {
+		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();
+		this.exposed.withBean(AuditEventRepository.class, () -> audit)
+			.withBean(AuditListener.class, () -> new AuditListener(audit))
+			.run((context) -> context.getBean(LocksEndpoint.class)
+				.evict(new String[] { "A\nforged key" }, "me'\r\nforged owner", 1));
+		assertThat(output.toString().lines()).filteredOn((line) -> line.contains("was to be taken away"))
+			.singleElement()
+			.asString()
+			.contains("'A\\u000aforged key'", "'me'\\u000d\\u000aforged owner' with epoch 1: NOT_HELD");
+		assertThat(audit.find(null, null, "LOCK_EVICTION")).singleElement()
+			.extracting(AuditEvent::getData, as(InstanceOfAssertFactories.MAP))
+			.containsEntry("key", "A\\u000aforged key")
+			.containsEntry("owner", "me'\\u000d\\u000aforged owner");
 	}
 
 	@Test
