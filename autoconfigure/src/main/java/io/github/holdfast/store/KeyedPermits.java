@@ -30,10 +30,14 @@ public final class KeyedPermits<T> {
 	/** Longer than any store is waited for. */
 	private static final Duration LONGEST_RELEASE = Duration.ofSeconds(10);
 
+	private static final Duration SWEEP = Duration.ofSeconds(10);
+
 	/** The permit of each key that is out, with the queue of those who wait for it. */
 	private final ConcurrentHashMap<String, Permit> permits = new ConcurrentHashMap<>();
 
 	private final AtomicInteger waiting = new AtomicInteger();
+
+	private volatile Deadline nextSweep = Deadline.after(SWEEP);
 
 	private final Duration longestBarging;
 
@@ -146,6 +150,16 @@ public final class KeyedPermits<T> {
 			return held;
 		});
 		return waiter.claim();
+	}
+
+	/**
+	 * Release what was left to run out and nobody asks for again.
+	 */
+	private void sweep() {
+		if (this.nextSweep.hasPassed()) {
+			this.nextSweep = Deadline.after(SWEEP);
+			this.permits.values().forEach(Permit::releaseIfExpired);
+		}
 	}
 
 	/**
@@ -269,11 +283,13 @@ public final class KeyedPermits<T> {
 		}
 
 		/**
-		 * Let waiters take the permit over when its time has run out.
+		 * Let waiters take the permit over when its time has run out. If there is none,
+		 * it is released when another one is used, some time later.
 		 * @param remaining supplies the time that is left, or {@code null} for no limit
 		 */
 		public void expireAfter(Supplier<@Nullable Duration> remaining) {
 			this.expiry.after(remaining);
+			sweep();
 		}
 
 		/**

@@ -14,11 +14,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.test.util.ReflectionTestUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
@@ -68,6 +71,27 @@ class HandoverLockBackendTests {
 		}
 		assertThat(this.store.requests).hasSize(8);
 		assertThat(this.store.mostAtOnce).hasValue(1);
+	}
+
+	/**
+	 * As after a commit with an unknown outcome. Nobody asks for these keys again.
+	 */
+	@Test
+	@Tag("F29")
+	void keysWhoseLeasesWereLeftToRunOutAreForgotten() throws Exception {
+		for (int i = 0; i < 200; i++) {
+			acquire("order:" + i, LONG);
+		}
+		LockLease held = acquire("A", LONG);
+		this.store.runOut = (key) -> !key.equals("A");
+		KeyedPermits<?> queue = (KeyedPermits<?>) ReflectionTestUtils.getField(this.backend, "queue");
+		await().atMost(LONG).untilAsserted(() -> {
+			acquire("B", LONG).release();
+			assertThat(queue.size()).isOne();
+		});
+		assertThat(this.backend.acquire(request("A", Duration.ZERO))).isNull();
+		held.release();
+		assertThat(queue.size()).isZero();
 	}
 
 	@Test
@@ -299,6 +323,8 @@ class HandoverLockBackendTests {
 
 		private volatile boolean busy;
 
+		private volatile Predicate<String> runOut = (key) -> false;
+
 		private volatile @Nullable LockBackendException failure;
 
 		private volatile @Nullable CompletionStage<Boolean> answer;
@@ -365,7 +391,7 @@ class HandoverLockBackendTests {
 
 		@Override
 		public Duration remaining() {
-			return this.request.leaseTime();
+			return this.store.runOut.test(key()) ? Duration.ZERO : this.request.leaseTime();
 		}
 
 		@Override
