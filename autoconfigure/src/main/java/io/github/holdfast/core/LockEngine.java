@@ -198,6 +198,7 @@ public final class LockEngine implements AutoCloseable {
 			drained = this.drained;
 			this.drained = new CompletableFuture<>();
 		}
+		LockOwner.forgetProcess();
 		drained.complete(null);
 	}
 

@@ -6,9 +6,12 @@ import java.nio.ByteBuffer;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
@@ -27,10 +30,11 @@ final class LockOwner implements LockRequest.Identity {
 
 	private static final SecureRandom OPERATING_SYSTEM = operatingSystem();
 
-	private static final String PROCESS = ProcessHandle.current().pid() + "@" + host() + " ";
-
 	/** Of the locks that a thread holds already. */
 	private static final int MOST_TOLD = 3;
+
+	/** Asked for once. */
+	private static volatile Supplier<String> process = SingletonSupplier.of(LockOwner::process);
 
 	private final Thread thread = Thread.currentThread();
 
@@ -65,12 +69,23 @@ final class LockOwner implements LockRequest.Identity {
 	 */
 	@Override
 	public String holder() {
-		return PROCESS + this.thread.getName() + this.holding;
+		return process.get() + this.thread.getName() + this.holding;
 	}
 
 	@Override
 	public String toString() {
 		return holder();
+	}
+
+	/**
+	 * Ask for process and host again: this may be another one, restored from an image.
+	 */
+	static void forgetProcess() {
+		process = SingletonSupplier.of(LockOwner::process);
+	}
+
+	private static String process() {
+		return ProcessHandle.current().pid() + "@" + host() + " ";
 	}
 
 	/**
