@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
- * Thrown just before a commit when the lock is no longer held: the transaction has been
- * rolled back, so it is safe to try again.
+ * Thrown just before a commit when the lock is no longer held: the transaction is rolled
+ * back. It is safe to try again, unless the same call has committed another transaction
+ * before, which stays.
  *
  * @since 0.2.0
  */
@@ -23,8 +24,8 @@ public class LockLostException extends PessimisticLockingFailureException implem
 	 * @param cause the cause, if any
 	 */
 	public LockLostException(String key, String detail, @Nullable Throwable cause) {
-		super("Lock " + LockException.quote(key) + " was lost before the commit, so the transaction was rolled back: "
-				+ detail, cause);
+		super("Lock " + LockException.quote(key)
+				+ " was lost before the commit, so only this transaction is rolled back: " + detail, cause);
 		this.key = key;
 	}
 

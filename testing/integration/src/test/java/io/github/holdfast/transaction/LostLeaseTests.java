@@ -49,6 +49,24 @@ class LostLeaseTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
+	void whatAnotherTransactionOfTheCallHasCommittedBeforeStays(TestDatabase database) {
+		run(database, LockPlace.BUSINESS_DATABASE, "fence", (context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate transaction = new TransactionTemplate(
+					context.getBean(PlatformTransactionManager.class));
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+					transaction.executeWithoutResult((status) -> stock.write("A", 50));
+					workOfAnother(context, LockPlace.BUSINESS_DATABASE);
+					transaction.executeWithoutResult((status) -> stock.write("A", 0));
+				}))
+				.withMessageContaining("so only this transaction is rolled back");
+			assertThat(stock.quantity("A")).isEqualTo(49);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
 	void supersededHolderCannotCommitAtVerify(TestDatabase database) {
 		run(database, LockPlace.BUSINESS_DATABASE, "verify", (context) -> {
 			StockService stock = context.getBean(StockService.class);
