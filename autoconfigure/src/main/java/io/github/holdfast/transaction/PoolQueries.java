@@ -76,7 +76,7 @@ final class PoolQueries {
 						+ ") hands out connections without auto-commit, and they may come with "
 						+ "an open transaction, in which the locked method would read data from before the lock.",
 				"Let the pool hand them out in auto-commit mode, as is its default; Spring switches it off for each "
-						+ "transaction. Or use HikariCP with 'spring.datasource.hikari.isolate-internal-queries=true'.");
+						+ "transaction. Or use HikariCP with 'isolate-internal-queries' (setIsolateInternalQueries(true)).");
 	}
 
 }
