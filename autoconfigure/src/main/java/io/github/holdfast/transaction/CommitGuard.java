@@ -91,7 +91,7 @@ final class CommitGuard implements TransactionExecutionListener {
 
 	private static void refuseLateLock(RunningTransaction running) {
 		HeldLock late = running.lateLock();
-		if (late != null) {
+		if (late != null && running.isSql()) {
 			throw new IllegalStateException("Lock " + LockException.quote(late.keys().get(0)) + " (" + late.name()
 					+ ") was taken while this transaction was suspended, which may have read old data before. It was "
 					+ "rolled back. Take the lock where no transaction is around it, and keep it until the "
