@@ -18,7 +18,6 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -159,22 +158,6 @@ class LocksOfTransactionTests {
 			});
 			assertThat(node.quantity()).isEqualTo(99);
 		});
-	}
-
-	/**
-	 * What is called again under a lock joins a transaction that began before it.
-	 */
-	@Tag("F52")
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void transactionThatIsJoinedByACallUnderALockBelongsToIt(TestDatabase database) {
-		run(database, (node) -> node.refused(() -> node.transaction.executeWithoutResult((status) -> {
-			LockTemplate.Scope scope = node.locks.withPropagation(Propagation.REQUIRES_NEW).acquire("A");
-			int quantity = node.locks.execute("A", node::quantity);
-			scope.close();
-			node.takeElsewhere();
-			node.write(quantity - 1);
-		})));
 	}
 
 	/**
