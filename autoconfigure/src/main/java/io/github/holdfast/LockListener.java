@@ -11,12 +11,13 @@ import java.util.List;
  * Each call is told as attempted, then either as not acquired, or as acquired, ended and
  * released. In between it may be told as lost, once for each key, and of failures of the
  * store. A re-entrant call that needs no new key is not told. Each attempt of an
- * optimistic lock is a call. Everything happens on the thread of the call, except that a
- * loss and a failure are told by the thread of the renewal that found it, and a release
- * that the call did not wait for by the thread that got the store's answer. A release
- * while a loss is told is told after it, by the same thread. Who closes a call on another
- * thread is told on that one. Implementations return soon, and are safe for use by many
- * threads.
+ * optimistic lock is a call. Everything happens on the thread of the call, except for
+ * what the call does not wait for: a loss and a failure that a renewal has found, and a
+ * release that is answered later. Those are told, one after the other, by a thread of
+ * this library that has nothing else to do, and so is a release that comes before they
+ * have been told. Who closes a call on another thread is told on that one.
+ * Implementations may block, but hold their call up by that, or what is to be told later;
+ * they are safe for use by many threads.
  *
  * @since 0.2.0
  */

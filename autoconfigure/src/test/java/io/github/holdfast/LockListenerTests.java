@@ -124,7 +124,8 @@ class LockListenerTests {
 		assertThatExceptionOfType(LockOverlapException.class)
 			.isThrownBy(() -> this.locks.withLeaseTime(Duration.ofMillis(300))
 				.run("A", () -> await().until(() -> this.told.contains("lost A"))));
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A", "ended", "released LOST");
+		await().untilAsserted(() -> assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A",
+				"ended", "released LOST"));
 	}
 
 	@Test
@@ -156,7 +157,8 @@ class LockListenerTests {
 		GuardedTransaction.bodies(this.locks).run("A", GuardedTransaction::commit);
 		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended");
 		answer.complete(false);
-		assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended", "lost A", "released LOST");
+		await().untilAsserted(() -> assertThat(this.told).containsExactly("attempted [A]", "acquired", "ended",
+				"lost A", "released LOST"));
 	}
 
 	@Test
@@ -217,8 +219,8 @@ class LockListenerTests {
 		};
 		this.locks.withLeaseTime(Duration.ofMillis(300))
 			.run("A", () -> await().until(() -> this.told.contains("store failed RENEW")));
-		assertThat(this.told.stream().distinct()).containsExactly("attempted [A]", "acquired", "store failed RENEW",
-				"ended", "store failed RELEASE", "released FAILED");
+		await().untilAsserted(() -> assertThat(this.told.stream().distinct()).containsExactly("attempted [A]",
+				"acquired", "store failed RENEW", "ended", "store failed RELEASE", "released FAILED"));
 	}
 
 	@Test

@@ -14,7 +14,6 @@ import org.slf4j.Logger;
 
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener;
 
 /**
  * A lease that a call has acquired, until it is given back. It is renewed while the body
@@ -181,7 +180,7 @@ final class HeldLease {
 		if (!isStoppedForGood()) {
 			logger.warn("Lock {} was lost after {} ms: the store has given it to another holder or freed it", quoted(),
 					held().toMillis());
-			this.events.lost(this.key);
+			this.events.lostMeanwhile(this.key);
 		}
 		return 0;
 	}
@@ -189,7 +188,7 @@ final class HeldLease {
 	private long notRenewed(Throwable failure) {
 		logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", quoted(),
 				this.lease.remaining(), failure);
-		this.events.storeFailed(LockListener.Operation.RENEW, failure);
+		this.events.renewalFailed(failure);
 		return leaseNanos() / 10;
 	}
 

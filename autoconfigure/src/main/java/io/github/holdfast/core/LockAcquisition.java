@@ -73,7 +73,8 @@ final class LockAcquisition {
 	LockCall run() {
 		List<String> missing = missing();
 		announce(missing);
-		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners());
+		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners(),
+				this.engine.listenerThread());
 		this.engine.callBegins();
 		this.open = missing.isEmpty() ? null : this.engine.openCalls().begin(this.spec, this.start);
 		try {

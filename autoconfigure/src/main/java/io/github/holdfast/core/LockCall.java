@@ -478,7 +478,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			return;
 		}
 		boolean allGuarded = isAllGuarded();
-		boolean awaited = !allGuarded
+		boolean awaited = !allGuarded || this.events.areLate()
 				|| !this.backend.capabilities().contains(LockBackend.Capability.RELEASE_NOT_AWAITED);
 		LockRelease release = new LockRelease(new LockRelease.Terms(bodyHasRun, this.commits.isOutcomeUnknown(),
 				canBeHandedOver(), awaited, this.commits.isGuarded(), this.loss != Loss.UNREPORTED), this.events);

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -38,6 +39,9 @@ public final class LockEngine implements AutoCloseable {
 	private final Supplier<List<LockRule>> rules;
 
 	private final LockRenewal renewal = new LockRenewal();
+
+	/** Ends by itself, so that nothing that is still to be told is lost. */
+	private final ScheduledThreadPoolExecutor listenerThread = LockThreads.scheduler("holdfast-listener", 1);
 
 	private final OpenCalls openCalls = new OpenCalls();
 
@@ -155,6 +159,10 @@ public final class LockEngine implements AutoCloseable {
 
 	List<LockListener> listeners() {
 		return this.listeners.get();
+	}
+
+	ScheduledThreadPoolExecutor listenerThread() {
+		return this.listenerThread;
 	}
 
 	List<LockRule> rules() {

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -30,6 +32,8 @@ final class LockEvents {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockListener.class);
 
+	private static final int MOST_TO_BE_TOLD = 1000;
+
 	private static final AtomicLong CALLS = new AtomicLong();
 
 	private final List<LockListener> listeners;
@@ -48,22 +52,24 @@ final class LockEvents {
 	/** Whether the listeners know that the locks are held, and not of their end. */
 	private boolean held;
 
-	private int lossesBeingTold;
+	/** Whether the thread of all calls has told something, or is about to. */
+	private boolean toldElsewhere;
 
-	/** The end that came meanwhile. */
-	private @Nullable Runnable end;
+	private final ScheduledThreadPoolExecutor thread;
 
-	private LockEvents(List<LockListener> listeners, LockListener.Call call) {
+	private LockEvents(List<LockListener> listeners, LockListener.Call call, ScheduledThreadPoolExecutor thread) {
 		this.listeners = listeners;
 		this.call = call;
+		this.thread = thread;
 	}
 
 	/**
 	 * The events of a call of this thread that is about to ask for keys.
 	 */
-	static LockEvents of(LockSpec spec, List<String> keys, String backend, List<LockListener> listeners) {
+	static LockEvents of(LockSpec spec, List<String> keys, String backend, List<LockListener> listeners,
+			ScheduledThreadPoolExecutor thread) {
 		return new LockEvents(listeners, new LockListener.Call(CALLS.incrementAndGet(), spec.name(), keys, spec.mode(),
-				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()));
+				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()), thread);
 	}
 
 	/**
@@ -129,47 +135,36 @@ final class LockEvents {
 		tell((listener) -> listener.storeFailed(this.call, operation, failure));
 	}
 
+	void renewalFailed(Throwable failure) {
+		tellLater((listener) -> listener.storeFailed(this.call, Operation.RENEW, failure));
+	}
+
 	/**
 	 * Tell of a loss, which may be found more than once. One that is found before all
 	 * locks are held is found again at the end, if the call begins at all.
 	 */
 	void lost(String key) {
-		if (beginLoss(key)) {
-			try {
-				Duration holdTime = holdTime();
-				tell((listener) -> listener.lost(this.call, key, holdTime));
-			}
-			finally {
-				endLoss();
-			}
+		Duration holdTime = holdTime();
+		if (isNewLoss(key)) {
+			tell((listener) -> listener.lost(this.call, key, holdTime));
 		}
 	}
 
-	private synchronized boolean beginLoss(String key) {
-		boolean begun = this.held && isNew(key);
-		if (begun) {
-			this.lossesBeingTold++;
+	/**
+	 * Tell of a loss that a renewal has found.
+	 */
+	synchronized void lostMeanwhile(String key) {
+		Duration holdTime = holdTime();
+		if (isNewLoss(key)) {
+			tellLater((listener) -> listener.lost(this.call, key, holdTime));
 		}
-		return begun;
 	}
 
-	private boolean isNew(String key) {
-		Set<String> lost = this.lost;
-		if (lost == null) {
-			lost = new HashSet<>(2);
-			this.lost = lost;
+	private synchronized boolean isNewLoss(String key) {
+		if (this.lost == null) {
+			this.lost = new HashSet<>(2);
 		}
-		return lost.add(key);
-	}
-
-	private void endLoss() {
-		Runnable end;
-		synchronized (this) {
-			end = (--this.lossesBeingTold == 0) ? this.end : null;
-		}
-		if (end != null) {
-			end.run();
-		}
+		return this.held && this.lost.add(key);
 	}
 
 	/**
@@ -192,25 +187,17 @@ final class LockEvents {
 			Loggers.TEMPLATE.debug("Call {} of lock '{}' waited for {} for {} ms, held for {} ms{}: {}", this.call.id(),
 					this.call.name(), quotedKeys(), waitTime().toMillis(), holdTime.toMillis(), withTokens(), outcome);
 		}
-		if (endsNow(outcome, holdTime)) {
-			tellEnd(outcome, holdTime);
-		}
+		Executor thread = end() ? thread() : Runnable::run;
+		thread.execute(() -> tell((listener) -> listener.released(this.call, outcome, holdTime)));
 	}
 
 	/**
-	 * Otherwise the one who tells a loss tells the end after it.
+	 * Nothing is found from now on.
+	 * @return whether the end has to be told after something else
 	 */
-	private synchronized boolean endsNow(Outcome outcome, Duration holdTime) {
+	private synchronized boolean end() {
 		this.held = false;
-		if (this.lossesBeingTold > 0) {
-			this.end = () -> tellEnd(outcome, holdTime);
-			return false;
-		}
-		return true;
-	}
-
-	private void tellEnd(Outcome outcome, Duration holdTime) {
-		tell((listener) -> listener.released(this.call, outcome, holdTime));
+		return this.toldElsewhere;
 	}
 
 	private List<String> quotedKeys() {
@@ -227,6 +214,26 @@ final class LockEvents {
 
 	private static Duration since(long start) {
 		return Duration.ofNanos(System.nanoTime() - start);
+	}
+
+	/**
+	 * The thread that tells what no call waits for: a listener may block, and those that
+	 * renew leases, or get the answers of a store, must not.
+	 */
+	Executor thread() {
+		return this.listeners.isEmpty() ? Runnable::run : this.thread;
+	}
+
+	/**
+	 * Whether so much is to be told that calls had better tell of their own releases.
+	 */
+	boolean areLate() {
+		return this.thread.getQueue().size() > MOST_TO_BE_TOLD;
+	}
+
+	private synchronized void tellLater(Consumer<LockListener> event) {
+		this.toldElsewhere = true;
+		thread().execute(() -> tell(event));
 	}
 
 	private void tell(Consumer<LockListener> event) {

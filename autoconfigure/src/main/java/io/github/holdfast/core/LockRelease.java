@@ -45,7 +45,7 @@ final class LockRelease {
 
 	/**
 	 * The key of a lease that was lost before, or {@code null} if there is none, or the
-	 * answer was not waited for.
+	 * answer has not come yet.
 	 */
 	@Nullable String lost() {
 		return this.lost;
@@ -75,8 +75,9 @@ final class LockRelease {
 	private CompletionStage<Outcome> release(HeldLease lease) {
 		try {
 			CompletionStage<Boolean> answer = lease.release();
-			if (!this.terms.awaited) {
-				return answer.handle((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex));
+			if (!this.terms.awaited && !answer.toCompletableFuture().isDone()) {
+				return answer.handleAsync((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex),
+						this.events.thread());
 			}
 			boolean released = answer.toCompletableFuture().join();
 			if (!released) {

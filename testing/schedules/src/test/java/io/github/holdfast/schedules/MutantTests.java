@@ -159,12 +159,12 @@ class MutantTests {
 				new Case("a lease is renewed only once", lease, "return leaseNanos() / 3;", "return 0;", test,
 						"aLockIsRenewedUntilItIsReleased"),
 				new Case("a renewal that failed is not tried again", lease, """
-						this.events.storeFailed(LockListener.Operation.RENEW, failure);
+						this.events.renewalFailed(failure);
 						return leaseNanos() / 10;""", "return 0;", test, "aStoreThatDoesNotAnswerIsAskedAgain"),
-				new Case("a loss is told of a call that has not begun", "core.LockEvents", "this.held && isNew(key)",
-						"isNew(key)", test, "aLossIsToldOnce"),
-				new Case("a loss is told after the end", "core.LockEvents", "if (this.lossesBeingTold > 0) {",
-						"if (false) {", test, "aLossIsToldOnce"),
+				new Case("a loss is told of a call that has not begun", "core.LockEvents",
+						"this.held && this.lost.add(key)", "this.lost.add(key)", test, "aLossIsToldOnce"),
+				new Case("a loss is told after the end", "core.LockEvents", "return this.toldElsewhere;",
+						"return false;", test, "aLossIsToldOnce"),
 				new Case("a minimum hold time is cut", lease, "return this.lease.renew(time);",
 						"return this.lease.isValid();", test, "aMinimumHoldTimeIsKept"),
 				new Case("drained although a call has not ended", engine,
