@@ -246,20 +246,20 @@ final class HeldLease {
 	}
 
 	/**
-	 * Stop the renewal without giving the lease back. One that does not run out by itself
-	 * is given back after the lease time, or at once if its session has ended, but none
-	 * is free before the end of its minimum hold time.
+	 * Stop the renewal without giving the lease back, which is done when it has run out:
+	 * after the lease time, or at once if it is over, but never before the end of its
+	 * minimum hold time.
 	 */
 	void releaseWhenRunOut() {
 		stopRenewal();
 		Duration remaining = this.lease.remaining();
 		Duration rest = restOfMinHoldTime();
-		if (remaining == null) {
-			Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.leaseTime();
-			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
-		}
-		else if (rest.compareTo(remaining) > 0) {
+		Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.leaseTime();
+		if (remaining != null && rest.compareTo(remaining) > 0) {
 			this.renewal.schedule(this.key, this::holdOn, 0);
+		}
+		else {
+			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
 		}
 	}
 
@@ -291,11 +291,8 @@ final class HeldLease {
 			if (!held) {
 				giveBack();
 			}
-			else if (this.lease.remaining() == null) {
-				giveBackAfter(rest);
-			}
 			else {
-				this.renewal.schedule(this.key, this::giveBack, rest.toNanos());
+				giveBackAfter(rest);
 			}
 			return held;
 		}
@@ -334,11 +331,17 @@ final class HeldLease {
 	}
 
 	/**
-	 * Not on the threads of the renewal, which end with the application, whereas a lock
-	 * in this JVM does not.
+	 * A lock in this JVM does not end with the application, as the threads of the renewal
+	 * do.
 	 */
 	private void giveBackAfter(Duration time) {
-		keepers.schedule(this::giveBack, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
+		long nanos = LockRenewal.nanos(time);
+		if (this.lease.remaining() == null) {
+			keepers.schedule(this::giveBack, nanos, TimeUnit.NANOSECONDS);
+		}
+		else {
+			this.renewal.schedule(this.key, this::giveBack, nanos);
+		}
 	}
 
 	private void giveBack() {

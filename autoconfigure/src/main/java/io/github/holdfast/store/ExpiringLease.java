@@ -68,14 +68,31 @@ public abstract class ExpiringLease extends GrantedLease {
 		return this.end;
 	}
 
+	/**
+	 * Whether the lease is kept by something else than its time, too, and still is. Does
+	 * no I/O. Default: by its time alone.
+	 * @return {@code false} if it cannot be proven
+	 */
+	protected boolean isKept() {
+		return true;
+	}
+
 	@Override
 	public final Duration remaining() {
-		return this.ended ? Duration.ZERO : this.deadline.remaining();
+		return (this.ended || !isKept()) ? Duration.ZERO : this.deadline.remaining();
 	}
 
 	@Override
 	public final boolean isValid() {
-		return !this.ended && !this.deadline.hasPassed();
+		return !this.ended && !this.deadline.hasPassed() && isKept();
+	}
+
+	/**
+	 * Not as soon as it is not valid: the store may have extended it without an answer.
+	 */
+	@Override
+	public boolean hasEnded() {
+		return this.ended;
 	}
 
 	@Override

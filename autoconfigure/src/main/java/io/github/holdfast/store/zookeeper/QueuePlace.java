@@ -138,6 +138,7 @@ final class QueuePlace {
 	 * the queue, as the predecessor may have raised it.
 	 */
 	private View look() throws KeeperException, InterruptedException {
+		Deadline seenUntil = Deadline.ofLease(this.request.leaseTime());
 		CompletableFuture<Requests.Created> created = (this.path == null && !this.unknown) ? create() : null;
 		if (created == null) {
 			this.session.sync(this.lock);
@@ -147,7 +148,7 @@ final class QueuePlace {
 		if (created != null && !isCreated(created)) {
 			return look();
 		}
-		return new View(LockNode.of(ZooKeeperAnswers.await(names, this.deadline)),
+		return new View(seenUntil, LockNode.of(ZooKeeperAnswers.await(names, this.deadline)),
 				ZooKeeperAnswers.await(offset, this.deadline));
 	}
 
@@ -225,17 +226,18 @@ final class QueuePlace {
 		while (this.zxid + raised.value() < this.request.minEpoch()) {
 			raised = raised.raise(this.session, node, this.request.minEpoch() - this.zxid, this.deadline);
 		}
-		return new ZooKeeperLockLease(this.session, this.request, this.prefix, node, this.zxid + raised.value(),
-				view.queue().size() == 1);
+		return new ZooKeeperLockLease(this.session, this.request, view.seenUntil(), this.prefix, node,
+				this.zxid + raised.value(), view.queue().size() == 1);
 	}
 
 	/**
 	 * What was seen at one time.
 	 *
+	 * @param seenUntil the end of a lease that was seen
 	 * @param queue the places, in no order
 	 * @param offset what is added to zxids
 	 */
-	private record View(List<LockNode> queue, EpochOffset offset) {
+	private record View(Deadline seenUntil, List<LockNode> queue, EpochOffset offset) {
 	}
 
 }

@@ -23,12 +23,13 @@ import io.github.holdfast.store.Deadline;
 /**
  * Locks in ZooKeeper 3.6 or later, through a {@link CuratorFramework} that is never
  * closed here. A held lock is the first ephemeral node of a queue, so it is held as long
- * as the session lives: the lease time is not used. Waiters on all nodes are served in
+ * as the session lives, whatever the lease time is. Waiters on all nodes are served in
  * the order of their arrival; each is woken when the one in front of it leaves.
  *
  * <p>
  * A lease is valid while the client is connected and its session is provably alive by the
- * clock of this process. It counts as lost with the session, even if another one follows.
+ * clock of this process, and its node was seen less than the lease time ago: a renewal is
+ * a look at it. It counts as lost with the session, even if another one follows.
  *
  * <p>
  * The epoch is the id of the transaction that created the node, which rises for ever in

@@ -6,18 +6,17 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.zookeeper.KeeperException;
-import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.AnswerTimeout;
 import io.github.holdfast.store.Deadline;
-import io.github.holdfast.store.GrantedLease;
+import io.github.holdfast.store.ExpiringLease;
 
 /**
  * The first place in the queue of a lock. It is held as long as the session lives and the
- * node is there.
+ * node is there, and looked at from time to time.
  */
-final class ZooKeeperLockLease extends GrantedLease {
+final class ZooKeeperLockLease extends ExpiringLease {
 
 	private static final AnswerTimeout releases = new AnswerTimeout(Duration.ofSeconds(5));
 
@@ -30,24 +29,21 @@ final class ZooKeeperLockLease extends GrantedLease {
 	/** Seen when the lock was taken, and told once. */
 	private final AtomicBoolean alone;
 
-	private final AtomicBoolean released = new AtomicBoolean();
-
-	private volatile boolean ended;
-
-	private volatile boolean lost;
+	private final AtomicBoolean left = new AtomicBoolean();
 
 	/**
 	 * Create a lease of a place that entered its session.
-	 * @param session the session, which is left when the lease is released
+	 * @param session the session, which is left when the lease is over
 	 * @param request what was asked for
+	 * @param deadline until when the place was seen
 	 * @param prefix what the name of the node begins with
 	 * @param path the node
 	 * @param epoch the epoch
 	 * @param alone whether there was no other place in the queue
 	 */
-	ZooKeeperLockLease(LockSession session, LockRequest request, String prefix, String path, long epoch,
-			boolean alone) {
-		super(request, epoch);
+	ZooKeeperLockLease(LockSession session, LockRequest request, Deadline deadline, String prefix, String path,
+			long epoch, boolean alone) {
+		super(request, epoch, deadline);
 		this.session = session;
 		this.prefix = prefix;
 		this.path = path;
@@ -55,13 +51,8 @@ final class ZooKeeperLockLease extends GrantedLease {
 	}
 
 	@Override
-	public @Nullable Duration remaining() {
-		return null;
-	}
-
-	@Override
-	public boolean isValid() {
-		return !this.ended && this.session.isProven();
+	protected boolean isKept() {
+		return this.session.isProven();
 	}
 
 	/**
@@ -69,25 +60,21 @@ final class ZooKeeperLockLease extends GrantedLease {
 	 */
 	@Override
 	public boolean hasEnded() {
-		return this.ended || this.session.hasEnded();
+		return super.hasEnded() || this.session.hasEnded();
 	}
 
 	/**
-	 * The lease time is not used: the session keeps itself alive.
+	 * Looks whether the node is there. The lease time says for how long that counts.
 	 */
 	@Override
-	public boolean renew(Duration leaseTime) {
-		if (this.ended) {
-			return false;
-		}
+	protected boolean extend(Duration leaseTime) {
 		try {
 			ZooKeeperAnswers.awaitUninterruptibly(this.session.check(this.path),
 					Deadline.after(leaseTime.dividedBy(3)));
-			return !this.ended;
+			return true;
 		}
 		catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException ex) {
-			this.lost = true;
-			this.ended = true;
+			leave();
 			return false;
 		}
 		catch (KeeperException ex) {
@@ -100,7 +87,7 @@ final class ZooKeeperLockLease extends GrantedLease {
 	 */
 	@Override
 	public CompletionStage<Boolean> othersWait() {
-		if (this.ended) {
+		if (super.hasEnded()) {
 			return super.othersWait();
 		}
 		return this.alone.getAndSet(false) ? CompletableFuture.completedStage(false)
@@ -108,17 +95,16 @@ final class ZooKeeperLockLease extends GrantedLease {
 	}
 
 	@Override
-	public CompletionStage<Boolean> release() {
-		this.ended = true;
-		if (!this.released.compareAndSet(false, true)) {
-			return CompletableFuture.completedStage(false);
-		}
-		this.session.leave();
-		if (this.lost) {
-			return CompletableFuture.completedStage(false);
-		}
+	protected CompletionStage<Boolean> giveBack() {
+		leave();
 		return releases.limit(this.session.remove(lock(), this.prefix, this.path).copy())
 			.exceptionally((failure) -> unreleased(ZooKeeperAnswers.keeperException(failure)));
+	}
+
+	private void leave() {
+		if (this.left.compareAndSet(false, true)) {
+			this.session.leave();
+		}
 	}
 
 	private String lock() {

@@ -2,6 +2,10 @@ package io.github.holdfast.testsupport;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +20,12 @@ import io.github.holdfast.LockBackend.Eviction;
 import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.store.HandoverLimits;
+import io.github.holdfast.store.HandoverLockBackend;
+import io.github.holdfast.store.QueueLimits;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -90,6 +99,47 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(release(lease).get()).isFalse();
 		assertThat(owner()).isEqualTo(successor.owner());
 		assertThat(release(successor).get()).isTrue();
+	}
+
+	/**
+	 * Its JVM passes locks on among its threads for as long as it likes.
+	 */
+	@Test
+	@Tag("F81")
+	final void hungHolderIsToldOfItsEvictionAndHandsNothingOver() throws Exception {
+		LockBackend node = new HandoverLockBackend(store().near(), new HandoverLimits(16, PATIENCE, (name) -> true),
+				QueueLimits.DEFAULT);
+		Queue<String> told = new ConcurrentLinkedQueue<>();
+		try (LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new LockListener() {
+
+			@Override
+			public void lost(Call call, String key, Duration holdTime) {
+				told.add(Thread.currentThread().getName());
+			}
+
+		})).withLeaseTime(Duration.ofSeconds(3)).withWaitTime(PATIENCE).withKeyPrefix("")) {
+			CountDownLatch held = new CountDownLatch(1);
+			CountDownLatch goOn = new CountDownLatch(1);
+			FutureTask<Boolean> hung = start(() -> locks.execute(this.key, () -> {
+				held.countDown();
+				goOn.await();
+				return true;
+			}));
+			held.await();
+			LockHolder holder = Objects.requireNonNull(store().far().holder(this.key));
+			assertThat(evict(holder.owner(), holder.epoch())).isEqualTo(Eviction.EVICTED);
+			LockLease successor = acquired(store().far());
+			await().atMost(PATIENCE).until(() -> !told.isEmpty());
+			assertThat(told).containsExactly("holdfast-listener-1");
+			FutureTask<Boolean> next = start(() -> locks.execute(this.key, () -> true));
+			goOn.countDown();
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(hung::get)
+				.withCauseInstanceOf(LockOverlapException.class);
+			await().during(Duration.ofMillis(500)).until(() -> !next.isDone());
+			assertThat(owner()).isEqualTo(successor.owner());
+			assertThat(release(successor).get()).isTrue();
+			assertThat(next.get()).isTrue();
+		}
 	}
 
 	@Test

@@ -87,7 +87,7 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();
 		await().until(() -> !lease.isValid());
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(Duration.ofMillis(3)));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(PATIENCE));
 		proxy().inject(Fault.NONE);
 		await().atMost(PATIENCE).until(lease::isValid);
 		assertThat(lease.renew(PATIENCE)).isTrue();
