@@ -1,6 +1,7 @@
 package io.github.holdfast;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,17 @@ public interface LockLease {
 	 * @throws LockBackendException if the store did not answer, so that nothing is known
 	 */
 	boolean renew(Duration leaseTime);
+
+	/**
+	 * Asks as {@link #renew} does. One that is under way may be the answer. A backend
+	 * whose client can do so does not wait for the answer, so that a store that hangs
+	 * takes no thread. Default: waits.
+	 * @param leaseTime the new time, counted from now
+	 * @return completes in bounded time with what {@code renew} returns, or as it fails
+	 */
+	default CompletionStage<Boolean> startRenewal(Duration leaseTime) {
+		return CompletableFuture.completedStage(renew(leaseTime));
+	}
 
 	/**
 	 * Gives the lock up after work whose outcome is known, if that takes no I/O: to the

@@ -41,6 +41,9 @@ public final class FakeLockBackend implements LockBackend {
 	/** The answer to each release, if it does not come at once. */
 	public volatile @Nullable CompletionStage<Boolean> answer;
 
+	/** The answer to each renewal, if it does not come at once. */
+	public volatile @Nullable CompletionStage<Boolean> renewalAnswer;
+
 	public volatile Set<Capability> capabilities = Set.of();
 
 	public volatile boolean expiring = true;
@@ -154,6 +157,12 @@ public final class FakeLockBackend implements LockBackend {
 			boolean renewed = FakeLockBackend.this.renewal.of(this);
 			this.deadline = Deadline.after(renewed ? leaseTime : Duration.ZERO);
 			return renewed;
+		}
+
+		@Override
+		public CompletionStage<Boolean> startRenewal(Duration leaseTime) {
+			CompletionStage<Boolean> late = FakeLockBackend.this.renewalAnswer;
+			return (late != null) ? late : CompletableFuture.completedStage(renew(leaseTime));
 		}
 
 		@Override

@@ -2,11 +2,12 @@ package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -20,9 +21,9 @@ import io.github.holdfast.LockLease;
  * runs, and may be kept for some time afterwards.
  *
  * <p>
- * Renewals come from the threads of {@link LockRenewal}, the end from that of the call.
- * An answer to one request must not replace the time of a later one, so only one of them
- * asks the store at a time.
+ * Renewals are started by the threads of {@link LockRenewal}, the end by that of the
+ * call. The answer to one request must not replace the time of a later one, so the end
+ * waits for a renewal that is under way.
  */
 final class HeldLease {
 
@@ -32,6 +33,8 @@ final class HeldLease {
 
 	/** For leases without an end, which stay behind for some time. */
 	private static final ScheduledThreadPoolExecutor keepers = LockThreads.scheduler("holdfast-keeper", 2);
+
+	private static final CompletableFuture<Void> NONE = CompletableFuture.completedFuture(null);
 
 	private final String key;
 
@@ -45,7 +48,8 @@ final class HeldLease {
 
 	private final long start = System.nanoTime();
 
-	private final ReentrantLock renewing = new ReentrantLock();
+	/** The renewal that is under way, or the last one. */
+	private final AtomicReference<CompletableFuture<Void>> current = new AtomicReference<>(NONE);
 
 	/** The next renewal. */
 	private volatile @Nullable Future<?> next;
@@ -114,43 +118,36 @@ final class HeldLease {
 
 	private void renewAfter(long delay) {
 		if (!this.stopped) {
-			this.next = this.renewal.schedule(this.lease.key(), this::renew, () -> this.end, delay);
+			this.next = this.renewal.schedule(this.key, this::renew, () -> this.end, delay);
 		}
 	}
 
 	/**
-	 * Renew the lease, and plan the next time. If the lease is asked for already, that is
-	 * the last time.
+	 * Ask for more time, and plan the next renewal when the store has answered.
 	 */
 	private void renew() {
-		if (this.renewing.tryLock()) {
-			long delay;
-			try {
-				delay = askForMore();
-			}
-			finally {
-				this.renewing.unlock();
-			}
+		CompletableFuture<Void> renewal = new CompletableFuture<>();
+		this.current.set(renewal);
+		Duration time = timeToRenew();
+		if (time == null) {
+			renewal.complete(null);
+			return;
+		}
+		startRenewal(time).whenComplete((renewed, failure) -> {
+			renewal.complete(null);
+			long delay = (failure != null) ? notRenewed(failure) : renewed(renewed);
 			if (delay > 0) {
 				renewAfter(delay);
 			}
-		}
+		});
 	}
 
-	/**
-	 * Ask the store for more time.
-	 * @return after which time to ask again, or 0 for never
-	 */
-	private long askForMore() {
-		Duration time = timeToRenew();
-		if (time == null) {
-			return 0;
-		}
+	private CompletionStage<Boolean> startRenewal(Duration time) {
 		try {
-			return renewed(this.lease.renew(time));
+			return this.lease.startRenewal(time);
 		}
 		catch (RuntimeException | Error ex) {
-			return notRenewed(ex);
+			return CompletableFuture.failedStage(ex);
 		}
 	}
 
@@ -185,7 +182,8 @@ final class HeldLease {
 		return 0;
 	}
 
-	private long notRenewed(Throwable failure) {
+	private long notRenewed(Throwable answer) {
+		Throwable failure = LockRelease.cause(answer);
 		logger.warn("Lock {} could not be renewed, trying again; it is provably ours for {}", quoted(),
 				this.lease.remaining(), failure);
 		this.events.renewalFailed(failure);
@@ -256,7 +254,7 @@ final class HeldLease {
 		Duration rest = restOfMinHoldTime();
 		Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.leaseTime();
 		if (remaining != null && rest.compareTo(remaining) > 0) {
-			this.renewal.schedule(this.key, this::holdOn, 0);
+			this.renewal.schedule(this.key, this::holdOn, () -> this.end, 0);
 		}
 		else {
 			giveBackAfter((rest.compareTo(quarantine) > 0) ? rest : quarantine);
@@ -297,7 +295,7 @@ final class HeldLease {
 			return held;
 		}
 		catch (RuntimeException ex) {
-			this.renewal.schedule(this.key, this::holdOn,
+			this.renewal.schedule(this.key, this::holdOn, () -> this.end,
 					Math.min(rest.toNanos(), this.times.leaseTime().toNanos() / 10));
 			throw ex;
 		}
@@ -305,13 +303,8 @@ final class HeldLease {
 
 	private boolean renewLast(Duration time) {
 		stopRenewal();
-		this.renewing.lock();
-		try {
-			return this.lease.renew(time);
-		}
-		finally {
-			this.renewing.unlock();
-		}
+		this.current.get().join();
+		return this.lease.renew(time);
 	}
 
 	private void holdOn() {
@@ -340,7 +333,7 @@ final class HeldLease {
 			keepers.schedule(this::giveBack, nanos, TimeUnit.NANOSECONDS);
 		}
 		else {
-			this.renewal.schedule(this.key, this::giveBack, nanos);
+			this.renewal.schedule(this.key, this::giveBack, () -> this.end, nanos);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.holdfast.core;
 
 import java.util.List;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 
 import io.github.holdfast.LockBackend;
 
@@ -9,12 +10,13 @@ import io.github.holdfast.LockBackend;
  *
  * @param backend the backend
  * @param canClaim whether the transactions of bodies can claim its locks
+ * @param renewal extends its leases
  */
-record KnownBackend(LockBackend backend, boolean canClaim) {
+record KnownBackend(LockBackend backend, boolean canClaim, LockRenewal renewal) {
 
-	static KnownBackend of(LockBackend backend, List<LockRule> rules) {
+	static KnownBackend of(LockBackend backend, List<LockRule> rules, ScheduledThreadPoolExecutor timer) {
 		boolean canClaim = rules.stream().anyMatch((rule) -> rule instanceof ClaimRule claims && claims.isFor(backend));
-		return new KnownBackend(backend, canClaim);
+		return new KnownBackend(backend, canClaim, new LockRenewal(timer, backend.name()));
 	}
 
 }

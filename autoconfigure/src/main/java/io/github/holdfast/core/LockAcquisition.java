@@ -34,6 +34,8 @@ final class LockAcquisition {
 
 	private final LockBackend backend;
 
+	private final LockRenewal renewal;
+
 	private final LockSpec spec;
 
 	private final List<String> keys;
@@ -58,10 +60,11 @@ final class LockAcquisition {
 	 * @param mayClaim whether the body's transaction may claim the locks
 	 * @param start when the wait time has begun
 	 */
-	LockAcquisition(LockEngine engine, LockBackend backend, LockSpec spec, Collection<String> keys, boolean mayClaim,
+	LockAcquisition(LockEngine engine, KnownBackend backend, LockSpec spec, Collection<String> keys, boolean mayClaim,
 			long start) {
 		this.engine = engine;
-		this.backend = backend;
+		this.backend = backend.backend();
+		this.renewal = backend.renewal();
 		this.spec = spec;
 		this.start = start;
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
@@ -271,7 +274,7 @@ final class LockAcquisition {
 	}
 
 	private HeldLease held(String key, LockLease lease, LockEvents events) {
-		return new HeldLease(key, lease, this.spec.times(), this.engine.renewal(), events);
+		return new HeldLease(key, lease, this.spec.times(), this.renewal, events);
 	}
 
 	private List<LockLease> held() {

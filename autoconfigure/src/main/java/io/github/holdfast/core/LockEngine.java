@@ -28,7 +28,7 @@ import io.github.holdfast.LockUse;
  */
 public final class LockEngine implements AutoCloseable {
 
-	private final Supplier<KnownBackend> backend;
+	private final Supplier<LockBackend> backend;
 
 	private final Function<String, @Nullable LockBackend> others;
 
@@ -38,7 +38,7 @@ public final class LockEngine implements AutoCloseable {
 
 	private final Supplier<List<LockRule>> rules;
 
-	private final LockRenewal renewal = new LockRenewal();
+	private final ScheduledThreadPoolExecutor timer = LockRenewal.timer();
 
 	/** Ends by itself, so that nothing that is still to be told is lost. */
 	private final ScheduledThreadPoolExecutor listenerThread = LockThreads.scheduler("holdfast-listener", 1);
@@ -62,7 +62,7 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	public LockEngine(Supplier<LockBackend> backend, Function<String, @Nullable LockBackend> others,
 			Supplier<List<LockListener>> listeners) {
-		this.backend = SingletonSupplier.of(() -> know(backend.get()));
+		this.backend = SingletonSupplier.of(backend);
 		this.others = others;
 		Supplier<List<LockListener>> all = SingletonSupplier.of(listeners);
 		this.listeners = SingletonSupplier
@@ -72,7 +72,7 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	private KnownBackend know(LockBackend backend) {
-		return KnownBackend.of(backend, this.rules.get());
+		return KnownBackend.of(backend, this.rules.get(), this.timer);
 	}
 
 	/**
@@ -80,11 +80,8 @@ public final class LockEngine implements AutoCloseable {
 	 */
 	private KnownBackend backend(LockSpec spec) {
 		LockBackend other = this.others.apply(spec.name());
-		if (other == null) {
-			return this.backend.get();
-		}
-		KnownBackend known = this.known.get(other);
-		return (known != null) ? known : this.known.computeIfAbsent(other, this::know);
+		LockBackend backend = (other != null) ? other : this.backend.get();
+		return this.known.computeIfAbsent(backend, this::know);
 	}
 
 	/**
@@ -142,8 +139,8 @@ public final class LockEngine implements AutoCloseable {
 	}
 
 	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
-		LockBackend backend = backend(spec).backend();
-		LockCapabilities.check(backend, spec);
+		KnownBackend backend = backend(spec);
+		LockCapabilities.check(backend.backend(), spec);
 		return new LockAcquisition(this, backend, spec, keys, mayClaim, start).run();
 	}
 
@@ -223,10 +220,6 @@ public final class LockEngine implements AutoCloseable {
 		return this.openCalls;
 	}
 
-	LockRenewal renewal() {
-		return this.renewal;
-	}
-
 	boolean isDraining() {
 		return this.draining;
 	}
@@ -264,7 +257,8 @@ public final class LockEngine implements AutoCloseable {
 			this.closed = true;
 		}
 		drain().toCompletableFuture().complete(null);
-		this.renewal.close();
+		this.timer.shutdownNow();
+		this.known.values().forEach((backend) -> backend.renewal().close());
 	}
 
 	/**

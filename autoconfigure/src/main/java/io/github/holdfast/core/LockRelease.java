@@ -86,9 +86,15 @@ final class LockRelease {
 			return CompletableFuture.completedStage(ended(lease, released, null));
 		}
 		catch (RuntimeException | Error ex) {
-			Throwable failure = (ex instanceof CompletionException) ? ex.getCause() : ex;
-			return CompletableFuture.completedStage(ended(lease, false, failure));
+			return CompletableFuture.completedStage(ended(lease, false, ex));
 		}
+	}
+
+	/**
+	 * What has failed, without what it was wrapped in on its way.
+	 */
+	static Throwable cause(Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
 	}
 
 	private Outcome hold(HeldLease lease, Duration rest) {
@@ -109,8 +115,9 @@ final class LockRelease {
 		}
 	}
 
-	private Outcome ended(HeldLease lease, boolean released, @Nullable Throwable failure) {
-		if (failure != null) {
+	private Outcome ended(HeldLease lease, boolean released, @Nullable Throwable answer) {
+		if (answer != null) {
+			Throwable failure = cause(answer);
 			logger.warn("Lock {} could not be released, it runs out by itself unless another attempt succeeds",
 					LockException.quote(lease.key()), failure);
 			this.events.storeFailed(Operation.RELEASE, failure);

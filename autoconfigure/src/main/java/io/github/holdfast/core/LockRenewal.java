@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import io.github.holdfast.LockException;
 
 /**
- * When leases are extended, and by which threads. A few threads serve all leases, so that
- * one statement that hangs does not stall the others; the one that runs out first comes
- * first. Without leases there are no threads.
+ * When leases of one backend are extended, and by which threads. A few are enough for a
+ * store whose client does not wait for answers; where each renewal blocks one, those of
+ * another store are not held up. The lease that runs out first comes first, and those
+ * that have run out come last. Without leases there are no threads.
  */
 final class LockRenewal implements AutoCloseable {
 
@@ -27,25 +28,32 @@ final class LockRenewal implements AutoCloseable {
 	/** Near enough that sums of nano times do not overflow. */
 	private static final long LONGEST = Long.MAX_VALUE / 4;
 
-	/** Has one thread, which never asks a store. */
-	private final ScheduledThreadPoolExecutor timer = LockThreads.scheduler("holdfast-schedule", 1);
+	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor executor = LockThreads.inOrder("holdfast-renewal", THREADS);
+	private final ThreadPoolExecutor executor;
 
-	LockRenewal() {
-		this.timer.setRemoveOnCancelPolicy(true);
-		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+	/**
+	 * Create the threads of a backend.
+	 * @param timer has one thread, which never asks a store
+	 * @param backend the name of the backend
+	 */
+	LockRenewal(ScheduledThreadPoolExecutor timer, String backend) {
+		this.timer = timer;
+		this.executor = LockThreads.inOrder("holdfast-renewal-" + backend, THREADS);
+	}
+
+	/**
+	 * A timer for the renewals of all backends.
+	 */
+	static ScheduledThreadPoolExecutor timer() {
+		ScheduledThreadPoolExecutor timer = LockThreads.scheduler("holdfast-schedule", 1);
+		timer.setRemoveOnCancelPolicy(true);
+		timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+		return timer;
 	}
 
 	static long nanos(Duration duration) {
 		return Math.min(TimeUnit.NANOSECONDS.convert(duration), LONGEST);
-	}
-
-	/**
-	 * Do something about the lock of a key later, unless the application ends before.
-	 */
-	@Nullable Future<?> schedule(String key, Runnable task, long nanos) {
-		return schedule(key, task, System::nanoTime, nanos);
 	}
 
 	/**
@@ -55,7 +63,7 @@ final class LockRenewal implements AutoCloseable {
 	 */
 	@Nullable Future<?> schedule(String key, Runnable task, LongSupplier end, long nanos) {
 		try {
-			return this.timer.schedule(() -> execute(new Job(task, end.getAsLong())), nanos, TimeUnit.NANOSECONDS);
+			return this.timer.schedule(() -> execute(Job.of(task, end.getAsLong())), nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			logger.warn("Lock {} is no longer looked after, as the application is shutting down",
@@ -85,14 +93,17 @@ final class LockRenewal implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.timer.shutdownNow();
 		this.executor.shutdownNow();
 	}
 
 	/**
-	 * What is to be done by a moment of the monotonic clock.
+	 * What is to be done by a moment of the monotonic clock, or is late already.
 	 */
-	private record Job(Runnable task, long end) implements Runnable, Comparable<Job> {
+	private record Job(Runnable task, long end, boolean late) implements Runnable, Comparable<Job> {
+
+		private static Job of(Runnable task, long end) {
+			return new Job(task, end, end - System.nanoTime() <= 0);
+		}
 
 		@Override
 		public void run() {
@@ -101,7 +112,8 @@ final class LockRenewal implements AutoCloseable {
 
 		@Override
 		public int compareTo(Job other) {
-			return Long.signum(this.end - other.end);
+			return (this.late != other.late) ? Boolean.compare(this.late, other.late)
+					: Long.signum(this.end - other.end);
 		}
 
 	}

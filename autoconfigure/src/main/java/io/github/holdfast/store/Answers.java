@@ -4,10 +4,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackendException;
 
@@ -48,6 +52,52 @@ public final class Answers {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	/**
+	 * Fail an answer that does not come in time with a {@link TimeoutException}, and give
+	 * it up.
+	 * @param <T> the type of the answer
+	 * @param answer the answer
+	 * @param timeout how long it may take
+	 * @return the answer, or why there is none
+	 */
+	public static <T> CompletableFuture<T> inTime(CompletableFuture<T> answer, Duration timeout) {
+		CompletableFuture<T> inTime = new CompletableFuture<>();
+		Future<?> end = DaemonThreads.later(timeout, () -> {
+			if (inTime.completeExceptionally(new TimeoutException())) {
+				answer.cancel(true);
+			}
+		});
+		answer.whenComplete((value, failure) -> {
+			end.cancel(false);
+			follow(inTime, value, failure);
+		});
+		return inTime;
+	}
+
+	static <T> void follow(CompletableFuture<T> answer, T value, @Nullable Throwable failure) {
+		if (failure != null) {
+			answer.completeExceptionally(cause(failure));
+		}
+		else {
+			answer.complete(value);
+		}
+	}
+
+	/**
+	 * Wait for an answer that comes or fails in bounded time.
+	 */
+	static <T> T join(CompletionStage<T> answer) {
+		try {
+			return answer.toCompletableFuture().join();
+		}
+		catch (CompletionException ex) {
+			if (ex.getCause() instanceof Error error) {
+				throw error;
+			}
+			throw (ex.getCause() instanceof RuntimeException failure) ? failure : ex;
 		}
 	}
 

@@ -1,9 +1,11 @@
 package io.github.holdfast.store;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -120,7 +122,8 @@ final class Cohort {
 			return true;
 		}
 		try {
-			return renew(permit, () -> false, leaseTime);
+			return Answers.join(renew(permit, () -> false, leaseTime,
+					() -> CompletableFuture.completedStage(this.lease.renew(leaseTime))));
 		}
 		catch (LockBackendException ex) {
 			logger.debug("Lock '{}' is not handed over, as it could not be renewed", this.lease.key(), ex);
@@ -130,19 +133,14 @@ final class Cohort {
 
 	/**
 	 * Renew the lease, unless the turn is over. It is not handed over meanwhile.
+	 * @param renewal asks the store
 	 */
-	boolean renew(KeyedPermits<Cohort>.Permit permit, BooleanSupplier over, Duration leaseTime) {
-		return this.renewals.renew(over, () -> {
-			Duration before = this.lease.remaining();
-			boolean renewed = false;
-			try {
-				renewed = this.lease.renew(leaseTime);
-				return renewed;
-			}
-			finally {
-				if (before != null && (!renewed || leaseTime.compareTo(before) < 0)) {
-					permit.expiresEarlier();
-				}
+	CompletionStage<Boolean> renew(KeyedPermits<Cohort>.Permit permit, BooleanSupplier over, Duration leaseTime,
+			Supplier<CompletionStage<Boolean>> renewal) {
+		Duration before = this.lease.remaining();
+		return this.renewals.renew(over, renewal).whenComplete((renewed, failure) -> {
+			if (before != null && (!Boolean.TRUE.equals(renewed) || leaseTime.compareTo(before) < 0)) {
+				permit.expiresEarlier();
 			}
 		});
 	}

@@ -1,6 +1,7 @@
 package io.github.holdfast.store;
 
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,9 +25,10 @@ public final class DaemonThreads {
 	 * Do something later, on the one thread of all time-outs.
 	 * @param time when, from now
 	 * @param task what does not block
+	 * @return the task, which can be cancelled
 	 */
-	public static void later(Duration time, Runnable task) {
-		timer.schedule(task, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
+	public static Future<?> later(Duration time, Runnable task) {
+		return timer.schedule(task, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
 	}
 
 	/**

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.holdfast.LockRequest;
 
@@ -17,8 +17,10 @@ import io.github.holdfast.LockRequest;
  */
 public abstract class ExpiringLease extends GrantedLease {
 
-	/** So that the deadline is that of the last answer. */
-	private final ReentrantLock renewing = new ReentrantLock();
+	private static final CompletableFuture<Boolean> NONE = CompletableFuture.completedFuture(true);
+
+	/** One at a time, so that the deadline is that of the last answer. */
+	private final AtomicReference<CompletableFuture<Boolean>> renewal = new AtomicReference<>(NONE);
 
 	private final AtomicBoolean released = new AtomicBoolean();
 
@@ -45,12 +47,12 @@ public abstract class ExpiringLease extends GrantedLease {
 	}
 
 	/**
-	 * Ask the store to extend the lease if it is still ours. Not called again before it
-	 * has returned.
+	 * Ask the store to extend the lease if it is still ours. Not called again before the
+	 * answer has come.
 	 * @param leaseTime the new time, counted from now
-	 * @return {@code false} if the lock is no longer ours
+	 * @return completes in bounded time, with {@code false} if the lock is no longer ours
 	 */
-	protected abstract boolean extend(Duration leaseTime);
+	protected abstract CompletionStage<Boolean> extend(Duration leaseTime);
 
 	/**
 	 * Ask the store to free the lock if it is still ours. Called once at most.
@@ -95,21 +97,32 @@ public abstract class ExpiringLease extends GrantedLease {
 		return this.ended;
 	}
 
+	/**
+	 * What was asked before says nothing about now.
+	 */
 	@Override
 	public final boolean renew(Duration leaseTime) {
-		this.renewing.lock();
-		try {
-			return !this.ended && extendFromNow(leaseTime);
-		}
-		finally {
-			this.renewing.unlock();
-		}
+		this.renewal.get().handle((answer, failure) -> true).join();
+		return Answers.join(startRenewal(leaseTime));
 	}
 
-	private boolean extendFromNow(Duration leaseTime) {
+	@Override
+	public final CompletionStage<Boolean> startRenewal(Duration leaseTime) {
+		CompletableFuture<Boolean> earlier = this.renewal.get();
+		CompletableFuture<Boolean> renewal = new CompletableFuture<>();
+		if (!earlier.isDone() || !this.renewal.compareAndSet(earlier, renewal)) {
+			return this.renewal.get();
+		}
+		if (this.ended) {
+			renewal.complete(false);
+			return renewal;
+		}
 		Deadline renewed = Deadline.ofLease(leaseTime);
 		mayEnd(renewed);
-		return extended(extend(leaseTime), renewed);
+		Releases.attempt(() -> extend(leaseTime))
+			.whenComplete((extended, failure) -> Answers.follow(renewal, failure == null && extended(extended, renewed),
+					failure));
+		return renewal;
 	}
 
 	/**

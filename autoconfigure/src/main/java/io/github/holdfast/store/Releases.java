@@ -2,6 +2,7 @@ package io.github.holdfast.store;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -59,11 +60,14 @@ public final class Releases implements AutoCloseable {
 		return first;
 	}
 
-	private static <T> CompletableFuture<T> attempt(Supplier<CompletableFuture<T>> release) {
+	/**
+	 * Ask a store, where a failure may be thrown or come as the answer.
+	 */
+	static <T> CompletableFuture<T> attempt(Supplier<? extends CompletionStage<T>> question) {
 		try {
-			return release.get();
+			return question.get().toCompletableFuture();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

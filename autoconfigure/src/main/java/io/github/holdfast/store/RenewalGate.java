@@ -1,7 +1,10 @@
 package io.github.holdfast.store;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,33 +17,39 @@ final class RenewalGate {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** A renewal that has no answer, or a bad one. */
-	private volatile boolean doubtful;
+	/** Renewals without an answer yet. */
+	private int underWay;
+
+	/** Whether the last one has failed, or got a bad answer. */
+	private boolean doubtful;
 
 	/**
 	 * Run a renewal for the one who has the lease.
 	 * @param over whether its turn is over, so that there is nothing to renew
 	 * @param renewal asks the store
-	 * @return whether the lease was renewed
+	 * @return completes with whether the lease was renewed
 	 */
-	boolean renew(BooleanSupplier over, BooleanSupplier renewal) {
+	CompletionStage<Boolean> renew(BooleanSupplier over, Supplier<CompletionStage<Boolean>> renewal) {
 		this.lock.lock();
 		try {
 			if (over.getAsBoolean()) {
-				return false;
+				return CompletableFuture.completedStage(false);
 			}
-			this.doubtful = true;
-			boolean renewed = renewal.getAsBoolean();
-			this.doubtful = !renewed;
-			return renewed;
+			this.underWay++;
 		}
 		finally {
 			this.lock.unlock();
 		}
+		return Releases.attempt(renewal).whenComplete((renewed, failure) -> {
+			this.lock.lock();
+			this.underWay--;
+			this.doubtful = !Boolean.TRUE.equals(renewed);
+			this.lock.unlock();
+		});
 	}
 
 	/**
-	 * Shut out renewals while the holder changes.
+	 * Shut out renewals while the holder changes, which must not block.
 	 * @return the change, or {@code null} if a renewal is under way or has left it open
 	 * whether the lease is held
 	 */
@@ -48,7 +57,7 @@ final class RenewalGate {
 		if (!this.lock.tryLock()) {
 			return null;
 		}
-		if (this.doubtful) {
+		if (this.underWay > 0 || this.doubtful) {
 			this.lock.unlock();
 			return null;
 		}

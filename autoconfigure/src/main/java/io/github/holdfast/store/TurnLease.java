@@ -3,6 +3,7 @@ package io.github.holdfast.store;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -69,7 +70,18 @@ final class TurnLease implements ReleasedByCommit {
 
 	@Override
 	public boolean renew(Duration leaseTime) {
-		return !this.ended && this.cohort.renew(this.permit, () -> this.ended, leaseTime) && !this.ended;
+		return Answers
+			.join(renew(leaseTime, () -> CompletableFuture.completedStage(this.cohort.lease().renew(leaseTime))));
+	}
+
+	@Override
+	public CompletionStage<Boolean> startRenewal(Duration leaseTime) {
+		return renew(leaseTime, () -> this.cohort.lease().startRenewal(leaseTime));
+	}
+
+	private CompletionStage<Boolean> renew(Duration leaseTime, Supplier<CompletionStage<Boolean>> renewal) {
+		return this.cohort.renew(this.permit, () -> this.ended, leaseTime, renewal)
+			.thenApply((renewed) -> renewed && !this.ended);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -195,8 +196,9 @@ class RenewalOfSeveralKeysTests {
 	private static void awaitJobs(LockTemplate locks, int number) {
 		Object engine = ReflectionTestUtils.getField(locks, "engine");
 		assertThat(engine).isNotNull();
-		Object renewal = ReflectionTestUtils.getField(engine, "renewal");
-		assertThat(renewal).isNotNull();
+		Map<?, ?> known = (Map<?, ?>) ReflectionTestUtils.getField(engine, "known");
+		assertThat(known).hasSize(1);
+		LockRenewal renewal = ((KnownBackend) known.values().iterator().next()).renewal();
 		ThreadPoolExecutor executor = (ThreadPoolExecutor) ReflectionTestUtils.getField(renewal, "executor");
 		assertThat(executor).isNotNull();
 		await().until(() -> executor.getQueue().size() == number);

@@ -73,7 +73,7 @@ class ExpiringLeaseTests {
 		}
 
 		@Override
-		protected boolean extend(Duration leaseTime) {
+		protected CompletionStage<Boolean> extend(Duration leaseTime) {
 			this.inStore = leaseTime;
 			if (this.extended.getCount() > 0) {
 				this.extended.countDown();
@@ -88,7 +88,7 @@ class ExpiringLeaseTests {
 			if (failure != null) {
 				throw failure;
 			}
-			return true;
+			return CompletableFuture.completedStage(true);
 		}
 
 		@Override

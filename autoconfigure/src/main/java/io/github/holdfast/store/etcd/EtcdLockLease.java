@@ -4,11 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.kv.TxnResponse;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Answers;
@@ -45,77 +42,72 @@ final class EtcdLockLease extends ExpiringLease {
 	}
 
 	@Override
-	protected boolean extend(Duration leaseTime) {
-		try {
-			return (EtcdLocks.seconds(leaseTime) == this.seconds) ? renewLease(leaseTime) : changeLease(leaseTime);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			if (EtcdAnswers.isLeaseGone(ex)) {
-				return false;
-			}
-			throw EtcdAnswers.failure(key(), "renewed", ex);
-		}
+	protected CompletionStage<Boolean> extend(Duration leaseTime) {
+		return ((EtcdLocks.seconds(leaseTime) == this.seconds) ? renewLease(leaseTime) : changeLease(leaseTime))
+			.exceptionally((ex) -> {
+				if (EtcdAnswers.isLeaseGone(ex)) {
+					return false;
+				}
+				throw EtcdAnswers.failure(key(), "renewed", ex);
+			});
 	}
 
 	/**
 	 * Whatever has given the key another lease, it is one that nobody renews.
 	 */
-	private boolean renewLease(Duration leaseTime) throws ExecutionException, TimeoutException {
-		List<KeyValue> found = answer(this.locks.renew(this.entry, this.lease), leaseTime);
-		return EtcdLocks.createRevision(found) == this.createRevision
-				&& (found.get(0).getLease() == this.lease || changeLease(leaseTime));
+	private CompletableFuture<Boolean> renewLease(Duration leaseTime) {
+		return inTime(this.locks.renew(this.entry, this.lease), leaseTime).thenCompose((found) -> {
+			boolean ours = EtcdLocks.createRevision(found) == this.createRevision;
+			return (!ours || found.get(0).getLease() == this.lease) ? CompletableFuture.completedFuture(ours)
+					: changeLease(leaseTime);
+		});
 	}
 
 	/**
 	 * The time of a lease in etcd cannot be changed.
 	 */
-	private boolean changeLease(Duration leaseTime) throws ExecutionException, TimeoutException {
+	private CompletableFuture<Boolean> changeLease(Duration leaseTime) {
 		CompletableFuture<Long> granted = this.locks.grant(leaseTime);
-		long newLease;
-		try {
-			newLease = answer(granted, leaseTime);
-		}
-		catch (TimeoutException ex) {
-			granted.thenAccept(this.locks::revoke);
-			throw ex;
-		}
-		this.seconds = 0;
-		if (!moveTo(newLease, leaseTime)) {
-			this.locks.revoke(newLease);
-			return false;
-		}
-		this.locks.revoke(this.lease);
-		this.lease = newLease;
-		this.seconds = EtcdLocks.seconds(leaseTime);
-		return true;
+		return inTime(granted.copy(), leaseTime).whenComplete((newLease, failure) -> {
+			if (failure != null) {
+				granted.thenAccept(this.locks::revoke);
+			}
+		}).thenCompose((newLease) -> {
+			this.seconds = 0;
+			return moveTo(newLease, leaseTime).thenApply((moved) -> {
+				this.locks.revoke(moved ? this.lease : newLease);
+				if (moved) {
+					this.lease = newLease;
+					this.seconds = EtcdLocks.seconds(leaseTime);
+				}
+				return moved;
+			});
+		});
 	}
 
 	/**
 	 * Earlier requests without an answer may have come first, each of them once.
 	 */
-	private boolean moveTo(long newLease, Duration leaseTime) throws ExecutionException, TimeoutException {
-		while (true) {
-			TxnResponse answer = answer(this.locks.changeLease(this.entry, this.modRevision, newLease), leaseTime);
-			if (answer.isSucceeded()) {
-				this.modRevision = answer.getHeader().getRevision();
-				return true;
-			}
-			List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
-			if (EtcdLocks.createRevision(found) != this.createRevision) {
-				return false;
-			}
-			this.modRevision = found.get(0).getModRevision();
-			if (found.get(0).getLease() == newLease) {
-				return true;
-			}
-		}
+	private CompletableFuture<Boolean> moveTo(long newLease, Duration leaseTime) {
+		return inTime(this.locks.changeLease(this.entry, this.modRevision, newLease), leaseTime)
+			.thenCompose((answer) -> {
+				if (answer.isSucceeded()) {
+					this.modRevision = answer.getHeader().getRevision();
+					return CompletableFuture.completedFuture(true);
+				}
+				List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
+				boolean ours = EtcdLocks.createRevision(found) == this.createRevision;
+				if (ours) {
+					this.modRevision = found.get(0).getModRevision();
+				}
+				return (!ours || found.get(0).getLease() == newLease) ? CompletableFuture.completedFuture(ours)
+						: moveTo(newLease, leaseTime);
+			});
 	}
 
-	private static <T> T answer(CompletableFuture<T> answer, Duration leaseTime)
-			throws ExecutionException, TimeoutException {
+	private static <T> CompletableFuture<T> inTime(CompletableFuture<T> answer, Duration leaseTime) {
 		Duration third = leaseTime.dividedBy(3);
-		return Answers.awaitUninterruptibly(answer,
-				(third.compareTo(EtcdAnswers.TIMEOUT) > 0) ? third : EtcdAnswers.TIMEOUT);
+		return Answers.inTime(answer, (third.compareTo(EtcdAnswers.TIMEOUT) > 0) ? third : EtcdAnswers.TIMEOUT);
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.holdfast.store.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.github.holdfast.LockRequest;
@@ -24,8 +25,8 @@ final class JdbcLockLease extends ExpiringLease implements ReleasedByCommit {
 	}
 
 	@Override
-	protected boolean extend(Duration leaseTime) {
-		return this.backend.renew(request(), this.id, epoch(), leaseTime);
+	protected CompletionStage<Boolean> extend(Duration leaseTime) {
+		return CompletableFuture.completedStage(this.backend.renew(request(), this.id, epoch(), leaseTime));
 	}
 
 	@Override

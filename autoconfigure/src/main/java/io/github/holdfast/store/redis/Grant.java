@@ -14,17 +14,10 @@ interface Grant {
 	/**
 	 * Extend the lease.
 	 * @param leaseTime how long from now
-	 * @return {@code false} if the lock is no longer the holder's
+	 * @return completes in bounded time, with {@code false} if the lock is no longer the
+	 * holder's
 	 */
-	default boolean renew(Duration leaseTime) {
-		return startRenewal(leaseTime).await(RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
-	}
-
-	/**
-	 * Ask for more time, and do not wait for the answer.
-	 * @param leaseTime how long from now
-	 */
-	Renewal startRenewal(Duration leaseTime);
+	CompletionStage<Boolean> renew(Duration leaseTime);
 
 	/**
 	 * Whether anybody else waits for the lock. Default: unknown, which counts as yes.
@@ -39,20 +32,5 @@ interface Grant {
 	 * @return {@code false} if it was no longer the holder's
 	 */
 	CompletableFuture<Boolean> release(Deadline end);
-
-	/**
-	 * A renewal that Redis was asked for.
-	 */
-	@FunctionalInterface
-	interface Renewal {
-
-		/**
-		 * Wait for the answer. The request is given up if there is none.
-		 * @return {@code false} if the lock is no longer the holder's
-		 * @throws io.github.holdfast.LockBackendException if there is no answer in time
-		 */
-		boolean await(Duration timeout);
-
-	}
 
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -68,23 +69,22 @@ final class QuorumGrant implements Grant {
 		}
 	}
 
+	/**
+	 * Waits for the answers: what is held by too few nodes is given back by this thread.
+	 */
 	@Override
-	public Renewal startRenewal(Duration leaseTime) {
+	public CompletionStage<Boolean> renew(Duration leaseTime) {
 		List<CompletableFuture<List<Object>>> answers = this.nodes.stream()
 			.map((node) -> node.locks.renew(this.request, leaseTime))
 			.toList();
 		Votes votes = Votes.count(answers, RedisLocks::isYes);
-		return (timeout) -> await(answers, votes, leaseTime, timeout);
-	}
-
-	private boolean await(List<CompletableFuture<List<Object>>> answers, Votes votes, Duration leaseTime,
-			Duration timeout) {
 		try {
-			boolean renewed = Answers.awaitUninterruptibly(votes.decision(), timeout);
+			boolean renewed = Answers.awaitUninterruptibly(votes.decision(),
+					RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
 			if (!renewed) {
 				release(Deadline.after(leaseTime));
 			}
-			return renewed;
+			return CompletableFuture.completedStage(renewed);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			LockBackendException failure = votes.failed(this.request, "renewed", ex);

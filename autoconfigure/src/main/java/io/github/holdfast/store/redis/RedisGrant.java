@@ -30,19 +30,15 @@ final class RedisGrant implements Grant {
 	}
 
 	@Override
-	public Renewal startRenewal(Duration leaseTime) {
-		CompletableFuture<List<Object>> answer = this.locks.renew(this.request, leaseTime);
-		return (timeout) -> await(answer, timeout);
-	}
-
-	private boolean await(CompletableFuture<List<Object>> answer, Duration timeout) {
-		try {
-			return RedisLocks.isYes(Answers.awaitUninterruptibly(answer, timeout));
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			answer.cancel(true);
-			throw Answers.failure(this.request.key(), "renewed", this.locks.driver().server(), ex);
-		}
+	public CompletionStage<Boolean> renew(Duration leaseTime) {
+		return Answers
+			.inTime(this.locks.renew(this.request, leaseTime), RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)))
+			.handle((answer, ex) -> {
+				if (ex != null) {
+					throw Answers.failure(this.request.key(), "renewed", this.locks.driver().server(), ex);
+				}
+				return RedisLocks.isYes(answer);
+			});
 	}
 
 	@Override

@@ -25,7 +25,7 @@ final class RedisLockLease extends ExpiringLease {
 	}
 
 	@Override
-	protected boolean extend(Duration leaseTime) {
+	protected CompletionStage<Boolean> extend(Duration leaseTime) {
 		return this.grant.renew(leaseTime);
 	}
 

@@ -9,6 +9,7 @@ import org.apache.zookeeper.KeeperException;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.AnswerTimeout;
+import io.github.holdfast.store.Answers;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.ExpiringLease;
 
@@ -67,19 +68,18 @@ final class ZooKeeperLockLease extends ExpiringLease {
 	 * Looks whether the node is there. The lease time says for how long that counts.
 	 */
 	@Override
-	protected boolean extend(Duration leaseTime) {
-		try {
-			ZooKeeperAnswers.awaitUninterruptibly(this.session.check(this.path),
-					Deadline.after(leaseTime.dividedBy(3)));
-			return true;
-		}
-		catch (KeeperException.NoNodeException | KeeperException.SessionExpiredException ex) {
+	protected CompletionStage<Boolean> extend(Duration leaseTime) {
+		return Answers.inTime(this.session.check(this.path), ZooKeeperAnswers.atLeastMinimum(leaseTime.dividedBy(3)))
+			.handle((seen, failure) -> failure == null || isThereAfter(ZooKeeperAnswers.keeperException(failure)));
+	}
+
+	private boolean isThereAfter(KeeperException failure) {
+		if (failure instanceof KeeperException.NoNodeException
+				|| failure instanceof KeeperException.SessionExpiredException) {
 			leave();
 			return false;
 		}
-		catch (KeeperException ex) {
-			throw ZooKeeperAnswers.failure(key(), "verified", ex);
-		}
+		throw ZooKeeperAnswers.failure(key(), "verified", failure);
 	}
 
 	/**

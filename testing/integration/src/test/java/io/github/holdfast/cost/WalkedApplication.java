@@ -9,8 +9,11 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * An application of which {@link CallWalk} follows one call: on {@code redis}, with all
@@ -35,6 +38,8 @@ public final class WalkedApplication {
 			for (int i = 0; i < CALLS_BEFORE; i++) {
 				call.run();
 			}
+			// Otherwise the call waits for the release of the one before
+			await().until(() -> context.getBean(LockTemplate.class).uses().isEmpty());
 			begin();
 			call.run();
 			end();

@@ -39,7 +39,8 @@ public final class ModelStore implements LockBackend {
 
 	/**
 	 * Create a backend.
-	 * @param answersLater whether a release is answered on a thread of the client
+	 * @param answersLater whether renewals and releases are answered on a thread of the
+	 * client
 	 */
 	public ModelStore(Threads threads, Server server, boolean answersLater) {
 		this.threads = threads;
@@ -147,37 +148,39 @@ public final class ModelStore implements LockBackend {
 		}
 
 		@Override
-		protected boolean extend(Duration leaseTime) {
+		protected CompletionStage<Boolean> extend(Duration leaseTime) {
 			ModelStore.this.renewing++;
-			try {
-				return send(key(), () -> ModelStore.this.server.extend(key(), owner(), leaseTime.toNanos()));
-			}
-			finally {
-				ModelStore.this.renewing--;
-			}
+			return answer(() -> {
+				try {
+					return send(key(), () -> ModelStore.this.server.extend(key(), owner(), leaseTime.toNanos()));
+				}
+				finally {
+					ModelStore.this.renewing--;
+				}
+			});
 		}
 
 		@Override
 		protected CompletionStage<Boolean> giveBack() {
 			ModelStore.this.threads.check(!this.givenBack, "a lease is given back once");
 			this.givenBack = true;
+			return answer(() -> send(key(), () -> ModelStore.this.server.free(key(), owner())));
+		}
+
+		private CompletionStage<Boolean> answer(Supplier<Boolean> request) {
 			if (!ModelStore.this.answersLater) {
-				return CompletableFuture.completedStage(free());
+				return CompletableFuture.completedStage(request.get());
 			}
 			CompletableFuture<Boolean> answer = new CompletableFuture<>();
 			ModelStore.this.threads.startDaemon("client", () -> {
 				try {
-					answer.complete(free());
+					answer.complete(request.get());
 				}
 				catch (LockBackendException ex) {
 					answer.completeExceptionally(ex);
 				}
 			});
 			return answer;
-		}
-
-		private boolean free() {
-			return send(key(), () -> ModelStore.this.server.free(key(), owner()));
 		}
 
 	}

@@ -98,42 +98,30 @@ class MutantTests {
 				new Case("a turn is renewed after it has ended", gate, "if (over.getAsBoolean()) {", "if (false) {",
 						test, "aRenewalIsOverBeforeTheNextTurn"),
 				new Case("a lease is handed over while it is renewed", gate, """
-						if (!this.lock.tryLock()) {
-							return null;
-						}
-						if (this.doubtful) {
-							this.lock.unlock();
-							return null;
-						}
-						return new Change();""", """
-						if (this.lock.tryLock()) {
-							return new Change();
-						}
-						Change change = new Change();
-						change.ended = true;
-						return change;""", test, "aRenewalIsOverBeforeTheNextTurn"),
-				new Case("a lease in doubt is handed over", gate, "if (this.doubtful) {", "if (false) {", test,
-						"aLeaseThatIsInDoubtIsNotHandedOver"));
+						if (this.underWay > 0 || this.doubtful) {""", """
+						if (this.doubtful) {""", test, "aRenewalIsOverBeforeTheNextTurn"),
+				new Case("a lease in doubt is handed over", gate, "if (this.underWay > 0 || this.doubtful) {",
+						"if (this.underWay > 0) {", test, "aLeaseThatIsInDoubtIsNotHandedOver"));
 	}
 
 	private static Stream<Case> leases() {
 		Class<?> test = LeaseSchedules.class;
 		String lease = "store.ExpiringLease";
 		return Stream.of(new Case("the answer to one renewal replaces the time of a later one", lease, """
-				this.renewing.lock();
-				try {
-					return !this.ended && extendFromNow(leaseTime);
-				}
-				finally {
-					this.renewing.unlock();
-				}""", "return !this.ended && extendFromNow(leaseTime);", test, "aLeaseIsValidOnlyWhileTheStoreHasIt"),
-				new Case("a lease is counted from the answer", lease, """
-						Deadline renewed = Deadline.ofLease(leaseTime);
+				if (!earlier.isDone() || !this.renewal.compareAndSet(earlier, renewal)) {
+					return this.renewal.get();
+				}""", "this.renewal.set(renewal);", test, "aLeaseIsValidOnlyWhileTheStoreHasIt"), new Case(
+				"a lease is counted from the answer", lease,
+				"""
 						mayEnd(renewed);
-						return extended(extend(leaseTime), renewed);""",
-						"return extended(extend(leaseTime), Deadline.ofLease(leaseTime));", test,
-						"aLeaseIsValidOnlyWhileTheStoreHasIt"),
-				new Case("a lease is valid after its release", lease, """
+						Releases.attempt(() -> extend(leaseTime))
+							.whenComplete((extended, failure) -> Answers.follow(renewal, failure == null && extended(extended, renewed),
+									failure));""",
+				"""
+						Releases.attempt(() -> extend(leaseTime))
+							.whenComplete((extended, failure) -> Answers.follow(renewal,
+									failure == null && extended(extended, Deadline.ofLease(leaseTime)), failure));""",
+				test, "aLeaseIsValidOnlyWhileTheStoreHasIt"), new Case("a lease is valid after its release", lease, """
 						this.ended = true;
 						boolean first""", "boolean first", test, "aLeaseIsReleasedOnceAndOverThen"),
 				new Case("a lease is released by two", lease, "this.released.compareAndSet(false, true)",

@@ -146,8 +146,8 @@ public final class ExpiringLeaseStress {
 		}
 
 		@Override
-		protected boolean extend(Duration leaseTime) {
-			return true;
+		protected CompletionStage<Boolean> extend(Duration leaseTime) {
+			return CompletableFuture.completedStage(true);
 		}
 
 		@Override

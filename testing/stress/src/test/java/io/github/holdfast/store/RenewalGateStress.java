@@ -1,5 +1,7 @@
 package io.github.holdfast.store;
 
+import java.util.concurrent.CompletableFuture;
+
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -34,7 +36,7 @@ public final class RenewalGateStress {
 			this.gate.renew(() -> false, () -> {
 				this.one = 1;
 				this.two = 1;
-				return true;
+				return CompletableFuture.completedStage(true);
 			});
 		}
 
