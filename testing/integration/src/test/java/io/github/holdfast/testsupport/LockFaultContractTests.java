@@ -20,7 +20,6 @@ import io.github.holdfast.LockBackend.Eviction;
 import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockListener;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.HandoverLimits;
@@ -110,10 +109,11 @@ public abstract class LockFaultContractTests extends StoreContract {
 		LockBackend node = new HandoverLockBackend(store().near(), new HandoverLimits(16, PATIENCE, (name) -> true),
 				QueueLimits.DEFAULT);
 		Queue<String> told = new ConcurrentLinkedQueue<>();
-		try (LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new LockListener() {
+		try (LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new ThreadListener() {
 
 			@Override
 			public void lost(Call call, String key, Duration holdTime) {
+				super.lost(call, key, holdTime);
 				told.add(Thread.currentThread().getName());
 			}
 
@@ -317,7 +317,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	private LockTemplate template() {
-		return new LockTemplate(() -> store().near(), List::of).withKeyPrefix("");
+		return new LockTemplate(() -> store().near(), () -> List.of(new ThreadListener())).withKeyPrefix("");
 	}
 
 }

@@ -52,6 +52,7 @@ abstract class StoreContract {
 			this.store.proxy().inject(Fault.NONE);
 			close(this.store);
 		}
+		SparedThreads.assertSpared();
 	}
 
 	/**

@@ -27,7 +27,7 @@ public record DatabaseAccess(String url, String user, String password) {
 
 	/**
 	 * Opens a connection pool, to be closed by the test. It opens connections only when
-	 * they are asked for.
+	 * they are asked for, which may block, and checks that the thread may do that.
 	 * @param poolSize how many connections it opens at most
 	 * @return the pool
 	 */
@@ -39,7 +39,15 @@ public record DatabaseAccess(String url, String user, String password) {
 		config.setMaximumPoolSize(poolSize);
 		config.setMinimumIdle(0);
 		config.setConnectionTimeout(Duration.ofSeconds(30).toMillis());
-		return new HikariDataSource(config);
+		return new HikariDataSource(config) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				SparedThreads.check("A connection is asked for");
+				return super.getConnection();
+			}
+
+		};
 	}
 
 	/**

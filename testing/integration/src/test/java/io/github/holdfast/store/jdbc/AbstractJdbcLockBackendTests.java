@@ -2,12 +2,14 @@ package io.github.holdfast.store.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.LeaseExpiryContractTests;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.SparedThreads;
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
@@ -42,6 +44,11 @@ abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 	 */
 	DatabaseAccess user(TestDatabase database, DatabaseAccess owner) {
 		return owner;
+	}
+
+	@AfterEach
+	void assertThreadsAreSpared() {
+		SparedThreads.assertSpared();
 	}
 
 	@AfterAll

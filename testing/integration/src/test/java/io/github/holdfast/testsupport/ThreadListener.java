@@ -1,0 +1,51 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+
+import io.github.holdfast.LockListener;
+
+/**
+ * A listener that may block, and checks that the threads on which it is told may do that.
+ */
+public class ThreadListener implements LockListener {
+
+	private static void check() {
+		SparedThreads.check("A listener is told", "holdfast-renewal-");
+	}
+
+	@Override
+	public void attempted(Call call) {
+		check();
+	}
+
+	@Override
+	public void acquired(Call call, Duration waitTime) {
+		check();
+	}
+
+	@Override
+	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+		check();
+	}
+
+	@Override
+	public void storeFailed(Call call, Operation operation, Throwable failure) {
+		check();
+	}
+
+	@Override
+	public void lost(Call call, String key, Duration holdTime) {
+		check();
+	}
+
+	@Override
+	public void ended(Call call) {
+		check();
+	}
+
+	@Override
+	public void released(Call call, Outcome outcome, Duration holdTime) {
+		check();
+	}
+
+}
