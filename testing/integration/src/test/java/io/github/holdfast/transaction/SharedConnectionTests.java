@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * Spring begins the second transaction on the connection of the first one, and what ends
  * the inner one ends on that connection what the outer one has done.
  */
-@Tag("F93")
+@Tag("F94")
 @Timeout(180)
 class SharedConnectionTests {
 
