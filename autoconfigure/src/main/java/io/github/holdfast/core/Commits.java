@@ -18,7 +18,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>
  * Written by the thread of the call, and read by the one that gives its locks back.
  */
-final class Commits {
+public final class Commits {
 
 	/** The transaction that the body consists of, unless it joins one. */
 	private final @Nullable BodyTransaction bodyTransaction;
@@ -67,7 +67,11 @@ final class Commits {
 		return this.claims;
 	}
 
-	void begun(TransactionExecution transaction) {
+	/**
+	 * Note that a transaction has begun under the locks.
+	 * @param transaction the transaction
+	 */
+	public void begun(TransactionExecution transaction) {
 		if (this.bodyTransaction != null && this.bodyTransaction.name().equals(transaction.getTransactionName())) {
 			this.bodyAlone &= !this.bodyBegun;
 			this.body = this.bodyBegun ? null : transaction;
@@ -78,7 +82,12 @@ final class Commits {
 		}
 	}
 
-	boolean isBody(TransactionExecution transaction) {
+	/**
+	 * Whether a transaction is the one that the body consists of.
+	 * @param transaction the transaction
+	 * @return {@code false} also if that is not known
+	 */
+	public boolean isBody(TransactionExecution transaction) {
 		return transaction == this.body;
 	}
 
@@ -90,9 +99,10 @@ final class Commits {
 	}
 
 	/**
-	 * Note that the body's transaction is not all that the body does.
+	 * Note that the body's transaction is not all that the body does, so that later calls
+	 * neither claim nor release by it.
 	 */
-	void bodyNotAlone() {
+	public void bodyNotAlone() {
 		if (this.bodyTransaction != null) {
 			this.bodyTransaction.notAlone();
 		}
@@ -108,9 +118,11 @@ final class Commits {
 	}
 
 	/**
-	 * Note that a transaction is about to commit after a check.
+	 * Note that a transaction is about to commit after a check, so that a loss that is
+	 * found later cannot have harmed it.
+	 * @param transaction the transaction
 	 */
-	void guarded(TransactionExecution transaction) {
+	public void guarded(TransactionExecution transaction) {
 		this.guarded = true;
 		this.bodyGuarded |= transaction == this.body;
 	}
@@ -123,10 +135,13 @@ final class Commits {
 	}
 
 	/**
-	 * Note that a transaction has been committed.
-	 * @param hadCallbacks whether its callbacks may have done more than it
+	 * Note that a transaction has been committed and all of its callbacks have been
+	 * called.
+	 * @param transaction the transaction
+	 * @param hadCallbacks whether its callbacks may have done more than it, in ways that
+	 * no check sees
 	 */
-	void committed(TransactionExecution transaction, boolean hadCallbacks) {
+	public void committed(TransactionExecution transaction, boolean hadCallbacks) {
 		if (transaction == this.body) {
 			this.bodyCommitted = true;
 			this.bodyGuarded &= !hadCallbacks;
@@ -153,15 +168,34 @@ final class Commits {
 		}
 	}
 
-	void version(Version version) {
-		this.version = version;
+	/**
+	 * Note that a transaction is refused its commit, as another one under the same key
+	 * came before an optimistic lock: the body has to run again.
+	 */
+	public void conflict() {
+		this.version = Version.CONFLICT;
+	}
+
+	/**
+	 * Note that a transaction has replaced the version of an optimistic lock, or may
+	 * have: the body must not run again, even if an earlier one was refused.
+	 */
+	public void replaced() {
+		this.version = Version.REPLACED;
 	}
 
 	Version version() {
 		return this.version;
 	}
 
-	synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
+	/**
+	 * Note that a commit under locks that can be kept has an unknown outcome, or that the
+	 * outcome of one that was noted has become known. While one is unknown, the locks are
+	 * neither renewed nor released but run out, or are released after their lease time.
+	 * @param transaction the transaction
+	 * @param unknown whether the outcome is unknown
+	 */
+	public synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
 		Set<TransactionExecution> outcomes = new HashSet<>(this.unknownOutcomes);
 		if (unknown) {
 			outcomes.add(transaction);

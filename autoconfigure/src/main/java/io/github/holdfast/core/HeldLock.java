@@ -58,11 +58,10 @@ public interface HeldLock extends LockContext {
 	@Nullable Propagation propagation();
 
 	/**
-	 * Whether a transaction is the one that the body consists of.
-	 * @param transaction the transaction
-	 * @return {@code false} also if that is not known
+	 * What is noted of the transactions under this lock.
+	 * @return the notes, of which only the thread of the call may take some
 	 */
-	boolean isBody(TransactionExecution transaction);
+	Commits commits();
 
 	/**
 	 * Whether nothing is left to do under this lock once a transaction has been
@@ -89,48 +88,11 @@ public interface HeldLock extends LockContext {
 	void claim();
 
 	/**
-	 * Notes that the body's transaction is not all that the body does, so that later
-	 * calls neither claim nor release by it.
-	 */
-	void bodyNotAlone();
-
-	/**
 	 * Postpones the release: when the body has ended, {@code registrar} gets the action
 	 * that releases the lock.
 	 * @param registrar takes the action and runs it later, on the same thread
 	 */
 	void releaseLater(Consumer<Runnable> registrar);
-
-	/**
-	 * Notes that a transaction has begun under this lock.
-	 * @param transaction the transaction
-	 */
-	void begun(TransactionExecution transaction);
-
-	/**
-	 * Notes that a transaction is about to commit after a check of this lock, so that a
-	 * loss that is found later cannot have harmed it.
-	 * @param transaction the transaction
-	 */
-	void guarded(TransactionExecution transaction);
-
-	/**
-	 * Notes that a transaction under this lock has been committed and all of its
-	 * callbacks have been called.
-	 * @param transaction the transaction
-	 * @param hadCallbacks whether callbacks may have done more than the transaction, in
-	 * ways that no check sees
-	 */
-	void committed(TransactionExecution transaction, boolean hadCallbacks);
-
-	/**
-	 * Notes that a commit under this lock has an unknown outcome, or that the outcome of
-	 * one that was noted has become known. While one is unknown, the lock is neither
-	 * renewed nor released but runs out, or is released after its lease time.
-	 * @param transaction the transaction
-	 * @param unknown whether the outcome is unknown
-	 */
-	void outcomeUnknown(TransactionExecution transaction, boolean unknown);
 
 	/**
 	 * Notes that a check has found a key not to be held any more.
@@ -142,17 +104,5 @@ public interface HeldLock extends LockContext {
 	 * Notes that a loss has been reported to the caller by an exception.
 	 */
 	void lossReported();
-
-	/**
-	 * Notes that a transaction is refused its commit, as another one under the same key
-	 * came before this optimistic lock: the body has to run again.
-	 */
-	void conflict();
-
-	/**
-	 * Notes that a transaction has replaced the version of this optimistic lock, or may
-	 * have: the body must not run again, even if an earlier one was refused.
-	 */
-	void replaced();
 
 }

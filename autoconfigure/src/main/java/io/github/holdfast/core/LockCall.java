@@ -244,11 +244,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	@Override
-	public boolean isBody(TransactionExecution transaction) {
-		return this.commits.isBody(transaction);
-	}
-
-	@Override
 	public boolean mayEndWith(TransactionExecution transaction) {
 		return this.commits.isBodyAlone(transaction) && this.state.get() == State.OPEN && this.registrar == null
 				&& canBeHandedOver() && mode() == LockRequest.Mode.EXCLUSIVE
@@ -259,11 +254,6 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	@Override
 	public void endsWith(TransactionExecution transaction) {
 		this.acquired.forEach(HeldLease::stopRenewal);
-	}
-
-	@Override
-	public void bodyNotAlone() {
-		this.commits.bodyNotAlone();
 	}
 
 	@Override
@@ -297,34 +287,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		this.registrar = registrar;
 	}
 
-	@Override
-	public void begun(TransactionExecution transaction) {
-		this.commits.begun(transaction);
-	}
-
-	@Override
-	public void guarded(TransactionExecution transaction) {
-		this.commits.guarded(transaction);
-	}
-
-	@Override
-	public void committed(TransactionExecution transaction, boolean hadCallbacks) {
-		this.commits.committed(transaction, hadCallbacks);
-	}
-
 	private boolean canBeHandedOver() {
 		return this.loss == Loss.UNREPORTED && Thread.currentThread() == this.opener
 				&& !this.commits.isOutcomeUnknown();
-	}
-
-	/**
-	 * An optimistic lock has nothing that could be kept.
-	 */
-	@Override
-	public void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
-		if (mode() != LockRequest.Mode.OPTIMISTIC) {
-			this.commits.outcomeUnknown(transaction, unknown);
-		}
 	}
 
 	/**
@@ -354,16 +319,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	@Override
-	public void conflict() {
-		this.commits.version(Commits.Version.CONFLICT);
-	}
-
-	@Override
-	public void replaced() {
-		this.commits.version(Commits.Version.REPLACED);
-	}
-
-	Commits commits() {
+	public Commits commits() {
 		return this.commits;
 	}
 

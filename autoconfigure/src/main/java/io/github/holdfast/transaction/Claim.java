@@ -48,7 +48,7 @@ final class Claim {
 	 * Note that another transaction commits under the lock while this one is open.
 	 */
 	void notAlone() {
-		this.lock.bodyNotAlone();
+		this.lock.commits().bodyNotAlone();
 	}
 
 	/**

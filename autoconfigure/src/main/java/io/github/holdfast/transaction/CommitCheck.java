@@ -81,7 +81,7 @@ final class CommitCheck {
 		FenceClaims claims = this.manager.locksOf(lock).claims();
 		if (claims != null && claims.lost(lock.leases().get(index))) {
 			// Another transaction than the one that has claimed it, if any
-			lock.bodyNotAlone();
+			lock.commits().bodyNotAlone();
 		}
 		lock.lost(key);
 		return refused(key, this.manager.locksOf(lock).lossDetail(checkedBy(lock)));
@@ -198,7 +198,7 @@ final class CommitCheck {
 					+ "without REQUIRES_NEW or a second TransactionTemplate in it");
 		}
 		if (!version.isCurrent(this.manager.dataSource(), readOnly)) {
-			lock.conflict();
+			lock.commits().conflict();
 			throw new LockLostException(key, "it is optimistic, and another commit under this key came first", null);
 		}
 		if (!readOnly) {

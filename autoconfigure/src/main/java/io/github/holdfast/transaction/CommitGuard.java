@@ -178,7 +178,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	private static void committed(RunningTransaction running, TransactionExecution transaction) {
 		HeldLock innermost = LockStack.current();
 		if (innermost != null) {
-			innermost.committed(transaction, running.hadCallbacks());
+			innermost.commits().committed(transaction, running.hadCallbacks());
 		}
 	}
 
@@ -190,7 +190,7 @@ final class CommitGuard implements TransactionExecutionListener {
 				.stream()
 				.filter((lock) -> lock.mode() == LockRequest.Mode.OPTIMISTIC
 						&& this.manager.locksOf(lock).guarding() == CommitGuardLevel.FENCE)
-				.forEach(HeldLock::conflict);
+				.forEach((lock) -> lock.commits().conflict());
 		}
 	}
 

@@ -17,7 +17,7 @@ record ReplacedVersion(HeldLock lock, VersionLease version) {
 	 */
 	void committed() {
 		this.version.committed();
-		this.lock.replaced();
+		this.lock.commits().replaced();
 	}
 
 }

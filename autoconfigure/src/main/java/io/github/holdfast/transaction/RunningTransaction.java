@@ -24,6 +24,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.ClaimRefusedException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
@@ -275,7 +276,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	private void claimOrRefuse(HeldLock lock) {
 		GuardedLocks guarded = this.manager.locksOf(lock);
 		FenceClaims claims = guarded.claims();
-		if (claims == null || !lock.isBody(this.transaction)) {
+		if (claims == null || !lock.commits().isBody(this.transaction)) {
 			throw ClaimRefusedException.always(lock, "the transaction is not all that is under them");
 		}
 		List<LockLease> pending = lock.leases()
@@ -330,7 +331,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * Note that the commit comes next, and that a lock allows it.
 	 */
 	void noteGuarded(HeldLock lock) {
-		lock.guarded(this.transaction);
+		lock.commits().guarded(this.transaction);
 	}
 
 	/**
@@ -543,10 +544,15 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * Note that it is not known whether the commit took place, or is known after all.
+	 * Note that it is not known whether the commit took place, or is known after all. An
+	 * optimistic lock has nothing that could be kept.
 	 */
 	void outcomeUnknown(boolean unknown) {
-		locks().forEach((lock) -> lock.outcomeUnknown(this.transaction, unknown));
+		for (HeldLock lock : locks()) {
+			if (lock.mode() != LockRequest.Mode.OPTIMISTIC) {
+				lock.commits().outcomeUnknown(this.transaction, unknown);
+			}
+		}
 	}
 
 	/**

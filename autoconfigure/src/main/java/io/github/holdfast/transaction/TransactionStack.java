@@ -43,7 +43,7 @@ final class TransactionStack {
 			if (hidden != null) {
 				hidden.belongsToAllHeld();
 			}
-			innermost.begun(transaction);
+			innermost.commits().begun(transaction);
 		}
 	}
 

@@ -32,9 +32,9 @@ public final class GuardedTransaction implements TransactionExecution {
 			throw new IllegalStateException("No lock");
 		}
 		GuardedTransaction transaction = new GuardedTransaction();
-		lock.begun(transaction);
-		lock.guarded(transaction);
-		lock.committed(transaction, false);
+		lock.commits().begun(transaction);
+		lock.commits().guarded(transaction);
+		lock.commits().committed(transaction, false);
 	}
 
 	@Override

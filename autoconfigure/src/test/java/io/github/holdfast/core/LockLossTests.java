@@ -116,7 +116,7 @@ class LockLossTests {
 
 	@Test
 	void lockIsKeptWhenTheOutcomeOfACommitIsUnknown(CapturedOutput output) {
-		this.locks.run("A", () -> heldLock().outcomeUnknown(TRANSACTION, true));
+		this.locks.run("A", () -> heldLock().commits().outcomeUnknown(TRANSACTION, true));
 		assertThat(this.backend.held()).containsExactly("lock:A");
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 		assertThat(output).contains("Lock 'A' is not released but kept for its lease time");
@@ -125,8 +125,8 @@ class LockLossTests {
 	@Test
 	void lockIsKeptWhenTheOutcomeOfAnotherCommitIsKnown() {
 		this.locks.run("A", () -> {
-			heldLock().outcomeUnknown(TRANSACTION, true);
-			heldLock().outcomeUnknown(new SimpleTransactionStatus(), false);
+			heldLock().commits().outcomeUnknown(TRANSACTION, true);
+			heldLock().commits().outcomeUnknown(new SimpleTransactionStatus(), false);
 		});
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 	}
@@ -134,8 +134,8 @@ class LockLossTests {
 	@Test
 	void lockIsReleasedWhenAnUnknownOutcomeTurnedOutToBeARefusal() {
 		this.locks.run("A", () -> {
-			heldLock().outcomeUnknown(TRANSACTION, true);
-			heldLock().outcomeUnknown(TRANSACTION, false);
+			heldLock().commits().outcomeUnknown(TRANSACTION, true);
+			heldLock().commits().outcomeUnknown(TRANSACTION, false);
 		});
 		assertThat(this.backend.held()).isEmpty();
 	}

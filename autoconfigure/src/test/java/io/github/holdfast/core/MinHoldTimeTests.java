@@ -219,7 +219,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeStaysForTheMinimumHoldTimeIfThatIsLonger() {
 		this.locks.withLeaseTime(SHORT)
 			.withMinHoldTime(LONG)
-			.run("A", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+			.run("A", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 		assertThat(this.outcome).hasValue(LockListener.Outcome.KEPT);
 		await().untilAsserted(() -> assertThat(this.backend.leases.get(0).remaining()).isGreaterThan(SHORT));
 		assertThat(this.backend.held()).containsExactly("lock:A");
@@ -229,7 +229,7 @@ class MinHoldTimeTests {
 	void lockOfAnUnknownOutcomeIsNotShortened() {
 		this.locks.withLeaseTime(LONG)
 			.withMinHoldTime(SHORT)
-			.run("A", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+			.run("A", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 		await().during(SHORT.multipliedBy(2)).untilAsserted(() -> {
 			assertThat(this.backend.renewals).hasValue(0);
 			assertThat(this.backend.held()).containsExactly("lock:A");

@@ -136,7 +136,7 @@ class LockMetersTests {
 
 	@Test
 	void lockThatIsKeptIsSeen() {
-		this.locks.run("A", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+		this.locks.run("A", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 		assertThat(hold("KEPT").count()).isOne();
 	}
 
@@ -178,7 +178,7 @@ class LockMetersTests {
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> this.locks.withMode(LockRequest.Mode.OPTIMISTIC)
 				.withWaitTime(Duration.ZERO)
-				.run("A", () -> LockStack.current().conflict()));
+				.run("A", () -> LockStack.current().commits().conflict()));
 		assertThat(this.registry.get("holdfast.locks.hold")
 			.tags("mode", "OPTIMISTIC", "outcome", "CONFLICT")
 			.timer()

@@ -33,7 +33,7 @@ class LocalUnknownOutcomeTests {
 		Duration leaseTime = Duration.ofMillis(500);
 		long start = System.nanoTime();
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withLeaseTime(leaseTime)) {
-			locks.run("local-unknown", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+			locks.run("local-unknown", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 			locks.withWaitTime(Duration.ofSeconds(30))
 				.run("local-unknown", () -> assertThat(Duration.ofNanos(System.nanoTime() - start))
 					.isGreaterThanOrEqualTo(leaseTime));
@@ -48,7 +48,7 @@ class LocalUnknownOutcomeTests {
 		AtomicBoolean entered = new AtomicBoolean();
 		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of)) {
 			closed.withLeaseTime(Duration.ofMillis(500))
-				.run("local-unknown-closed", () -> LockStack.current().outcomeUnknown(TRANSACTION, true));
+				.run("local-unknown-closed", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 		}
 		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
 			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown-closed", () -> entered.set(true));

@@ -153,7 +153,7 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 				proxy().inject(Fault.REFUSE);
 				proxy().reset();
 				await().until(() -> !lock.isValid());
-				lock.outcomeUnknown(new SimpleTransactionStatus(), true);
+				lock.commits().outcomeUnknown(new SimpleTransactionStatus(), true);
 			});
 			proxy().inject(Fault.NONE);
 			assertSameSession();
