@@ -169,10 +169,15 @@ class ArchitectureTests {
 		.dependOnClassesThat()
 		.areAssignableTo(ForkJoinPool.class);
 
-	/** What is on a connection of the application is committed by Spring. */
+	/**
+	 * What is on a connection of the application is committed by Spring, or by the
+	 * clean-up of a transaction that has ended, which may be brought forward.
+	 */
 	@ArchTest
 	static final ArchRule onlyOwnConnectionsAreCommitted = noClasses().that()
 		.areNotAssignableTo(LockConnections.class)
+		.and()
+		.doNotHaveSimpleName("BoundConnection")
 		.and()
 		.resideOutsideOfPackage("..session..")
 		.should()

@@ -34,8 +34,9 @@ import io.github.holdfast.sql.TransactionConnection;
  * them</b>: it ends what each has done so far, and a claim whoever has made it.
  *
  * <p>
- * Nothing is ever committed here: what is on a connection of the application is committed
- * by Spring, after a check, or rolled back.
+ * What is on a connection of the application is committed by Spring, after a check, or
+ * rolled back. Only the clean-up of one that Spring has nothing else to do with is
+ * brought forward.
  */
 final class BoundConnection {
 
@@ -216,6 +217,23 @@ final class BoundConnection {
 			TransactionSynchronizationManager.unbindResource(this.dataSource);
 			TransactionSynchronizationManager.bindResource(this.dataSource,
 					new RollingBackHolder(bound.getConnectionHandle()));
+		}
+	}
+
+	/**
+	 * Do what the clean-up of a transaction that has ended would do next: switch
+	 * auto-commit on again, which commits what is left.
+	 * @param key the key of a lock that was checked for it
+	 */
+	void cleanUp(String key) {
+		ConnectionHolder bound = bound();
+		try {
+			if (bound != null) {
+				bound.getConnection().setAutoCommit(true);
+			}
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(key, "the connection of the transaction could not be cleaned up", ex);
 		}
 	}
 

@@ -104,8 +104,9 @@ final class LateWork {
 	/**
 	 * Leave to the clean-up of the connection what it may commit, as all locks of the
 	 * transaction are still held, and roll back everything else. An optimistic lock is
-	 * over with its commit and says nothing about it. What an inner transaction leaves on
-	 * the connection of an outer one belongs to that one from now on.
+	 * over with its commit and says nothing about it. Locks that end with the transaction
+	 * do so before the clean-up, which is brought forward then. What an inner transaction
+	 * leaves on the connection of an outer one belongs to that one from now on.
 	 * @param known whether the transaction has ended as it should
 	 * @throws LockOverlapException if it was rolled back as a lock is not held, now or by
 	 * the last callback, or as that could not be found out: never as a failure that tells
@@ -137,6 +138,10 @@ final class LateWork {
 		}
 		try {
 			new CommitCheck(this.manager, this.transaction, locks, null).run();
+			BoundConnection connection = this.transaction.connection();
+			if (connection != null && this.transaction.isAwaited()) {
+				connection.cleanUp(locks.get(0).keys().get(0));
+			}
 		}
 		catch (LockLostException ex) {
 			rollBack();

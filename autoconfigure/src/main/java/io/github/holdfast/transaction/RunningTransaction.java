@@ -348,6 +348,13 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
+	 * Whether something is to be run when this transaction is over.
+	 */
+	boolean isAwaited() {
+		return !this.whenOver.isEmpty();
+	}
+
+	/**
 	 * Take the connection of this transaction away from the thread while a lock is held
 	 * whose body works outside of it: one of its own propagation, or one of a callback
 	 * after the end.
