@@ -34,7 +34,7 @@ final class ConnectionPools {
 		try {
 			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
 			return false;
 		}
 	}

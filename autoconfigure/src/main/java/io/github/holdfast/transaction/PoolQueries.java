@@ -47,7 +47,7 @@ final class PoolQueries {
 			}
 			return true;
 		}
-		catch (SQLException | IllegalStateException ex) {
+		catch (SQLException | RuntimeException ex) {
 			logger.debug("A pool does not let its own queries be isolated", ex);
 			return false;
 		}
@@ -67,8 +67,10 @@ final class PoolQueries {
 				return;
 			}
 		}
-		catch (SQLException ex) {
-			logger.debug("A database that is down does not tell how its connections come", ex);
+		catch (SQLException | RuntimeException ex) {
+			logger.debug(
+					"A database that is down, or a router without a tenant, does not tell how its connections come",
+					ex);
 			return;
 		}
 		throw new LockConfigurationException(
