@@ -18,7 +18,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>
  * Written by the thread of the call, and read by the one that gives its locks back.
  */
-public final class Commits {
+final class Commits implements CommitNotes {
 
 	/** The transaction that the body consists of, unless it joins one. */
 	private final @Nullable BodyTransaction bodyTransaction;
@@ -67,10 +67,7 @@ public final class Commits {
 		return this.claims;
 	}
 
-	/**
-	 * Note that a transaction has begun under the locks.
-	 * @param transaction the transaction
-	 */
+	@Override
 	public void begun(TransactionExecution transaction) {
 		if (this.bodyTransaction != null && this.bodyTransaction.name().equals(transaction.getTransactionName())) {
 			this.bodyAlone &= !this.bodyBegun;
@@ -82,11 +79,7 @@ public final class Commits {
 		}
 	}
 
-	/**
-	 * Whether a transaction is the one that the body consists of.
-	 * @param transaction the transaction
-	 * @return {@code false} also if that is not known
-	 */
+	@Override
 	public boolean isBody(TransactionExecution transaction) {
 		return transaction == this.body;
 	}
@@ -98,10 +91,7 @@ public final class Commits {
 		return isBody(transaction) && this.bodyAlone && this.bodyTransaction != null && this.bodyTransaction.isAlone();
 	}
 
-	/**
-	 * Note that the body's transaction is not all that the body does, so that later calls
-	 * neither claim nor release by it.
-	 */
+	@Override
 	public void bodyNotAlone() {
 		if (this.bodyTransaction != null) {
 			this.bodyTransaction.notAlone();
@@ -117,11 +107,7 @@ public final class Commits {
 		}
 	}
 
-	/**
-	 * Note that a transaction is about to commit after a check, so that a loss that is
-	 * found later cannot have harmed it.
-	 * @param transaction the transaction
-	 */
+	@Override
 	public void guarded(TransactionExecution transaction) {
 		this.guarded = true;
 		this.bodyGuarded |= transaction == this.body;
@@ -134,13 +120,7 @@ public final class Commits {
 		return this.guarded;
 	}
 
-	/**
-	 * Note that a transaction has been committed and all of its callbacks have been
-	 * called.
-	 * @param transaction the transaction
-	 * @param hadCallbacks whether its callbacks may have done more than it, in ways that
-	 * no check sees
-	 */
+	@Override
 	public void committed(TransactionExecution transaction, boolean hadCallbacks) {
 		if (transaction == this.body) {
 			this.bodyCommitted = true;
@@ -168,18 +148,12 @@ public final class Commits {
 		}
 	}
 
-	/**
-	 * Note that a transaction is refused its commit, as another one under the same key
-	 * came before an optimistic lock: the body has to run again.
-	 */
+	@Override
 	public void conflict() {
 		this.version = Version.CONFLICT;
 	}
 
-	/**
-	 * Note that a transaction has replaced the version of an optimistic lock, or may
-	 * have: the body must not run again, even if an earlier one was refused.
-	 */
+	@Override
 	public void replaced() {
 		this.version = Version.REPLACED;
 	}
@@ -188,13 +162,7 @@ public final class Commits {
 		return this.version;
 	}
 
-	/**
-	 * Note that a commit under locks that can be kept has an unknown outcome, or that the
-	 * outcome of one that was noted has become known. While one is unknown, the locks are
-	 * neither renewed nor released but run out, or are released after their lease time.
-	 * @param transaction the transaction
-	 * @param unknown whether the outcome is unknown
-	 */
+	@Override
 	public synchronized void outcomeUnknown(TransactionExecution transaction, boolean unknown) {
 		Set<TransactionExecution> outcomes = new HashSet<>(this.unknownOutcomes);
 		if (unknown) {

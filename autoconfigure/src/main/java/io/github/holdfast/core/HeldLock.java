@@ -59,9 +59,9 @@ public interface HeldLock extends LockContext {
 
 	/**
 	 * What is noted of the transactions under this lock.
-	 * @return the notes, of which only the thread of the call may take some
+	 * @return the notes
 	 */
-	Commits commits();
+	CommitNotes commits();
 
 	/**
 	 * Whether nothing is left to do under this lock once a transaction has been

@@ -56,8 +56,10 @@ class LockMetersTests {
 	@AfterEach
 	void close() {
 		this.locks.close();
-		assertThat(gauge("pending")).isZero();
-		assertThat(gauge("active")).isZero();
+		await().untilAsserted(() -> {
+			assertThat(gauge("pending")).isZero();
+			assertThat(gauge("active")).isZero();
+		});
 	}
 
 	@Test

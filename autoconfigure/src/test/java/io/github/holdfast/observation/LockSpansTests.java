@@ -24,6 +24,7 @@ import io.github.holdfast.core.GuardedTransaction;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What the spans of a call tell, and where they begin and end.
@@ -109,7 +110,7 @@ class LockSpansTests {
 		assertThat(this.registry.getCurrentObservation()).isNull();
 		assertThatObserved(HOLD).isNotStopped();
 		answer.complete(true);
-		assertThatObserved(HOLD).hasBeenStopped();
+		await().untilAsserted(() -> assertThatObserved(HOLD).hasBeenStopped());
 	}
 
 	@Test
