@@ -112,6 +112,23 @@ final class CallRecorder {
 	}
 
 	/**
+	 * Runs a transaction on the connection of the one around it. What becomes of it
+	 * becomes of all that the call has done there before.
+	 */
+	void borrowed(Runnable transaction) {
+		this.finished = false;
+		try {
+			transaction.run();
+			decide(0, Touch.Fate.COMMITTED);
+			this.finished = false;
+		}
+		catch (RuntimeException ex) {
+			decide(0, Ending.of(ex, this.finished).fate());
+			throw ex;
+		}
+	}
+
+	/**
 	 * The code in a transaction has come to its end: what fails now is the COMMIT.
 	 */
 	void finished() {

@@ -88,6 +88,8 @@ final class Holder {
 
 	private final Entities entities;
 
+	private final Borrowing borrowing;
+
 	private final Accounts otherAccounts;
 
 	private final TransactionTemplate transaction;
@@ -125,6 +127,8 @@ final class Holder {
 		PlatformTransactionManager transactionManager = context.getBean(PlatformTransactionManager.class);
 		this.transaction = new TransactionTemplate(transactionManager);
 		JdbcTransactionManager otherManager = context.getBean(Managers.OTHER, JdbcTransactionManager.class);
+		this.borrowing = new Borrowing(this.locks, context.getBean(Accounts.class), this.entities,
+				context.getBean(Managers.JPA, PlatformTransactionManager.class), transactionManager);
 		this.other = new TransactionTemplate(otherManager);
 		this.otherAccounts = new Accounts(new JdbcTemplate(Objects.requireNonNull(otherManager.getDataSource())));
 		this.readOnly = new TransactionTemplate(transactionManager);
@@ -468,6 +472,7 @@ final class Holder {
 				call.refused(() -> this.shop.sellByOther(key, call));
 				return key;
 			}));
+			case BORROWED_LOOK, BORROWED_SALE, BORROWED_REFUSAL -> this.borrowing.sell(step, call);
 			case INHERITED -> this.till.sell(key, call);
 			case CLOSED_SCOPE -> closedScope(key, call);
 			case CROSSED_SCOPES -> crossedScopes(key, call);

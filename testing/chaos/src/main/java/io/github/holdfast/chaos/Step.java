@@ -20,6 +20,20 @@ record Step(Kind kind, String key, int think) {
 		return this.kind == Kind.INTERRUPT && this.think % 2 != 0;
 	}
 
+	/**
+	 * Whether another manager begins its transaction when this one has written.
+	 */
+	boolean borrowsLate() {
+		return this.think % 2 != 0;
+	}
+
+	/**
+	 * Whether its method has been seen to be one transaction, which then claims the lock.
+	 */
+	boolean claims() {
+		return this.think % 3 != 0;
+	}
+
 	@Override
 	public String toString() {
 		return "%s %s %d".formatted(Names.print(this.kind), this.key, this.think);
@@ -114,6 +128,18 @@ record Step(Kind kind, String key, int think) {
 		/** A transaction of one manager that calls a method of another one: refused. */
 		OTHER_MANAGER,
 
+		/**
+		 * A body with a transaction of JPA, in which one of JDBC only reads on its
+		 * connection.
+		 */
+		BORROWED_LOOK,
+
+		/** The same with one that writes. */
+		BORROWED_SALE,
+
+		/** The same with one that fails, after which the outer one goes on. */
+		BORROWED_REFUSAL,
+
 		/** A method that is inherited, with the annotation on its interface. */
 		INHERITED,
 
@@ -131,6 +157,8 @@ record Step(Kind kind, String key, int think) {
 
 		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED);
 
+		private static final Set<Kind> BORROWING = EnumSet.of(BORROWED_LOOK, BORROWED_SALE, BORROWED_REFUSAL);
+
 		/**
 		 * How many locks it waits for at most, one after the other.
 		 */
@@ -146,7 +174,7 @@ record Step(Kind kind, String key, int think) {
 		 * Whether it does something else before it waits for its lock.
 		 */
 		boolean isAfterOthers() {
-			return this == REQUIRES_NEW || this == OTHER_MANAGER || this == ENTITY_IN_VIEW;
+			return this == REQUIRES_NEW || this == OTHER_MANAGER || this == ENTITY_IN_VIEW || BORROWING.contains(this);
 		}
 
 		/**

@@ -1,8 +1,11 @@
 package io.github.holdfast.chaos;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -24,6 +27,25 @@ class FaultMachineTests {
 		assertThat(run.history().faults()).isNotEmpty();
 		assertThat(run.history().sales()).isNotEmpty();
 		assertThat(run.violations()).describedAs("%s\n%s", run, PLAN).isEmpty();
+	}
+
+	/**
+	 * The pool of the first seed commits no statements by itself, that of the second one
+	 * does.
+	 */
+	@ParameterizedTest
+	@ValueSource(longs = { 1, 2 })
+	void nothingIsFoundWithTwoManagersOnOneConnection(long seed) throws Exception {
+		Plan plan = PlanSource.plan(seed,
+				new Target(Backend.REDIS, TestDatabase.POSTGRESQL, Isolation.READ_COMMITTED, Level.FENCE),
+				Weather.SERVERS, Duration.ofSeconds(4),
+				List.of(Step.Kind.BORROWED_LOOK, Step.Kind.BORROWED_SALE, Step.Kind.BORROWED_REFUSAL));
+		assertThat(plan.autoCommit()).isEqualTo(seed == 2);
+		Run run = Run.of(plan);
+		assertThat(run.history().calls()).filteredOn((call) -> call.ending() == Ending.RESULT)
+			.extracting(Call::kind)
+			.contains(Step.Kind.BORROWED_LOOK, Step.Kind.BORROWED_SALE, Step.Kind.BORROWED_REFUSAL);
+		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 
 	@Test
