@@ -67,6 +67,12 @@ final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		running.announced();
+		if (running.resumeLeftBehind()) {
+			throw new IllegalStateException(
+					"The transaction was to be committed while it was suspended for the Scope of "
+							+ "a lock that is still open, or was closed by another thread or in another transaction. It was "
+							+ "rolled back. Close each Scope where it was acquired, in a try-with-resources statement");
+		}
 		List<HeldLock> locks = running.locks();
 		if ((locks.isEmpty() && running.lateLock() == null) || running.isRolledBackByItsCommit()) {
 			return;
@@ -152,6 +158,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		RunningTransaction running = transaction.isNewTransaction() ? TransactionStack.of(transaction) : null;
 		if (running != null) {
 			running.announced();
+			running.resumeLeftBehind();
 		}
 	}
 

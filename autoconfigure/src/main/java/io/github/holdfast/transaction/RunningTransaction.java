@@ -595,14 +595,22 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	/**
-	 * What another thread should have resumed, which has closed a scope of this one.
+	 * What another thread should have resumed, which has closed a scope of this one, or
+	 * the end of a scope that is still open.
+	 * @return whether there was any
 	 */
-	private void resumeLeftBehind() {
+	boolean resumeLeftBehind() {
 		Map<HeldLock, Runnable> resumptions = this.resumptions;
-		if (!resumptions.isEmpty()) {
-			this.resumptions = Map.of();
-			resumptions.values().forEach(Runnable::run);
+		this.resumptions = Map.of();
+		for (Runnable resumption : resumptions.values()) {
+			try {
+				resumption.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("A callback of a scope that was not closed where it should", ex);
+			}
 		}
+		return !resumptions.isEmpty();
 	}
 
 	/**

@@ -117,11 +117,12 @@ final class TransactionStack {
 	}
 
 	/**
-	 * Bring the connection back that was taken away for a lock.
+	 * Bring the connection back that was taken away for a lock, unless another one has
+	 * taken its place since.
 	 */
 	static void resumeAfter(HeldLock lock) {
-		RunningTransaction running = find((each) -> each.isSuspendedFor(lock));
-		if (running != null) {
+		RunningTransaction running = innermost();
+		if (running != null && running.isSuspendedFor(lock)) {
 			running.resumeAfter(lock);
 		}
 	}
