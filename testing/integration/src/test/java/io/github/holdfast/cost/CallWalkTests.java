@@ -27,9 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(Lifecycle.PER_CLASS)
 class CallWalkTests {
 
-	private static final int MOST_FILES = 92;
+	private static final int MOST_FILES = 94;
 
-	private static final int MOST_MUTABLE_FIELDS = 73;
+	private static final int MOST_MUTABLE_FIELDS = 75;
 
 	private static final Path PAGE = Path.of("..", "..", "docs", "internals", "path-of-a-call.md");
 

@@ -60,15 +60,17 @@ public final class LeaseCalls implements BeanPostProcessor {
 		this.owners.add(lease.owner());
 		ProxyFactory proxy = new ProxyFactory(lease);
 		proxy.addAdvice((MethodBeforeAdvice) (method, args, target) -> {
-			this.calls.add(method.getName());
-			this.beforeCall.accept(method.getName());
+			String name = method.getName().equals("startRenewal") ? "renew" : method.getName();
+			this.calls.add(name);
+			this.beforeCall.accept(name);
 		});
 		return (LockLease) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
 	/**
 	 * How often a method of {@link LockLease} was called.
-	 * @param method the name of the method
+	 * @param method the name of the method, {@code renew} also for a renewal that is not
+	 * waited for
 	 * @return the number of calls on all leases
 	 */
 	public long count(String method) {
