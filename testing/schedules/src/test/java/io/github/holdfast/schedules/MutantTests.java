@@ -171,6 +171,7 @@ class MutantTests {
 				new Case("a drain that is taken back does not complete", engine, """
 						this.drained = new CompletableFuture<>();
 						}
+						LockOwner.forgetProcess();
 						drained.complete(null);""", "this.drained = new CompletableFuture<>();\n}", test,
 						"aDrainIsTakenBack"),
 				new Case("what was acquired during the end is not given back", "core.LockAcquisition",
