@@ -106,8 +106,8 @@ public final class ActiveTransactionRule implements LockRule {
 
 	/**
 	 * Joining a running transaction under the lock is what re-entrancy is for. That
-	 * transaction then belongs to the lock, whenever it has begun. One that has ended may
-	 * be written to if it belongs to the lock already, as that is checked.
+	 * transaction belongs to the lock since its begin or the acquisition. One that has
+	 * ended may be written to if it does, as that is checked.
 	 */
 	@Override
 	public void beforeReentry(Attempt attempt) {
@@ -116,11 +116,10 @@ public final class ActiveTransactionRule implements LockRule {
 		if (running == null || !running.isSql()) {
 			return;
 		}
-		List<HeldLock> locks = holders(attempt.keys());
-		if (running.hasEnded() && (attempt.propagation() != null || !locks.stream().allMatch(running::dependsOn))) {
+		if (running.hasEnded()
+				&& (attempt.propagation() != null || !holders(attempt.keys()).stream().allMatch(running::dependsOn))) {
 			throw refusedAfterCommit(attempt);
 		}
-		locks.forEach(running::belongsTo);
 	}
 
 	private static List<HeldLock> holders(List<String> keys) {
