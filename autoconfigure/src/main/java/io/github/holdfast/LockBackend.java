@@ -39,21 +39,6 @@ public interface LockBackend {
 	@Nullable LockLease acquire(LockRequest request) throws InterruptedException;
 
 	/**
-	 * Acquires one more lock for a call that holds others. A backend whose locks belong
-	 * to a session takes it in the same one. Default: as for any other call.
-	 * @param request the key, the owner, and how long to wait
-	 * @param held the leases of this call and of those around it, the own ones first;
-	 * other backends may have granted some
-	 * @return the lease, or {@code null} if another holder kept the lock for the whole
-	 * wait
-	 * @throws InterruptedException if the thread was interrupted while it waited
-	 * @throws LockBackendException if the store is unreachable or failed
-	 */
-	default @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
-		return acquire(request);
-	}
-
-	/**
 	 * Acquires several locks in one round trip, all or none, with one attempt and without
 	 * waiting. Default: not supported.
 	 * @param sorted one request for each key, sorted by key
@@ -158,12 +143,6 @@ public interface LockBackend {
 		 * commit.
 		 */
 		OPTIMISTIC,
-
-		/**
-		 * All locks of a call are taken in one session, in which its transaction runs as
-		 * well. Those that are taken under another one are not handed over.
-		 */
-		SAME_SESSION,
 
 		/** The store is this JVM, so that no local queue is needed in front of it. */
 		IN_PROCESS,

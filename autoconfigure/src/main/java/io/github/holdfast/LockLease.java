@@ -55,7 +55,7 @@ public interface LockLease {
 	/**
 	 * The time for which this process can still prove that it holds the lock, by its own
 	 * monotonic clock and counted from before the last successful request.
-	 * @return the time, not negative, or {@code null} if the lock is bound to a session
+	 * @return the time, not negative, or {@code null} if the lock does not run out
 	 */
 	@Nullable Duration remaining();
 

@@ -14,7 +14,7 @@ import org.springframework.util.Assert;
  * @param fair whether waiters on all nodes are served in the order of their arrival
  * @param waitTime how long to wait at most; zero means exactly one attempt
  * @param leaseTime how soon the store frees the lock when it is not renewed; ignored by
- * backends whose locks are bound to a session
+ * backends whose locks do not run out
  * @param identity who asks
  * @param minEpoch the smallest epoch that may be granted; {@code 0} unless the caller
  * knows that the store's counter went backwards

@@ -136,7 +136,7 @@ class LockContextTests {
 	}
 
 	@Test
-	void remainingIsUnknownForALockThatIsBoundToASession() {
+	void remainingIsUnknownForALockThatDoesNotRunOut() {
 		this.backend.expiring = false;
 		this.locks.run("A", () -> assertThat(current().remaining()).isNull());
 	}

@@ -55,7 +55,7 @@ class PublicApiTests {
 	@Test
 	void changeOfAMethodIsSeen() throws Exception {
 		assertThat(api()).contains(
-				"io.github.holdfast.LockBackend public default acquire(LockRequest, List<LockLease>) throws InterruptedException -> @Nullable LockLease",
+				"io.github.holdfast.LockBackend public abstract acquire(LockRequest) throws InterruptedException -> @Nullable LockLease",
 				"io.github.holdfast.DistributedLock public abstract waitTime() = \"\" -> String",
 				"holdfast.wait-time Duration = 5s");
 	}

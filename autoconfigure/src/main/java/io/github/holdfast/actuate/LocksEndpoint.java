@@ -268,7 +268,7 @@ public class LocksEndpoint {
 	 * @param waitTime how long the call has waited for its locks
 	 * @param holdTime how long it has held all of them; none while it waits for more
 	 * @param remaining how long this node can prove that it holds the lock, unless it is
-	 * renewed; none if it belongs to a session
+	 * renewed; none if it does not run out
 	 * @param owner the owner of the acquisition
 	 * @param epoch the epoch of the grant, as a text
 	 * @param turn which holder of this node it is that has the lease

@@ -33,7 +33,7 @@ import io.github.holdfast.store.jdbc.JdbcLockPurge;
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
 @EnableConfigurationProperties(LockProperties.Jdbc.class)
-@Import({ LockDataSource.class, JdbcSessionConfiguration.class })
+@Import(LockDataSource.class)
 class JdbcLockConfiguration {
 
 	@Bean
@@ -71,8 +71,8 @@ class JdbcLockConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "table", matchIfMissing = true)
-	static class TableConfiguration {
+	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "lease", matchIfMissing = true)
+	static class LeaseConfiguration {
 
 		@Bean
 		LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {

@@ -8,12 +8,6 @@ package io.github.holdfast.autoconfigure;
 public enum JdbcLockMode {
 
 	/** As rows of a table, with leases that are renewed. */
-	TABLE,
-
-	/**
-	 * In the session of the connection that the business transaction uses as well, with
-	 * the advisory locks of PostgreSQL or {@code GET_LOCK} of MySQL and MariaDB.
-	 */
-	SESSION
+	LEASE
 
 }

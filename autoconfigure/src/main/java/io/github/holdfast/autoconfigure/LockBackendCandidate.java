@@ -73,8 +73,7 @@ final class LockBackendCandidate implements AutoCloseable {
 	}
 
 	/**
-	 * At the other levels exclusive holders are not kept out by the fence row, which the
-	 * locks of sessions do not even have.
+	 * At the other levels exclusive holders are not kept out by the fence row.
 	 */
 	private static LockBackend optimistic(LockBackend backend, @Nullable Fence fence,
 			@Nullable CommitGuardLevel level) {

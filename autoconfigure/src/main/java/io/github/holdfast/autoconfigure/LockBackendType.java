@@ -69,8 +69,7 @@ public enum LockBackendType {
 	static String remedy(Set<Capability> asked) {
 		if (asked.contains(Capability.OPTIMISTIC)) {
 			return "Set 'holdfast.commit-guard' to 'fence': mode OPTIMISTIC compares versions in the fence rows of the "
-					+ "business database, which every backend can have. For 'jdbc' this is the default, "
-					+ "but 'holdfast.jdbc.mode' must be 'table'.";
+					+ "business database, which every backend can have. For 'jdbc' this is the default.";
 		}
 		String offering = Arrays.stream(values())
 			.filter((type) -> type.capabilities.containsAll(asked))

@@ -398,9 +398,6 @@ public class LockProperties {
 
 		static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
 
-		/** For pools that do not tell their size. */
-		private static final int DEFAULT_MAX_SESSIONS = 5;
-
 		private static final Duration MIN_PURGE_AFTER = Duration.ofMinutes(1);
 
 		private static final Duration MAX_PURGE_AFTER = Duration.ofDays(36_500);
@@ -408,13 +405,7 @@ public class LockProperties {
 		/**
 		 * How the database keeps locks.
 		 */
-		private JdbcLockMode mode = JdbcLockMode.TABLE;
-
-		/**
-		 * Number of connections that may hold locks or wait for them at the same time, in
-		 * mode 'session'. By default, three quarters of the connection pool.
-		 */
-		private @Nullable Integer maxSessions;
+		private JdbcLockMode mode = JdbcLockMode.LEASE;
 
 		/**
 		 * Time after its last use from which on the row of a lock may be deleted. Zero
@@ -439,14 +430,6 @@ public class LockProperties {
 			this.mode = mode;
 		}
 
-		public @Nullable Integer getMaxSessions() {
-			return this.maxSessions;
-		}
-
-		public void setMaxSessions(@Nullable Integer maxSessions) {
-			this.maxSessions = maxSessions;
-		}
-
 		public Duration getPurgeAfter() {
 			return this.purgeAfter;
 		}
@@ -458,27 +441,6 @@ public class LockProperties {
 		@Override
 		public String getDefaultSchemaLocation() {
 			return SCRIPT;
-		}
-
-		/**
-		 * How many connections of a pool may hold locks.
-		 * @param poolSize the size of the pool, or {@code null} if it is not known
-		 * @return the number
-		 * @throws LockConfigurationException if the configured number cannot work
-		 */
-		int maxSessions(@Nullable Integer poolSize) {
-			if (this.maxSessions == null) {
-				return (poolSize != null) ? Math.max(1, poolSize - (poolSize + 3) / 4) : DEFAULT_MAX_SESSIONS;
-			}
-			if (this.maxSessions < 1 || (poolSize != null && this.maxSessions > poolSize)) {
-				throw new LockConfigurationException(
-						"'holdfast.jdbc.max-sessions' is " + this.maxSessions + ", but must be at least 1"
-								+ ((poolSize != null) ? " and at most the size of the connection pool, " + poolSize
-										: "")
-								+ ".",
-						"Set it to less than the size of the pool, such as three quarters, or remove it.");
-			}
-			return this.maxSessions;
 		}
 
 		/**

@@ -13,15 +13,13 @@ import org.springframework.util.ClassUtils;
 
 /**
  * What a native image has to contain, and no bean definition tells: scripts of tables,
- * and what the library finds by reflection or makes a proxy of.
+ * and what the library finds by reflection.
  */
 class LockRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final String TRANSACTION = "org.springframework.jdbc.datasource.DataSourceTransactionManager$DataSourceTransactionObject";
 
 	private static final String RESPONSE = "org.springframework.http.ResponseEntity";
-
-	private static final String SESSION_CONNECTION = "io.github.holdfast.store.session.LockingConnection";
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -32,7 +30,6 @@ class LockRuntimeHints implements RuntimeHintsRegistrar {
 			hints.reflection()
 				.registerType(TypeReference.of(TRANSACTION), MemberCategory.INVOKE_DECLARED_METHODS)
 				.registerType(Connection.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-			hints.proxies().registerJdkProxy(TypeReference.of(Connection.class), TypeReference.of(SESSION_CONNECTION));
 		}
 		hints.reflection().registerTypeIfPresent(classLoader, RESPONSE, MemberCategory.INVOKE_PUBLIC_METHODS);
 	}

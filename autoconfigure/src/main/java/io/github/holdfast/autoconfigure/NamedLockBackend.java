@@ -27,11 +27,6 @@ final class NamedLockBackend extends DelegatingLockBackend {
 	}
 
 	@Override
-	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
-		return this.store.acquire(request, held);
-	}
-
-	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
 		return this.store.acquireAll(sorted);
 	}

@@ -262,9 +262,7 @@ final class LockAcquisition {
 	}
 
 	private @Nullable LockLease acquireStored(String key, LockEvents events) throws InterruptedException {
-		List<LockLease> held = held();
-		LockLease lease = held.isEmpty() ? this.backend.acquire(request(key))
-				: this.backend.acquire(request(key), held);
+		LockLease lease = this.backend.acquire(request(key));
 		if (lease != null) {
 			HeldLease acquired = held(key, lease, events);
 			this.acquired.add(acquired);
@@ -275,16 +273,6 @@ final class LockAcquisition {
 
 	private HeldLease held(String key, LockLease lease, LockEvents events) {
 		return new HeldLease(key, lease, this.spec.times(), this.renewal, events);
-	}
-
-	private List<LockLease> held() {
-		List<HeldLock> outer = LockStack.all();
-		if (outer.isEmpty()) {
-			return this.leases;
-		}
-		List<LockLease> held = new ArrayList<>(this.leases);
-		outer.forEach((lock) -> held.addAll(lock.leases()));
-		return held;
 	}
 
 	private void giveBack(Throwable cause) {

@@ -50,13 +50,8 @@ public final class OptimisticLockBackend extends DelegatingLockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		return acquire(request, List.of());
-	}
-
-	@Override
-	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		if (request.mode() != LockRequest.Mode.OPTIMISTIC) {
-			return this.store.acquire(request, held);
+			return this.store.acquire(request);
 		}
 		return POLLING.until(request.waitTime(), (deadline) -> {
 			try {

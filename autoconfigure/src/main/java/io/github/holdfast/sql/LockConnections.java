@@ -244,25 +244,7 @@ public final class LockConnections<S> {
 	 * @throws SQLException if the driver fails
 	 */
 	public static PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
-		return withTimeout(connection.prepareStatement(sql), timeout);
-	}
-
-	/**
-	 * Prepare an update that answers the new value of a column as a generated key.
-	 * @param connection the connection
-	 * @param sql the statement
-	 * @param column the column
-	 * @param timeout how long it may take, rounded up to seconds
-	 * @return the statement
-	 * @throws SQLException if the driver fails
-	 * @see SqlDialect#answered
-	 */
-	public static PreparedStatement prepareAnswering(Connection connection, String sql, String column, Duration timeout)
-			throws SQLException {
-		return withTimeout(connection.prepareStatement(sql, new String[] { column }), timeout);
-	}
-
-	private static PreparedStatement withTimeout(PreparedStatement statement, Duration timeout) throws SQLException {
+		PreparedStatement statement = connection.prepareStatement(sql);
 		statement
 			.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));
 		return statement;

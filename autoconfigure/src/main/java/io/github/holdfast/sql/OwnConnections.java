@@ -11,10 +11,8 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
  * Connections that never belong to a transaction of the application.
- *
- * @since 0.2.0
  */
-public final class OwnConnections {
+final class OwnConnections {
 
 	private OwnConnections() {
 	}
@@ -26,7 +24,7 @@ public final class OwnConnections {
 	 * @return a connection, to be closed by the caller
 	 * @throws SQLException if there is none
 	 */
-	public static Connection open(DataSource dataSource) throws SQLException {
+	static Connection open(DataSource dataSource) throws SQLException {
 		return outsideOfTransactions(dataSource).getConnection();
 	}
 

@@ -44,7 +44,7 @@ public final class SqlStates {
 	 * @param failure the failure
 	 * @return {@code true} if nothing more can be done in that session
 	 */
-	public static boolean isEndOfSession(SQLException failure) {
+	static boolean isEndOfSession(SQLException failure) {
 		String state = String.valueOf(failure.getSQLState());
 		return state.startsWith("08") || ENDS_OF_SESSION.contains(state);
 	}

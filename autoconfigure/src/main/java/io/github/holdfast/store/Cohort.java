@@ -70,15 +70,16 @@ final class Cohort {
 
 	/**
 	 * The lease for one who got the permit from another thread.
-	 * @return the lease, or {@code null} if there is none any more
+	 * @return the lease, or {@code null} if there is none any more, or none for this
+	 * request
 	 */
-	@Nullable LockLease next(KeyedPermits<Cohort>.Permit permit, LockRequest request) {
+	@Nullable LockLease next(KeyedPermits<Cohort>.Permit permit, LockRequest request, LockBackend store) {
 		if (this.ended) {
 			return null;
 		}
 		try {
-			if (this.limits.names().test(request.name()) && request.minEpoch() <= this.lease.epoch()
-					&& lasts(request.leaseTime(), permit)) {
+			if (store.serves(this.lease, request) && this.limits.names().test(request.name())
+					&& request.minEpoch() <= this.lease.epoch() && lasts(request.leaseTime(), permit)) {
 				return nextTurn(permit, request);
 			}
 		}
@@ -87,24 +88,6 @@ final class Cohort {
 			throw ex;
 		}
 		giveUp();
-		return null;
-	}
-
-	/**
-	 * Whether the lease is one for this request.
-	 */
-	boolean serves(LockBackend store, LockRequest request) {
-		return store.serves(this.lease, request);
-	}
-
-	/**
-	 * No lease for one who got the permit from another thread but needs a lease of its
-	 * own.
-	 */
-	@Nullable LockLease none() {
-		if (!this.ended) {
-			giveUp();
-		}
 		return null;
 	}
 
@@ -183,11 +166,7 @@ final class Cohort {
 	}
 
 	private boolean mayHandOver(String name) {
-		return !this.ended && this.limits.names().test(name) && !isAtItsLimits() && this.lease.isValid() && isUnused();
-	}
-
-	private boolean isUnused() {
-		return !(this.lease instanceof HandoverLease store) || store.canBeHandedOver();
+		return !this.ended && this.limits.names().test(name) && !isAtItsLimits() && this.lease.isValid();
 	}
 
 	private boolean isAtItsLimits() {
@@ -225,7 +204,7 @@ final class Cohort {
 	 * Hand a lease over that the thread with the permit does not want.
 	 */
 	void decline(KeyedPermits<Cohort>.Permit permit) {
-		if (!this.ended && isUnused() && permit.handOver(() -> this)) {
+		if (!this.ended && permit.handOver(() -> this)) {
 			return;
 		}
 		if (!this.ended) {

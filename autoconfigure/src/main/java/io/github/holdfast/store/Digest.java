@@ -36,12 +36,7 @@ public enum Digest {
 		return HexFormat.of().formatHex(digest, 0, KEY_BYTES);
 	}
 
-	/**
-	 * The digest of some bytes.
-	 * @param bytes the bytes
-	 * @return the digest
-	 */
-	public byte[] of(byte[] bytes) {
+	private byte[] of(byte[] bytes) {
 		try {
 			return MessageDigest.getInstance(this.algorithm).digest(bytes);
 		}

@@ -1,13 +1,18 @@
 package io.github.holdfast.store;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 
 /**
- * A lease that knows which request it was granted to, and with which epoch.
+ * A lease that knows which request it was granted to, and with which epoch, and tells the
+ * local queue whether others wait for the lock.
  *
  * @since 0.2.0
  */
-public abstract class GrantedLease implements HandoverLease {
+public abstract class GrantedLease implements LockLease {
 
 	private final LockRequest request;
 
@@ -29,6 +34,17 @@ public abstract class GrantedLease implements HandoverLease {
 	 */
 	protected final LockRequest request() {
 		return this.request;
+	}
+
+	/**
+	 * Asks the store whether anybody else waits for the lock, without waiting for the
+	 * answer. Once the lock is released, what the answer to the release has told.
+	 * Default: unknown, which counts as yes.
+	 * @return completes with {@code false} if nobody waits as far as the store knows, or
+	 * exceptionally if the store did not answer
+	 */
+	public CompletionStage<Boolean> othersWait() {
+		return CompletableFuture.completedStage(true);
 	}
 
 	@Override

@@ -33,11 +33,4 @@ public record HandoverLimits(int maxTurns, Duration maxTime, Predicate<String> n
 		Assert.isTrue(!maxTime.isNegative(), "The time of handing over must not be negative");
 	}
 
-	/**
-	 * The same, but nothing is handed over.
-	 */
-	HandoverLimits none() {
-		return new HandoverLimits(0, this.maxTime, this.names);
-	}
-
 }

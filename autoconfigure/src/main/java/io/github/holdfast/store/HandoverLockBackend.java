@@ -63,13 +63,8 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
-		return acquire(request, List.of());
-	}
-
-	@Override
-	public @Nullable LockLease acquire(LockRequest request, List<LockLease> held) throws InterruptedException {
 		if (request.mode() == LockRequest.Mode.SHARED || request.fair()) {
-			return this.store.acquire(request, held);
+			return this.store.acquire(request);
 		}
 		Deadline deadline = Deadline.after(request.waitTime());
 		KeyedPermits<Cohort>.Permit permit = this.queue.acquire(request.key(), request.waitTime(), false,
@@ -80,7 +75,7 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 		}
 		LockLease lease = null;
 		try {
-			lease = acquire(request, held, permit, deadline);
+			lease = acquire(request, permit, deadline);
 			return lease;
 		}
 		finally {
@@ -90,31 +85,28 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 		}
 	}
 
-	private @Nullable LockLease acquire(LockRequest request, List<LockLease> held, KeyedPermits<Cohort>.Permit permit,
-			Deadline deadline) throws InterruptedException {
-		boolean passable = held.isEmpty() || !capabilities().contains(Capability.SAME_SESSION);
+	private @Nullable LockLease acquire(LockRequest request, KeyedPermits<Cohort>.Permit permit, Deadline deadline)
+			throws InterruptedException {
 		Cohort earlier = permit.brought();
 		if (earlier != null) {
 			if (Thread.interrupted()) {
 				earlier.decline(permit);
 				throw new InterruptedException();
 			}
-			LockLease passed = (passable && earlier.serves(this.store, request)) ? earlier.next(permit, request)
-					: earlier.none();
+			LockLease passed = earlier.next(permit, request, this.store);
 			if (passed != null) {
 				return passed;
 			}
 			earlier.rest(deadline);
 		}
-		LockLease lease = askStore(request.withWaitTime(deadline.remaining()), held, permit);
-		return (lease != null)
-				? cohort(lease, passable ? this.limits : this.limits.none(), earlier).first(permit, request) : null;
+		LockLease lease = askStore(request.withWaitTime(deadline.remaining()), permit);
+		return (lease != null) ? cohort(lease, earlier).first(permit, request) : null;
 	}
 
-	private @Nullable LockLease askStore(LockRequest request, List<LockLease> held, KeyedPermits<Cohort>.Permit permit)
+	private @Nullable LockLease askStore(LockRequest request, KeyedPermits<Cohort>.Permit permit)
 			throws InterruptedException {
 		try {
-			LockLease lease = this.store.acquire(request, held);
+			LockLease lease = this.store.acquire(request);
 			permit.failed(null);
 			return lease;
 		}
@@ -136,8 +128,8 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 		}
 	}
 
-	private Cohort cohort(LockLease lease, HandoverLimits limits, @Nullable Cohort earlier) {
-		return new Cohort(lease, limits, this.store.noticeTime(), earlier);
+	private Cohort cohort(LockLease lease, @Nullable Cohort earlier) {
+		return new Cohort(lease, this.limits, this.store.noticeTime(), earlier);
 	}
 
 	/**
@@ -176,7 +168,7 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 			List<LockRequest> requests) {
 		List<LockLease> queued = new ArrayList<>(leases.size());
 		for (int i = 0; i < leases.size(); i++) {
-			queued.add(cohort(leases.get(i), this.limits, null).first(permits.get(i), requests.get(i)));
+			queued.add(cohort(leases.get(i), null).first(permits.get(i), requests.get(i)));
 		}
 		return queued;
 	}

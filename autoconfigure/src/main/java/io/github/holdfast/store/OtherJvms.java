@@ -65,8 +65,7 @@ final class OtherJvms {
 	}
 
 	private CompletionStage<Boolean> othersWait() {
-		return (this.lease instanceof HandoverLease store) ? store.othersWait()
-				: CompletableFuture.completedStage(true);
+		return (this.lease instanceof GrantedLease store) ? store.othersWait() : CompletableFuture.completedStage(true);
 	}
 
 }

@@ -136,7 +136,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void nativeImageContainsScriptsAndConnectionsOfSessions() {
+	void nativeImageContainsScriptsAndConnections() {
 		process(DatabaseApplication.class, List.of("spring.datasource.url=jdbc:h2:mem:aot"));
 		RuntimeHints hints = this.generation.getRuntimeHints();
 		for (String script : List.of("schema", "fence-schema")) {

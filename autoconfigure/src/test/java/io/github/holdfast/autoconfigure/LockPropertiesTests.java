@@ -35,7 +35,7 @@ class LockPropertiesTests {
 			"holdfast.unguarded-transaction-managers", "holdfast.locks", "holdfast.redis.quorum.nodes",
 			"holdfast.etcd.endpoints", "holdfast.etcd.username", "holdfast.etcd.password", "holdfast.etcd.ssl.bundle",
 			"holdfast.zookeeper.connect-string", "holdfast.zookeeper.username", "holdfast.zookeeper.password",
-			"holdfast.jdbc.max-sessions", "holdfast.warn-after.waited", "holdfast.warn-after.held");
+			"holdfast.warn-after.waited", "holdfast.warn-after.held");
 
 	@Test
 	void propertiesHaveTheirDefaults() {

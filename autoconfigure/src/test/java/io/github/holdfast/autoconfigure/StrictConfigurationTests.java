@@ -62,6 +62,21 @@ class StrictConfigurationTests {
 				"The property '" + name + "' is unknown (\"");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "session", "table" })
+	void modeThatIsGoneFailsTheStart(String mode) {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withPropertyValues("holdfast.jdbc.mode=" + mode)
+			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("'holdfast.jdbc.mode'")
+				.hasStackTraceContaining("JdbcLockMode." + mode));
+	}
+
+	@Test
+	void propertyOfAModeThatIsGoneFailsTheStart() {
+		assertRefused(LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withPropertyValues("holdfast.jdbc.max-sessions=3"), "'holdfast.jdbc.max-sessions' is unknown");
+	}
+
 	@Test
 	void allUnknownNamesAreTold() {
 		assertRefused(LockedApplication.local().withPropertyValues("holdfast.wait=1s", "holdfast.handover.turns=3"),

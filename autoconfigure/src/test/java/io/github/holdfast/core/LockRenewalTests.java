@@ -166,7 +166,7 @@ class LockRenewalTests {
 	}
 
 	@Test
-	void lockThatIsBoundToASessionIsNotRenewed() {
+	void lockThatDoesNotRunOutIsNotRenewed() {
 		this.backend.expiring = false;
 		this.locks.run("A", () -> await().during(LEASE).until(() -> this.backend.renewals.get() == 0));
 		assertThat(this.backend.renewals).hasValue(0);

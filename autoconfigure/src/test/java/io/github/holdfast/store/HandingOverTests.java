@@ -211,15 +211,6 @@ class HandingOverTests {
 	}
 
 	@Test
-	void leaseThatIsStillUsedIsNotHandedOver() throws Exception {
-		LockLease first = acquire(request());
-		Waiter waiter = new Waiter(request());
-		this.store.leases.get(0).used = true;
-		handOver(first);
-		assertThat(waiter.lease().epoch()).isGreaterThan(first.epoch());
-	}
-
-	@Test
 	void leaseOfAScopeThatAnotherThreadClosesIsNotHandedOver() throws Exception {
 		try (LockTemplate template = new LockTemplate(() -> this.backend, List::of).withKeyPrefix("")) {
 			LockTemplate.Scope scope = template.acquire("A");
@@ -514,40 +505,18 @@ class HandingOverTests {
 
 	}
 
-	private static final class Lease implements HandoverLease {
+	private static final class Lease extends GrantedLease {
 
 		private final Store store;
-
-		private final LockRequest request;
-
-		private final long epoch;
 
 		private volatile Deadline deadline;
 
 		private volatile boolean lost;
 
-		private volatile boolean used;
-
 		private Lease(Store store, LockRequest request, long epoch) {
+			super(request, epoch);
 			this.store = store;
-			this.request = request;
-			this.epoch = epoch;
 			this.deadline = Deadline.after(request.leaseTime());
-		}
-
-		@Override
-		public String key() {
-			return this.request.key();
-		}
-
-		@Override
-		public String owner() {
-			return this.request.owner();
-		}
-
-		@Override
-		public long epoch() {
-			return this.epoch;
 		}
 
 		@Override
@@ -582,11 +551,6 @@ class HandingOverTests {
 			}
 			this.deadline = Deadline.after(leaseTime);
 			return true;
-		}
-
-		@Override
-		public boolean canBeHandedOver() {
-			return !this.used;
 		}
 
 		@Override

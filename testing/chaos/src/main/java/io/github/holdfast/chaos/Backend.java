@@ -31,26 +31,6 @@ enum Backend {
 
 	},
 
-	/**
-	 * In sessions of the business database: one transaction at a time, on the connection
-	 * of the lock, and a commit guard that cannot be chosen.
-	 */
-	SESSION(EnumSet.of(Step.Kind.FAIR, Step.Kind.SHARED, Step.Kind.OPTIMISTIC, Step.Kind.INNER),
-			EnumSet.noneOf(Fault.Kind.class)) {
-
-		@Override
-		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
-			return LockedApplication.jdbc(database)
-				.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.mode=session");
-		}
-
-		@Override
-		boolean hasLevels() {
-			return false;
-		}
-
-	},
-
 	/** In Redis, through Lettuce. */
 	REDIS(EnumSet.of(Step.Kind.SHARED), RedisLockStore.FAULTS) {
 
@@ -168,7 +148,7 @@ enum Backend {
 	 * Whether its locks end by time only.
 	 */
 	boolean hasLeases() {
-		return this != SESSION && this != ZOOKEEPER;
+		return this != ZOOKEEPER;
 	}
 
 	/**
@@ -183,14 +163,7 @@ enum Backend {
 	 * store.
 	 */
 	int patience() {
-		return (this == JDBC || this == SESSION) ? 2 : 1;
-	}
-
-	/**
-	 * Whether its level can be chosen.
-	 */
-	boolean hasLevels() {
-		return true;
+		return (this == JDBC) ? 2 : 1;
 	}
 
 	/**
@@ -200,7 +173,7 @@ enum Backend {
 		return switch (fault.place()) {
 			case NODE -> fault != Fault.Kind.SESSION_EXPIRED || this == ZOOKEEPER;
 			case STORE -> this.storeFaults.contains(fault);
-			case STORE_NETWORK -> this != JDBC && this != SESSION;
+			case STORE_NETWORK -> this != JDBC;
 			default -> true;
 		};
 	}

@@ -105,13 +105,12 @@ final class Campaign {
 	 * are lost or end while their holder stands still.
 	 */
 	private static List<Level> controls(Plan plan) {
-		List<Level> levels = switch (plan.weather()) {
+		return switch (plan.weather()) {
 			case SERVERS -> List.of(Level.LEASE, Level.UNCHECKED);
 			case PROCESSES -> List.of(Level.LEASE, Level.NONE);
 			case NETWORK -> List.of(Level.VERIFY);
 			default -> List.of(Level.NONE);
 		};
-		return plan.target().backend().hasLevels() ? levels : List.of(Level.NONE);
 	}
 
 	private static <T> T turn(List<T> elements, int turn) {

@@ -70,7 +70,7 @@ class ServersTests {
 	 * An application whose locks were not where the machine looks would leave nothing.
 	 */
 	@ParameterizedTest
-	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SESSION")
+	@EnumSource
 	void lockIsAmongWhatIsLeftWhileItIsHeldAndCanBeForgotten(Backend backend) {
 		assumeTrue(backend.isAvailable());
 		Target target = new Target(backend, TestDatabase.POSTGRESQL, Isolation.READ_COMMITTED, Level.FENCE);

@@ -108,10 +108,6 @@ class DocumentedConfigurationTests {
 						application.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:" + server.port()));
 			}
 		}
-		else if (block.says("mode: session")) {
-			start(block,
-					withDatabase(TestDatabase.POSTGRESQL).withPropertyValues("holdfast.jdbc.initialize-schema=always"));
-		}
 		else {
 			start(block, withDatabase(TestDatabase.H2));
 		}

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(Lifecycle.PER_CLASS)
 class CallWalkTests {
 
-	private static final int MOST_FILES = 96;
+	private static final int MOST_FILES = 94;
 
 	private static final int MOST_MUTABLE_FIELDS = 75;
 
@@ -37,7 +37,8 @@ class CallWalkTests {
 	private static final Pattern CLASS_NAME = Pattern.compile("\\b(?:[A-Z][a-z]+){2,}\\b");
 
 	/** What is named there and not entered by a call of which nothing is refused. */
-	private static final Set<String> OTHERS = Set.of("TransactionInterceptor", "LockLostException", "CallWalkTests");
+	private static final Set<String> OTHERS = Set.of("TransactionInterceptor", "LockBackend", "LockLostException",
+			"CallWalkTests");
 
 	private CallWalk claimed;
 

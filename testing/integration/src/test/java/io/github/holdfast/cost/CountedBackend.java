@@ -157,15 +157,6 @@ enum CountedBackend {
 			return LockedApplication.jdbc(database).withPropertyValues("holdfast.backend=jdbc");
 		}
 
-	},
-
-	JDBC_SESSION("`jdbc`, session", List.of(Levels.FENCE)) {
-
-		@Override
-		ApplicationContextRunner application(DatabaseAccess database, int port) {
-			return JDBC.application(database, port).withPropertyValues("holdfast.jdbc.mode=session");
-		}
-
 	};
 
 	private final String title;

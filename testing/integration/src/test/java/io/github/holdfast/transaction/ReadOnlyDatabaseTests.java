@@ -11,7 +11,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -34,10 +34,10 @@ class ReadOnlyDatabaseTests {
 	};
 
 	@ParameterizedTest
-	@CsvSource({ "MARIADB,table", "MARIADB,session", "POSTGRESQL,table", "POSTGRESQL,session" })
-	void nothingIsGrantedAndNothingIsLeft(TestDatabase database, String mode) throws SQLException {
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void nothingIsGrantedAndNothingIsLeft(TestDatabase database) throws SQLException {
 		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
-			readOnly.application(mode).run((context) -> {
+			readOnly.application().run((context) -> {
 				StockService stock = context.getBean(StockService.class);
 				HikariDataSource pool = context.getBean(DataSource.class).unwrap(HikariDataSource.class);
 				readOnly.set(true, pool);
@@ -45,8 +45,7 @@ class ReadOnlyDatabaseTests {
 					.withMessageContaining("could not be acquired");
 				assertThat(stock.quantity("A")).isEqualTo(100);
 				readOnly.set(false, pool);
-				// From elsewhere, as what a session still held would be free for itself
-				readOnly.application(mode).withPropertyValues("holdfast.wait-time=0").run((other) -> {
+				readOnly.application().withPropertyValues("holdfast.wait-time=0").run((other) -> {
 					other.getBean(StockService.class).take("A", NOTHING);
 					assertThat(stock.quantity("A")).isEqualTo(99);
 				});
@@ -55,10 +54,10 @@ class ReadOnlyDatabaseTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "MARIADB,table", "MARIADB,session", "POSTGRESQL,table", "POSTGRESQL,session" })
-	void whoHoldsALockMeanwhileEitherCommitsOrIsTold(TestDatabase database, String mode) throws SQLException {
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void whoHoldsALockMeanwhileEitherCommitsOrIsTold(TestDatabase database) throws SQLException {
 		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
-			readOnly.application(mode).run((context) -> {
+			readOnly.application().run((context) -> {
 				StockService stock = context.getBean(StockService.class);
 				HikariDataSource pool = context.getBean(DataSource.class).unwrap(HikariDataSource.class);
 				Throwable failure = catchThrowable(() -> stock.take("A", () -> readOnly.set(true, pool)));
@@ -89,11 +88,10 @@ class ReadOnlyDatabaseTests {
 			this.connection = DriverManager.getConnection(this.owner.url(), this.owner.user(), this.owner.password());
 		}
 
-		private ApplicationContextRunner application(String mode) {
+		private ApplicationContextRunner application() {
 			return LockedApplication.jdbc((this.database == TestDatabase.MARIADB) ? withoutExemption() : this.owner)
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.commit-guard=fence",
-						"holdfast.lease-time=4s", "holdfast.wait-time=30s",
+				.withPropertyValues("holdfast.commit-guard=fence", "holdfast.lease-time=4s", "holdfast.wait-time=30s",
 						// A connection that is just being opened is not evicted
 						"spring.datasource.hikari.minimum-idle=0");
 		}

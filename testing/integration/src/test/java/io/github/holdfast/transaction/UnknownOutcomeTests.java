@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -15,7 +14,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.framework.ProxyFactory;
@@ -82,17 +80,6 @@ class UnknownOutcomeTests {
 	}
 
 	/**
-	 * The lock ends with the session that the transaction is in, not before.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "MARIADB,DROP_REPLIES", "MARIADB,HOLD_REQUESTS", "POSTGRESQL,DROP_REPLIES",
-			"POSTGRESQL,HOLD_REQUESTS" })
-	void lockInTheSessionOfTheTransactionEndsWithIt(TestDatabase database, FaultProxy.Fault fault) throws Exception {
-		run(database, fault, AFTER_THE_GUARD, (observer) -> {
-		}, "holdfast.jdbc.mode=session", "holdfast.commit-guard=fence");
-	}
-
-	/**
 	 * Where no network can fail: the driver says so although the commit was done.
 	 */
 	@ParameterizedTest
@@ -124,30 +111,17 @@ class UnknownOutcomeTests {
 		run(database, level, FaultProxy.Fault.DROP_REPLIES);
 	}
 
-	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
-		run(database, fault, AFTER_THE_GUARD, UnknownOutcomeTests::assertIsKept, "holdfast.commit-guard=" + level,
-				"holdfast.lease-time=" + LEASE_TIME);
-	}
-
-	private static void assertIsKept(JdbcTemplate observer) {
-		assertThat(observer.queryForObject("SELECT owner FROM holdfast_lock", String.class))
-			.as("the lock is kept to run out")
-			.isNotNull();
-	}
-
 	/**
 	 * Run a method whose commit gets lost.
-	 * @param place which of the manager's listeners strikes
 	 */
-	private static void run(TestDatabase database, FaultProxy.Fault fault, int place, Consumer<JdbcTemplate> afterwards,
-			String... properties) throws Exception {
+	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
 		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 98 : 99;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
 			LockedApplication.jdbc(direct.onPort(proxy.port()))
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.wait-time=60s")
-				.withPropertyValues(properties)
+				.withPropertyValues("holdfast.wait-time=60s", "holdfast.commit-guard=" + level,
+						"holdfast.lease-time=" + LEASE_TIME)
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
 					// What is sent to a session only once is not what is to be lost
@@ -155,7 +129,7 @@ class UnknownOutcomeTests {
 					});
 					LoseCommit loseCommit = new LoseCommit(proxy, fault, context.getBean(DataSource.class));
 					ConfigurableTransactionManager manager = context.getBean(ConfigurableTransactionManager.class);
-					Throwable failure = catchThrowable(() -> stock.take("A", () -> strike(manager, loseCommit, place)));
+					Throwable failure = catchThrowable(() -> stock.take("A", () -> strike(manager, loseCommit)));
 					// The server may still be at it
 					JdbcTemplate jdbc = new JdbcTemplate(observer);
 					await().atMost(PATIENCE).until(() -> quantity(jdbc) == committed);
@@ -165,7 +139,9 @@ class UnknownOutcomeTests {
 						.isNotNull()
 						.isNotInstanceOf(LockException.class);
 					assertThat(quantity(jdbc)).as("what nobody was told").isEqualTo(committed);
-					afterwards.accept(jdbc);
+					assertThat(jdbc.queryForObject("SELECT owner FROM holdfast_lock", String.class))
+						.as("the lock is kept to run out")
+						.isNotNull();
 					stock.take("A", () -> {
 					});
 					assertThat(stock.quantity("A")).isEqualTo(committed - 1);
@@ -176,9 +152,9 @@ class UnknownOutcomeTests {
 	/**
 	 * Under the lock, as before it is acquired the guard is moved to the end.
 	 */
-	private static void strike(ConfigurableTransactionManager manager, LoseCommit loseCommit, int place) {
+	private static void strike(ConfigurableTransactionManager manager, LoseCommit loseCommit) {
 		List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
-		listeners.add(place, loseCommit);
+		listeners.add(AFTER_THE_GUARD, loseCommit);
 		manager.setTransactionExecutionListeners(listeners);
 		loseCommit.armed = true;
 	}

@@ -11,9 +11,6 @@ enum Backend {
 	/** In a table of the business database. */
 	JDBC(() -> new NoServer(List.of())),
 
-	/** In sessions of the business database. */
-	SESSION(() -> new NoServer(List.of("--spring.profiles.active=session"))),
-
 	/** In Redis. */
 	REDIS(() -> new TestRedis("redis")),
 

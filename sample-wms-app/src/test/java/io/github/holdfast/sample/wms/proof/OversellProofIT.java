@@ -58,8 +58,7 @@ class OversellProofIT {
 	static Stream<Arguments> everyOtherPairing() {
 		return Stream.of(TestDatabase.values())
 			.flatMap((type) -> Stream.of(Backend.values()).map((backend) -> Arguments.of(type, backend)))
-			.filter((pairing) -> !List.of("[H2, session]", "[MARIADB, jdbc]")
-				.contains(List.of(pairing.get()).toString()));
+			.filter((pairing) -> !List.of(pairing.get()).toString().equals("[MARIADB, jdbc]"));
 	}
 
 	/**

@@ -49,12 +49,6 @@ public enum Contender {
 	HOLDFAST_JDBC("Holdfast `jdbc`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.MARIADB),
 			"holdfast.backend=jdbc", "holdfast.jdbc.initialize-schema=always"),
 
-	/**
-	 * Annotated methods, on sessions of the database, which run the transactions, too.
-	 */
-	HOLDFAST_JDBC_SESSION("Holdfast `jdbc`, session", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.MARIADB),
-			"holdfast.backend=jdbc", "holdfast.jdbc.mode=session", "holdfast.jdbc.initialize-schema=always"),
-
 	/** Annotated methods, on the backend {@code zookeeper}. */
 	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.ZOOKEEPER),
 			"holdfast.backend=zookeeper", "holdfast.commit-guard=lease",

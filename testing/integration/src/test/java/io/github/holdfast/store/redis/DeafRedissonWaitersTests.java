@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.store.HandoverLease;
+import io.github.holdfast.store.GrantedLease;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
@@ -85,7 +85,7 @@ class DeafRedissonWaitersTests {
 	}
 
 	private static boolean othersWait(LockLease lease) {
-		return ((HandoverLease) lease).othersWait().toCompletableFuture().join();
+		return ((GrantedLease) lease).othersWait().toCompletableFuture().join();
 	}
 
 }

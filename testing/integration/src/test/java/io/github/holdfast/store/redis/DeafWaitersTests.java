@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.store.HandoverLease;
+import io.github.holdfast.store.GrantedLease;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 
@@ -93,7 +93,7 @@ class DeafWaitersTests {
 	}
 
 	private static boolean othersWait(LockLease lease) {
-		return ((HandoverLease) lease).othersWait().toCompletableFuture().join();
+		return ((GrantedLease) lease).othersWait().toCompletableFuture().join();
 	}
 
 	private static void run(RedisConnectionFactory connections, Body body) throws Exception {

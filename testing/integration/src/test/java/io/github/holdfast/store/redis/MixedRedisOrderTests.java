@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.store.HandoverLease;
+import io.github.holdfast.store.GrantedLease;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
@@ -76,9 +76,9 @@ class MixedRedisOrderTests {
 			assertThat(lease).isNotNull();
 			CompletableFuture<LockLease> waiter = waiter(pair.get(1));
 			awaitListeners(1);
-			await().until(() -> ((HandoverLease) lease).othersWait().toCompletableFuture().join());
+			await().until(() -> ((GrantedLease) lease).othersWait().toCompletableFuture().join());
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
-			assertThat(((HandoverLease) lease).othersWait().toCompletableFuture().join()).isTrue();
+			assertThat(((GrantedLease) lease).othersWait().toCompletableFuture().join()).isTrue();
 			LockLease next = waiter.join();
 			assertThat(next.token()).isGreaterThan(lease.token());
 			assertThat(next.release().toCompletableFuture().join()).isTrue();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockLease;
-import io.github.holdfast.store.HandoverLease;
+import io.github.holdfast.store.GrantedLease;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,7 +78,7 @@ class ZooKeeperLockWaitersTests {
 	}
 
 	private static boolean othersWait(LockLease lease) throws Exception {
-		return ((HandoverLease) lease).othersWait().toCompletableFuture().get();
+		return ((GrantedLease) lease).othersWait().toCompletableFuture().get();
 	}
 
 }

@@ -129,12 +129,6 @@ public enum StrategyType {
 			"holdfast.commit-guard=lease"),
 
 	/** {@link Holdfast}. */
-	HOLDFAST_SESSION("holdfast-session", Group.HOLDFAST, Holdfast.class, "Holdfast, sessions of the database",
-			"The connection of the transaction holds the lock, so the two can only be lost together.",
-			"Each waiter keeps a connection.", "holdfast.backend=jdbc", "holdfast.commit-guard=fence",
-			"holdfast.jdbc.mode=session"),
-
-	/** {@link Holdfast}. */
 	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redis, fence",
 			"The locks are keys in Redis. The database decides at each commit.",
 			"One more statement in each transaction.", "holdfast.backend=redis", "holdfast.commit-guard=fence"),
