@@ -31,7 +31,7 @@ public interface LockLease {
 
 	/**
 	 * A number that rises strictly with each grant of this key by the store.
-	 * @return the epoch
+	 * @return the epoch, or {@code 0} while the lock is pending
 	 */
 	long epoch();
 
@@ -58,6 +58,16 @@ public interface LockLease {
 	 * @return the time, not negative, or {@code null} if the lock does not run out
 	 */
 	@Nullable Duration remaining();
+
+	/**
+	 * Whether the lock is still to be taken, by the first statement of the transaction
+	 * that the body of the call consists of. Default: no, it is held since it was
+	 * granted.
+	 * @return {@code false} once it has been taken, or given up
+	 */
+	default boolean isPending() {
+		return false;
+	}
 
 	/**
 	 * Whether this process can still prove that it holds the lock. Does no I/O.

@@ -1,6 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -10,34 +9,19 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.transaction.BackendGuards;
-import io.github.holdfast.transaction.FenceClaimRule;
 
 /**
  * The fence table in the business database, whichever backends need it.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(LockProperties.Fence.class)
-@Import(LockDataSource.class)
+@Import({ LockDataSource.class, FenceClaimConfiguration.class })
 class FenceTableConfiguration {
 
 	@Bean
 	FenceTables fenceTables(LockDataSource dataSource) {
 		return new FenceTables(dataSource);
-	}
-
-	/**
-	 * The rows of the table can be claimed, others cannot.
-	 */
-	@Bean
-	FenceClaimRule lockFenceClaimRule(ObjectProvider<Fence> fence, NamedBackends named) {
-		return new FenceClaimRule((backend) -> {
-			BackendGuards.Guard guard = named.of(backend);
-			Fence checked = (guard != null) ? guard.fence() : fence.getIfAvailable();
-			return checked != null && checked.claims() != null;
-		});
 	}
 
 	@Bean

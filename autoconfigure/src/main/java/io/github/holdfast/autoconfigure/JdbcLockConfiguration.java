@@ -4,12 +4,16 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
@@ -71,7 +75,38 @@ class JdbcLockConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "lease", matchIfMissing = true)
+	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "transaction", matchIfMissing = true)
+	@Import(FenceClaimConfiguration.class)
+	static class TransactionConfiguration {
+
+		/** Of most pools. */
+		private static final int CONNECTIONS = 10;
+
+		@Bean
+		LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
+			return new LockBackendCandidate(LockBackendType.JDBC,
+					() -> JdbcLockBackend.takenByTransactions(dataSource));
+		}
+
+		/**
+		 * Half of the pool is left to those who hold locks, and to others.
+		 */
+		@Bean
+		@ConditionalOnMissingBean(Fence.class)
+		RowFence lockFence(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			return JdbcLockBackend.fence(dataSource, () -> connections(dataSource.get(), pools) / 2);
+		}
+
+		private static int connections(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+				.getDataSourcePoolMetadata(dataSource);
+			return (pool != null && pool.getMax() != null) ? pool.getMax() : CONNECTIONS;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "lease")
 	static class LeaseConfiguration {
 
 		@Bean

@@ -7,6 +7,12 @@ package io.github.holdfast.autoconfigure;
  */
 public enum JdbcLockMode {
 
+	/**
+	 * As rows of a table that the business transaction locks by its first statement, and
+	 * keeps locked to its end. Where that is not possible, as in the other mode.
+	 */
+	TRANSACTION,
+
 	/** As rows of a table, with leases that are renewed. */
 	LEASE
 

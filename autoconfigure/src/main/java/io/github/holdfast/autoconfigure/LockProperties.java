@@ -405,7 +405,7 @@ public class LockProperties {
 		/**
 		 * How the database keeps locks.
 		 */
-		private JdbcLockMode mode = JdbcLockMode.LEASE;
+		private JdbcLockMode mode = JdbcLockMode.TRANSACTION;
 
 		/**
 		 * Time after its last use from which on the row of a lock may be deleted. Zero

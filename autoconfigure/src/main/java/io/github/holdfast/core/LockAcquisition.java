@@ -70,18 +70,24 @@ final class LockAcquisition {
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE);
+		this.commits = Commits.of(spec.body(),
+				mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE && spec.times().areForTheBody());
 	}
 
-	LockCall run() {
+	/**
+	 * Acquire the locks.
+	 * @param begun the events of an acquisition that this one goes on with, or
+	 * {@code null}
+	 */
+	LockCall run(@Nullable LockEvents begun) {
 		List<String> missing = missing();
 		announce(missing);
-		LockEvents events = LockEvents.of(this.spec, missing, this.backend.name(), this.engine.listeners(),
-				this.engine.listenerThread());
+		LockEvents events = (begun != null) ? begun : LockEvents.of(this.spec, missing, this.backend.name(),
+				this.engine.listeners(), this.engine.listenerThread());
 		this.engine.callBegins();
 		this.open = missing.isEmpty() ? null : this.engine.openCalls().begin(this.spec, this.start);
 		try {
-			if (!missing.isEmpty()) {
+			if (!missing.isEmpty() && begun == null) {
 				events.attempted();
 			}
 			acquireAndCheck(missing, events);

@@ -131,13 +131,21 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	 */
 	void open() {
 		if (!isReentry()) {
-			this.events.acquired(this.acquired);
+			if (isPending()) {
+				this.events.pending();
+			}
+			else {
+				this.events.acquired(this.acquired);
+			}
 			try {
 				this.rules.forEach((rule) -> rule.acquired(this));
 			}
 			catch (Throwable ex) {
 				this.loss = Loss.REPORTED;
-				this.events.ended();
+				if (this.events.areOpen()) {
+					this.events.notAcquired(ex);
+				}
+				ended();
 				try {
 					endAndTell(() -> end(false));
 				}
@@ -148,6 +156,21 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			}
 		}
 		this.state.set(State.OPEN);
+	}
+
+	/**
+	 * Whether the body's transaction still has to take a lock.
+	 */
+	private boolean isPending() {
+		return this.acquired.stream().anyMatch((held) -> held.lease().isPending());
+	}
+
+	/**
+	 * The events of the acquisition, if its transaction was refused while it still had to
+	 * take a lock.
+	 */
+	@Nullable LockEvents openEvents() {
+		return this.events.areOpen() ? this.events : null;
 	}
 
 	@Override
@@ -278,8 +301,18 @@ public final class LockCall implements HeldLock, AutoCloseable {
 			throw ex;
 		}
 		catch (LockBackendException ex) {
-			throw ex.withKey(this.spec.callersKey(ex.key()));
+			throw notTaken(ex.withKey(this.spec.callersKey(ex.key())));
 		}
+		if (this.events.areOpen()) {
+			this.events.acquired(this.acquired);
+		}
+	}
+
+	private LockBackendException notTaken(LockBackendException cause) {
+		if (this.events.areOpen()) {
+			this.events.notAcquired(cause);
+		}
+		return cause;
 	}
 
 	@Override
@@ -333,6 +366,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 				if (!this.bodyRefused) {
 					this.commits.bodyOver();
 				}
+				if (this.events.areOpen() && !this.bodyRefused) {
+					this.events.notAcquired(new IllegalStateException("Its transaction has not begun"));
+				}
 				ended();
 				endAndTell(this::endOrPostpone);
 			}
@@ -343,7 +379,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	}
 
 	private void ended() {
-		if (!isReentry()) {
+		if (!isReentry() && this.events.areAcquired()) {
 			this.events.ended();
 		}
 	}
@@ -456,7 +492,9 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	private void over(CompletionStage<Outcome> outcome) {
 		outcome.thenAccept((ended) -> {
 			boolean conflict = ended == Outcome.RELEASED && this.commits.version() == Commits.Version.CONFLICT;
-			this.events.released(conflict ? Outcome.CONFLICT : ended, this.holdTime);
+			if (this.events.areAcquired()) {
+				this.events.released(conflict ? Outcome.CONFLICT : ended, this.holdTime);
+			}
 			this.whenOver.run();
 		});
 	}

@@ -106,7 +106,8 @@ public final class LockEngine implements AutoCloseable {
 			transaction.neverClaims();
 		}
 		long start = System.nanoTime();
-		LockCall claiming = acquire(keys, spec, transaction != null && transaction.mayClaim(), start);
+		boolean mayClaim = transaction != null && transaction.mayClaim();
+		LockCall claiming = acquire(backend(spec), keys, spec, mayClaim, start, null);
 		try (LockCall call = claiming) {
 			return body.call();
 		}
@@ -115,7 +116,7 @@ public final class LockEngine implements AutoCloseable {
 				throw ex;
 			}
 		}
-		try (LockCall call = acquire(keys, spec, false, start)) {
+		try (LockCall call = acquire(backend(spec), keys, spec, false, start, claiming.openEvents())) {
 			return body.call();
 		}
 	}
@@ -135,13 +136,13 @@ public final class LockEngine implements AutoCloseable {
 	 * @param start when the wait time has begun
 	 */
 	LockCall acquire(Collection<String> keys, LockSpec spec, long start) {
-		return acquire(keys, spec, false, start);
+		return acquire(backend(spec), keys, spec, false, start, null);
 	}
 
-	private LockCall acquire(Collection<String> keys, LockSpec spec, boolean mayClaim, long start) {
-		KnownBackend backend = backend(spec);
+	private LockCall acquire(KnownBackend backend, Collection<String> keys, LockSpec spec, boolean mayClaim, long start,
+			@Nullable LockEvents begun) {
 		LockCapabilities.check(backend.backend(), spec);
-		return new LockAcquisition(this, backend, spec, keys, mayClaim, start).run();
+		return new LockAcquisition(this, backend, spec, keys, mayClaim, start).run(begun);
 	}
 
 	/**

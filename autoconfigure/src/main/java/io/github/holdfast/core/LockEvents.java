@@ -52,6 +52,11 @@ final class LockEvents {
 	/** Whether the listeners know that the locks are held, and not of their end. */
 	private boolean held;
 
+	/** Whether the listeners know how the acquisition has ended. */
+	private boolean acquisitionTold;
+
+	private boolean acquired;
+
 	/** Whether the thread of all calls has told something, or is about to. */
 	private boolean toldElsewhere;
 
@@ -92,7 +97,30 @@ final class LockEvents {
 		tell((listener) -> listener.attempted(this.call));
 	}
 
+	/**
+	 * Note that the call goes on, although its transaction still has to take its locks.
+	 */
+	void pending() {
+		this.acquisition = System.nanoTime();
+	}
+
+	/**
+	 * Whether an acquisition has been told of whose end has not.
+	 */
+	boolean areOpen() {
+		return !this.acquisitionTold;
+	}
+
+	/**
+	 * Whether it has been told that the locks are held, or were.
+	 */
+	boolean areAcquired() {
+		return this.acquired;
+	}
+
 	void acquired(List<HeldLease> leases) {
+		this.acquisitionTold = true;
+		this.acquired = true;
 		this.acquisition = System.nanoTime();
 		if (Loggers.TEMPLATE.isDebugEnabled() && this.call.mode() != LockRequest.Mode.OPTIMISTIC) {
 			this.tokens = leases.stream().map(HeldLease::lease).map(LockLease::token).toList();
@@ -107,6 +135,7 @@ final class LockEvents {
 	}
 
 	void notAcquired(Throwable cause) {
+		this.acquisitionTold = true;
 		Reason reason = reason(cause);
 		Duration waitTime = since(this.start);
 		if (Loggers.TEMPLATE.isDebugEnabled()) {

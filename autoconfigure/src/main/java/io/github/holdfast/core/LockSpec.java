@@ -120,6 +120,14 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 			@Nullable Duration minHoldTime) {
 
 		/**
+		 * Whether the locks are held for as long as the body runs, not for shorter or
+		 * longer.
+		 */
+		boolean areForTheBody() {
+			return this.maxHoldTime == null && this.minHoldTime == null;
+		}
+
+		/**
 		 * Returns these times with others in their place.
 		 * @param waitTime the wait time, or {@code null} for that of these
 		 * @param leaseTime the lease time, or {@code null} for that of these

@@ -182,13 +182,20 @@ final class OpenCalls {
 			this.acquired.forEach((lease) -> uses.add(use(lease, sinceStart(), null)));
 			String key = this.awaited;
 			if (this.waiting && key != null) {
-				uses.add(new LockUse(this.spec.name(), key, this.spec.storedKey(key), this.spec.mode(),
-						this.thread.getName(), sinceStart(), null, null));
+				uses.add(awaited(key));
 			}
 			return uses;
 		}
 
+		private LockUse awaited(String key) {
+			return new LockUse(this.spec.name(), key, this.spec.storedKey(key), this.spec.mode(), this.thread.getName(),
+					sinceStart(), null, null);
+		}
+
 		private LockUse use(HeldLease held, Duration waitTime, @Nullable Duration holdTime) {
+			if (held.lease().isPending()) {
+				return awaited(held.key());
+			}
 			return new LockUse(this.spec.name(), held.key(), held.lease().key(), this.spec.mode(),
 					this.thread.getName(), waitTime, holdTime, held.lease());
 		}

@@ -44,7 +44,7 @@ public final class FenceTable {
 
 	private final String source;
 
-	private final FenceClaims claims;
+	private final FenceTableClaims claims;
 
 	private final LockConnections<FenceStatements> connections;
 
@@ -59,7 +59,7 @@ public final class FenceTable {
 				() -> "The source '" + source + "' is not 1 to 40 characters of ASCII");
 		this.dataSource = dataSource;
 		this.source = source;
-		this.claims = new FenceClaims(source);
+		this.claims = new FenceTableClaims(source);
 		this.connections = new LockConnections<>(dataSource, (dialect) -> new FenceStatements(source, dialect));
 	}
 
@@ -96,7 +96,7 @@ public final class FenceTable {
 		return this.connections.dialect();
 	}
 
-	FenceClaims claims() {
+	FenceTableClaims claims() {
 		return this.claims;
 	}
 
@@ -124,7 +124,7 @@ public final class FenceTable {
 	 * @return {@code false} if there is more to be looked at
 	 */
 	private boolean installAtOnce(LockLease lease, Duration timeout) throws SQLException {
-		if (!this.connections.dialect().updatesWithoutWaiting()) {
+		if (!this.connections.dialect().skipsLocked()) {
 			return false;
 		}
 		try {

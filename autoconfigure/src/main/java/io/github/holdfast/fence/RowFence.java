@@ -66,7 +66,15 @@ public final class RowFence implements Fence {
 		this(dataSource, rows, null);
 	}
 
-	RowFence(Supplier<DataSource> dataSource, Function<SqlDialect, FenceRows> rows, @Nullable FenceClaims claims) {
+	/**
+	 * Create a fence whose rows can be claimed.
+	 * @param dataSource supplies the database, at the first use
+	 * @param rows the rows of a table, in the words of a database
+	 * @param claims how transactions write leases into the rows, or {@code null} if they
+	 * do not
+	 */
+	public RowFence(Supplier<DataSource> dataSource, Function<SqlDialect, FenceRows> rows,
+			@Nullable FenceClaims claims) {
 		this.dataSource = dataSource;
 		this.rows = rows;
 		this.claims = claims;

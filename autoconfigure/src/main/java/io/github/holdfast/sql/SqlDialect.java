@@ -58,7 +58,22 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public boolean updatesWithoutWaiting() {
+		public boolean skipsLocked() {
+			return true;
+		}
+
+		/**
+		 * Ends the session of a transaction that idles for too long, unless the
+		 * application has set such a time itself.
+		 */
+		@Override
+		public String holder() {
+			return "? || left(CASE current_setting('idle_in_transaction_session_timeout') WHEN '0' "
+					+ "THEN set_config('idle_in_transaction_session_timeout', ?, true) ELSE '' END, 0)";
+		}
+
+		@Override
+		public boolean limitsIdleTransactions() {
 			return true;
 		}
 
@@ -89,7 +104,7 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public boolean updatesWithoutWaiting() {
+		public boolean skipsLocked() {
 			return true;
 		}
 
@@ -118,6 +133,23 @@ public enum SqlDialect {
 			return "last_insert_id(" + value + ")";
 		}
 
+		@Override
+		public String holder() {
+			return "concat(?, ' ', connection_id())";
+		}
+
+		/**
+		 * What the uncommitted row says, and how long its session has done nothing.
+		 */
+		@Override
+		public String idleHolder() {
+			return """
+					SELECT concat('KILL ', p.id) FROM holdfast_lock l
+					JOIN information_schema.processlist p ON p.id = substring_index(l.holder, ' ', -1)
+					WHERE l.lock_key = ? AND l.owner IS NULL AND l.epoch > ? AND p.command = 'Sleep'
+					AND p.time * 1000000 >= l.expires_at - l.acquired_at""";
+		}
+
 	},
 
 	/** MySQL 8.0 or later, and MariaDB through the driver of MySQL. */
@@ -142,8 +174,13 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public boolean skipsLocked() {
-			return false;
+		public String holder() {
+			return MARIADB.holder();
+		}
+
+		@Override
+		public String idleHolder() {
+			return MARIADB.idleHolder();
 		}
 
 	},
@@ -151,6 +188,11 @@ public enum SqlDialect {
 	/** H2 2.2.220 or later. It has no shared row locks. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", " FOR UPDATE",
 			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096")) {
+
+		@Override
+		public boolean cancelsWaits() {
+			return false;
+		}
 
 		@Override
 		public String upsert(String table, String key, List<String> columns, String query) {
@@ -300,32 +342,32 @@ public enum SqlDialect {
 
 	/**
 	 * An UPDATE of a row by its primary key that changes nothing if another transaction
-	 * has it locked. H2 waits only if the row fulfils the condition.
+	 * has it locked, where {@link #skipsLocked()}. H2 waits only if the row fulfils the
+	 * condition.
 	 * @param table the table
 	 * @param key the column of its primary key
 	 * @param assignments what to set
 	 * @param condition which row
 	 * @return the statement, with the parameters of the assignments and the condition
-	 * @see #skipsLocked()
 	 */
 	public String updateSkippingLocked(String table, String key, String assignments, String condition) {
 		return updateUnlocked(table, assignments, condition);
 	}
 
 	/**
-	 * Whether an update can pass over a row that is locked.
-	 * @return {@code false} if it would wait
+	 * Whether {@link #updateSkippingLocked} never waits.
+	 * @return {@code false} if it may wait for as long as others have the row locked
 	 */
 	public boolean skipsLocked() {
-		return true;
+		return false;
 	}
 
 	/**
-	 * Whether {@link #updateSkippingLocked} never waits, whatever the condition is.
-	 * @return {@code false} if it may wait for as long as others have the row locked
+	 * Whether a statement that waits for a row can be cancelled.
+	 * @return {@code false} if only a setting of the database ends the wait
 	 */
-	public boolean updatesWithoutWaiting() {
-		return false;
+	public boolean cancelsWaits() {
+		return true;
 	}
 
 	/**
@@ -336,6 +378,35 @@ public enum SqlDialect {
 	 */
 	public String answered(String value) {
 		return value;
+	}
+
+	/**
+	 * What to set the holder of a row to that a business transaction locks: a text, and
+	 * what others need to end that transaction when it idles for too long.
+	 * @return an expression with the text as its parameter, and the time in milliseconds,
+	 * as a text, as another one if the database {@link #limitsIdleTransactions()}
+	 */
+	public String holder() {
+		return "?";
+	}
+
+	/**
+	 * Whether the database itself ends the session of a transaction that idles for too
+	 * long, once {@link #holder()} has been written.
+	 * @return {@code false} if others have to
+	 */
+	public boolean limitsIdleTransactions() {
+		return false;
+	}
+
+	/**
+	 * The query for a statement that ends the session of the transaction which has a row
+	 * locked, if that has idled for longer than its lease time.
+	 * @return the query, for a transaction at READ UNCOMMITTED, with the key and the
+	 * committed epoch as parameters, or {@code null} if the database does that itself
+	 */
+	public @Nullable String idleHolder() {
+		return null;
 	}
 
 	/**

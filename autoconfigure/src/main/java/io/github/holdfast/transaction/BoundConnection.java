@@ -188,6 +188,14 @@ final class BoundConnection {
 	}
 
 	/**
+	 * Whether the transaction has a time-out.
+	 */
+	boolean hasTimeout() {
+		return TransactionSynchronizationManager.getResource(this.dataSource) instanceof ResourceHolderSupport holder
+				&& holder.hasTimeout();
+	}
+
+	/**
 	 * Fail if the transaction has taken longer than its time-out, which is otherwise
 	 * looked at only when a statement is made.
 	 */

@@ -41,7 +41,7 @@ final class Claim {
 	 * Write the leases once more, after a rollback.
 	 */
 	boolean isMadeAgain(Connection connection) {
-		return this.claims.claim(connection, this.leases);
+		return this.claims.claim(connection, this.leases, false);
 	}
 
 	/**

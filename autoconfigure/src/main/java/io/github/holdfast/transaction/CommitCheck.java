@@ -146,8 +146,8 @@ final class CommitCheck {
 		}
 		boolean held = fence.holds(this.manager.dataSource(), lease, this.transaction.commitsReadsOnly());
 		if (!held && lease.isValid() && this.transaction.hasLostClaimOf(lease)) {
-			throw new ConcurrencyFailureException("Lock " + LockException.quote(key) + " was written into the fence "
-					+ "table by '" + this.transaction.name() + "', and everything that this transaction had done was "
+			throw new ConcurrencyFailureException("Lock " + LockException.quote(key) + " was written into its row "
+					+ "by '" + this.transaction.name() + "', and everything that this transaction had done was "
 					+ "rolled back by another one on the same connection, so that the rest was rolled back, too. "
 					+ TRY_AGAIN);
 		}
@@ -168,10 +168,9 @@ final class CommitCheck {
 			return lease.isValid();
 		}
 		claim.notAlone();
-		throw new ConcurrencyFailureException(
-				"Lock " + LockException.quote(key) + " was written into the fence table by "
-						+ "the outer transaction, which has not been committed, so that an inner transaction cannot be "
-						+ "protected: '" + this.transaction.name() + "' was rolled back. " + TRY_AGAIN);
+		throw new ConcurrencyFailureException("Lock " + LockException.quote(key) + " was written into its row by "
+				+ "the outer transaction, which has not been committed, so that an inner transaction cannot be "
+				+ "protected: '" + this.transaction.name() + "' was rolled back. " + TRY_AGAIN);
 	}
 
 	/**

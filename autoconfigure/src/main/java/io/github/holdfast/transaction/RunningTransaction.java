@@ -30,6 +30,7 @@ import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
 import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.jpa.JoinedContext;
+import io.github.holdfast.store.TransactionLease;
 
 /**
  * A transaction of this thread, from its begin until Spring has called all of its
@@ -296,7 +297,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (this.connection == null || connection == null) {
 			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
 		}
-		if (claims.claim(connection, pending)) {
+		if (claims.claim(connection, pending, !this.connection.hasTimeout())) {
 			this.connection.claimed(new Claim(lock, pending, claims));
 			return;
 		}
@@ -556,7 +557,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	void outcomeUnknown(boolean unknown) {
 		for (HeldLock lock : locks()) {
-			if (lock.mode() != LockRequest.Mode.OPTIMISTIC) {
+			if (lock.mode() != LockRequest.Mode.OPTIMISTIC
+					&& !lock.leases().stream().allMatch(TransactionLease.class::isInstance)) {
 				lock.commits().outcomeUnknown(this.transaction, unknown);
 			}
 		}

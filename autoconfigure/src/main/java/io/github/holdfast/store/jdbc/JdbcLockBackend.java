@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -77,6 +78,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	private final LockConnections<LockTable> connections;
 
+	private final boolean takenByTransactions;
+
 	private final Releases releases = new Releases();
 
 	/**
@@ -84,7 +87,35 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	 * @param dataSource supplies the database, at the first use
 	 */
 	public JdbcLockBackend(Supplier<DataSource> dataSource) {
+		this(dataSource, false);
+	}
+
+	private JdbcLockBackend(Supplier<DataSource> dataSource, boolean takenByTransactions) {
 		this.connections = new LockConnections<>(dataSource, LockTable::new);
+		this.takenByTransactions = takenByTransactions;
+	}
+
+	/**
+	 * Create a backend whose locks are taken by the business transactions themselves,
+	 * where the fence of {@link #fence(Supplier, IntSupplier)} lets them. It excludes,
+	 * and is excluded by, any other backend on the same table.
+	 * @param dataSource supplies the database, at the first use
+	 * @return the backend
+	 */
+	public static JdbcLockBackend takenByTransactions(Supplier<DataSource> dataSource) {
+		return new JdbcLockBackend(dataSource, true);
+	}
+
+	/**
+	 * The check of commits against the lock table, and the locks that transactions take
+	 * there themselves.
+	 * @param dataSource supplies the database of the lock table
+	 * @param mostWaiting supplies how many threads may wait for such a lock in the
+	 * database, which takes a connection of the pool for each of them
+	 * @return the fence
+	 */
+	public static RowFence fence(Supplier<DataSource> dataSource, IntSupplier mostWaiting) {
+		return new RowFence(dataSource, LockTable::new, new RowClaims(mostWaiting));
 	}
 
 	/**
@@ -138,8 +169,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return this.connections.dialect();
 	}
 
+	/**
+	 * A lock that its transaction takes itself asks for nothing here, so that it is free
+	 * of any wait.
+	 */
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
+		if (isTakenByTransaction(request)) {
+			return new RowLease(request);
+		}
 		Acquisition acquisition = new Acquisition(request);
 		return POLLING.until(request.waitTime(), acquisition::attempt);
 	}
@@ -190,8 +228,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public @Nullable LockHolder holder(String key) {
 		try {
 			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
-			LockTable.Row row = this.connections.call((connection, table) -> table.find(connection, id, LOOK));
-			return row.heldBy();
+			return this.connections.call((connection, table) -> {
+				LockTable.Row row = table.find(connection, id, LOOK);
+				return (row.exists() && row.owner() == null && table.isLocked(connection, id, LOOK)) ? row.lockedBy()
+						: row.heldBy();
+			});
 		}
 		catch (SQLException ex) {
 			return null;
@@ -208,7 +249,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		Eviction eviction = POLLING.until(LOOK, (deadline) -> {
 			try {
 				return this.connections.retry(() -> this.connections.inTransaction((connection, table) -> {
-					LockHolder holder = table.find(connection, id, LOOK).heldBy();
+					LockTable.Row row = table.find(connection, id, LOOK);
+					LockHolder holder = row.heldBy();
+					if (holder == null && row.exists() && table.isLocked(connection, id, LOOK)) {
+						return Eviction.IN_TRANSACTION;
+					}
 					if (holder == null || !holder.isOf(owner, epoch)) {
 						return Eviction.NOT_HELD;
 					}
@@ -225,6 +270,18 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public @Nullable Status probe(String key) {
 		return DatabaseProbe.ask(key, "the lock table", this.connections::open);
+	}
+
+	/**
+	 * A lease is not for one whose transaction takes the lock itself.
+	 */
+	@Override
+	public boolean serves(LockLease lease, LockRequest request) {
+		return !isTakenByTransaction(request);
+	}
+
+	private boolean isTakenByTransaction(LockRequest request) {
+		return this.takenByTransactions && request.claims();
 	}
 
 	@Override
@@ -262,6 +319,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		private boolean written;
 
 		private boolean first = true;
+
+		/** When to see whether the transaction that has the row locked hangs. */
+		private Deadline nextLook = Deadline.PASSED;
 
 		private Acquisition(LockRequest request) {
 			this.request = request;
@@ -313,48 +373,60 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 */
 		private LockTable.@Nullable Grant takeUnread(Duration timeout) throws SQLException {
 			this.first = false;
-			if (!JdbcLockBackend.this.connections.dialect().skipsLocked()) {
-				return null;
-			}
-			return JdbcLockBackend.this.connections.call((connection, table) -> {
-				this.written = true;
-				LockTable.Grant taken = table.takeUnread(connection, this.id, grant(this.request.minEpoch()), timeout);
-				this.written = taken != null;
-				return taken;
-			});
+			return JdbcLockBackend.this.connections.dialect().skipsLocked()
+					? JdbcLockBackend.this.connections.call((connection, table) -> takeFree(connection, table, timeout))
+					: null;
 		}
 
-		private LockTable.@Nullable Grant readAndTake(Duration timeout) throws SQLException {
-			LockTable.Row[] expired = new LockTable.Row[1];
-			LockTable.Grant taken = JdbcLockBackend.this.connections.call((connection, table) -> {
-				LockTable.Row row = table.find(connection, this.id, timeout);
-				expired[0] = row.isExpired() ? row : null;
-				return (row.owner() == null) ? takeFree(connection, table, row, timeout) : null;
-			});
-			if (expired[0] != null) {
-				taken = JdbcLockBackend.this.connections
-					.inTransaction((connection, table) -> takeExpired(connection, table, expired[0], timeout));
-			}
+		private LockTable.@Nullable Grant takeFree(Connection connection, LockTable table, Duration timeout)
+				throws SQLException {
+			this.written = true;
+			LockTable.Grant taken = table.takeFree(connection, this.id, grant(this.request.minEpoch()), timeout);
+			this.written = taken != null;
 			return taken;
 		}
 
-		private LockTable.@Nullable Grant takeFree(Connection connection, LockTable table, LockTable.Row row,
-				Duration timeout) throws SQLException {
-			LockTable.Grant grant = grant(row);
-			this.written = true;
-			boolean taken = row.exists() && table.takeFree(connection, this.id, row.epoch(), grant, timeout);
-			if (!taken && (!row.exists() || isPurged(connection, table, timeout))) {
-				taken = table.insert(connection, this.id, row.now(), grant, timeout);
+		private LockTable.@Nullable Grant readAndTake(Duration timeout) throws SQLException {
+			LockTable.Row row = JdbcLockBackend.this.connections
+				.call((connection, table) -> table.find(connection, this.id, timeout));
+			if (!row.exists()) {
+				return JdbcLockBackend.this.connections
+					.call((connection, table) -> insert(connection, table, row, timeout));
 			}
-			this.written = taken;
-			return taken ? grant : null;
+			if (row.isExpired()) {
+				return JdbcLockBackend.this.connections
+					.inTransaction((connection, table) -> takeExpired(connection, table, row, timeout));
+			}
+			return (row.owner() == null) ? takeFree(row, timeout) : null;
 		}
 
 		/**
+		 * Take a row that was free when it was read, unless a transaction has it locked.
 		 * A row that has just been purged is no other holder's.
 		 */
-		private boolean isPurged(Connection connection, LockTable table, Duration timeout) throws SQLException {
-			return !table.find(connection, this.id, timeout).exists();
+		private LockTable.@Nullable Grant takeFree(LockTable.Row row, Duration timeout) throws SQLException {
+			LockTable.Grant taken = JdbcLockBackend.this.connections.dialect().skipsLocked()
+					? JdbcLockBackend.this.connections.call((connection, table) -> takeFree(connection, table, timeout))
+					: JdbcLockBackend.this.connections
+						.inTransaction((connection, table) -> takeFree(connection, table, timeout));
+			if (taken == null && this.nextLook.hasPassed()) {
+				this.nextLook = Deadline.after(LOOK);
+				JdbcLockBackend.this.connections
+					.call((connection, table) -> table.endIdleHolder(connection, this.id, row.epoch(), timeout));
+			}
+			return (taken != null) ? taken
+					: JdbcLockBackend.this.connections
+						.call((connection, table) -> table.find(connection, this.id, timeout).exists() ? null
+								: insert(connection, table, row, timeout));
+		}
+
+		private LockTable.@Nullable Grant insert(Connection connection, LockTable table, LockTable.Row row,
+				Duration timeout) throws SQLException {
+			LockTable.Grant grant = grant(row);
+			this.written = true;
+			boolean taken = table.insert(connection, this.id, row.now(), grant, timeout);
+			this.written = taken;
+			return taken ? grant : null;
 		}
 
 		private LockTable.@Nullable Grant takeExpired(Connection connection, LockTable table, LockTable.Row row,

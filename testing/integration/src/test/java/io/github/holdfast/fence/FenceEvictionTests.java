@@ -91,7 +91,7 @@ class FenceEvictionTests {
 			node.acquired(false).release().toCompletableFuture().join();
 			LockLease lease = node.acquired(true);
 			node.inTransaction((connection) -> {
-				assertThat(node.table.claims().claim(connection, List.of(lease))).isTrue();
+				assertThat(node.table.claims().claim(connection, List.of(lease), false)).isTrue();
 				assertThat(node.evict(lease)).isEqualTo(Eviction.IN_TRANSACTION);
 				assertThat(lease.renew(Duration.ofSeconds(60))).as("it still has its lock").isTrue();
 				connection.rollback();
@@ -176,7 +176,7 @@ class FenceEvictionTests {
 
 		private boolean claims(LockLease lease) throws Exception {
 			return inTransaction((connection) -> {
-				boolean claimed = this.table.claims().claim(connection, List.of(lease));
+				boolean claimed = this.table.claims().claim(connection, List.of(lease), false);
 				connection.rollback();
 				return claimed;
 			});

@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -18,7 +19,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How many statements a lock takes, each of which is a round trip.
+ * How many statements a lease takes, each of which is a round trip: on H2, which cannot
+ * pass over a locked row by an update, some more.
  */
 class JdbcLockStatementTests {
 
@@ -29,7 +31,9 @@ class JdbcLockStatementTests {
 			release(acquire(backend));
 			statements.clear();
 			LockLease lease = acquire(backend);
-			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb).containsExactly("UPDATE");
+			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
+				.containsExactlyElementsOf((database == TestDatabase.H2)
+						? List.of("SELECT", "SELECT", "UPDATE", "commit") : List.of("UPDATE"));
 			statements.clear();
 			release(lease);
 			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb).containsExactly("UPDATE");
@@ -42,7 +46,8 @@ class JdbcLockStatementTests {
 		run(database, (statements, backend) -> {
 			acquire(backend);
 			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
-				.containsExactly("UPDATE", "SELECT", "INSERT");
+				.containsExactlyElementsOf((database == TestDatabase.H2) ? List.of("SELECT", "INSERT")
+						: List.of("UPDATE", "SELECT", "INSERT"));
 		});
 	}
 
@@ -71,7 +76,8 @@ class JdbcLockStatementTests {
 			statements.clear();
 			acquire(backend);
 			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
-				.containsExactly("UPDATE", "SELECT", "SELECT", "UPDATE", "commit");
+				.endsWith("SELECT", "SELECT", "UPDATE", "commit")
+				.hasSize((database == TestDatabase.H2) ? 4 : 5);
 		});
 	}
 

@@ -1,0 +1,127 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLease;
+import io.github.holdfast.fence.FenceClaims;
+import io.github.holdfast.sql.SqlDialect;
+
+/**
+ * The locks that business transactions take by their first statement: they lock the row
+ * of the lock, if it is free, and keep it locked to their end.
+ *
+ * <p>
+ * Who waits for a row has a connection. So they wait for a short time, and not more of
+ * them than a part of the pool has connections: the others, and those who need several
+ * rows, give their transaction back and wait for a lease.
+ */
+final class RowClaims implements FenceClaims {
+
+	/** The turns of many short transactions, and a small part of a wait time. */
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+
+	private final Supplier<Semaphore> waiting;
+
+	private volatile @Nullable LockTable table;
+
+	/**
+	 * Create claims.
+	 * @param mostWaiting supplies how many threads may wait in the database at a time, at
+	 * the first use
+	 */
+	RowClaims(IntSupplier mostWaiting) {
+		this.waiting = SingletonSupplier.of(() -> new Semaphore(mostWaiting.getAsInt()));
+	}
+
+	@Override
+	public boolean isPending(LockLease lease) {
+		return lease instanceof RowLease row && row.isPending();
+	}
+
+	@Override
+	public boolean claim(Connection connection, List<LockLease> leases, boolean mayWait) {
+		LockTable table = null;
+		try {
+			table = table(connection);
+			return lock(connection, table, leases.stream().map(RowLease.class::cast).toList(), mayWait);
+		}
+		catch (SQLException ex) {
+			if (table != null && (table.dialect().isConcurrencyFailure(ex) || table.dialect().isTimeout(ex))) {
+				return false;
+			}
+			throw new LockBackendException(leases.get(0).key(),
+					"could not be taken, the lock table failed, so the transaction was rolled back", ex);
+		}
+	}
+
+	private boolean lock(Connection connection, LockTable table, List<RowLease> leases, boolean mayWait)
+			throws SQLException {
+		if (leases.size() > 1) {
+			return table.lockAll(connection, leases);
+		}
+		RowLease lease = leases.get(0);
+		if (table.lock(connection, lease)) {
+			return true;
+		}
+		Duration wait = lease.deadline().remaining();
+		return mayWait && !wait.isZero()
+				&& await(connection, table, lease, (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT);
+	}
+
+	private boolean await(Connection connection, LockTable table, RowLease lease, Duration limit) throws SQLException {
+		Semaphore waiting = this.waiting.get();
+		if (!waiting.tryAcquire()) {
+			return false;
+		}
+		try {
+			return table.awaitLock(connection, lease, limit);
+		}
+		finally {
+			waiting.release();
+		}
+	}
+
+	private LockTable table(Connection connection) throws SQLException {
+		LockTable table = this.table;
+		if (table == null) {
+			table = new LockTable(SqlDialect.of(connection));
+			this.table = table;
+		}
+		return table;
+	}
+
+	@Override
+	public boolean areKeptUntilTheEnd() {
+		LockTable table = this.table;
+		return table != null && table.dialect() == SqlDialect.POSTGRESQL;
+	}
+
+	/**
+	 * One that was not taken at all is not to be tried again.
+	 */
+	@Override
+	public boolean lost(LockLease lease) {
+		boolean pending = isPending(lease);
+		if (lease instanceof RowLease row) {
+			row.over(RowLease.State.LOST);
+		}
+		return pending;
+	}
+
+	@Override
+	public void committed(List<LockLease> leases) {
+		leases.forEach((lease) -> ((RowLease) lease).over(RowLease.State.ENDED));
+	}
+
+}

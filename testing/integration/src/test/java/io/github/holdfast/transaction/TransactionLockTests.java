@@ -1,0 +1,543 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.sql.DataSource;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A transaction that is all that a locked method does locks the row of the lock table by
+ * its first statement, and its end is the release.
+ */
+class TransactionLockTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	@ParameterizedTest
+	@EnumSource
+	void lockIsTheFirstStatement(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			List<String> statements = nodes.first.statementsOf(nodes.first::take);
+			assertThat(statements.get(0)).matches(TransactionLockTests::isLock);
+			assertThat(statements).filteredOn((sql) -> sql.contains("holdfast")).hasSize(switch (database) {
+				case POSTGRESQL -> 1;
+				case MARIADB -> 2;
+				case H2 -> 3;
+			});
+			assertThat(statements.get(statements.size() - 1)).isEqualTo("commit");
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void firstUseOfAKeyTakesALease(TestDatabase database) {
+		run(database, (nodes) -> {
+			List<String> statements = nodes.first.statementsOf(nodes.first::take);
+			assertThat(statements).noneMatch(TransactionLockTests::isLock)
+				.anyMatch((sql) -> sql.startsWith("INSERT INTO holdfast_lock"));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void rowThatWasPurgedIsInsertedAgain(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.jdbc.update("DELETE FROM holdfast_lock");
+			nodes.first.take();
+			assertThat(nodes.first.statementsOf(nodes.first::take).get(0)).matches(TransactionLockTests::isLock);
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void otherNodeWaitsForTheTransaction(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			CountDownLatch secondHasRead = new CountDownLatch(1);
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.shop.take(() -> {
+				second.set(CompletableFuture.runAsync(() -> nodes.second.shop.take(secondHasRead::countDown)));
+				await().atMost(PATIENCE).until(() -> nodes.second.recording().statements().size() > 3);
+				assertThat(nodes.second.holder()).contains("a transaction that has not been committed");
+				assertThat(secondHasRead.getCount()).isOne();
+			});
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	/**
+	 * Its lease is on the same row.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void leaseWaitsForTheTransactionOfAnotherNode(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.shop.take(() -> {
+				assertThat(failureOf(() -> nodes.second.locks().withWaitTime(Duration.ZERO).run("stock", () -> {
+				}))).isInstanceOf(LockNotAcquiredException.class)
+					.hasMessageContaining("a transaction that has not been committed");
+				second.set(nodes.second.start(nodes.second::sellByTemplate));
+			});
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionWaitsForTheLeaseOfAnotherNode(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.locks().run("stock", () -> {
+				assertThat(failureOf(nodes.second.shop::takeNow)).isInstanceOf(LockNotAcquiredException.class);
+				second.set(nodes.second.start(nodes.second::take));
+				nodes.first.transaction().executeWithoutResult((status) -> nodes.first.shop.sell(() -> {
+				}));
+			});
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	/**
+	 * The holder of the lease has read, and is then paused for longer than its lease.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void transactionSupersedesALeaseThatHasRunOut(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.locks()
+				.run("stock",
+						() -> nodes.first.transaction().executeWithoutResult((status) -> nodes.first.shop.sell(() -> {
+							CompletableFuture.runAsync(() -> {
+								nodes.second.jdbc.update("UPDATE holdfast_lock SET expires_at = acquired_at");
+								nodes.second.jdbc.update("DELETE FROM holdfast_renewal");
+								nodes.second.take();
+							}).join();
+						}))));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void waitTimeZeroAsksOnce(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.second.shop.takeNow();
+			nodes.first.shop.take(() -> {
+				assertThat(failureOf(nodes.second.shop::takeNow)).isInstanceOf(LockNotAcquiredException.class);
+				CompletableFuture.runAsync(nodes.second.shop::skipOrFail).join();
+			});
+			nodes.second.shop.takeNow();
+			assertThat(nodes.quantity()).isEqualTo(95);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void severalKeysAreLockedTogether(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeUnderTwoLocks();
+			nodes.first.shop.takeUnderTwoLocks();
+			List<String> statements = nodes.first.statementsOf(nodes.first.shop::takeUnderTwoLocks);
+			assertThat(statements.get(0)).matches(TransactionLockTests::isLock);
+			nodes.first.shop.take(() -> {
+				assertThat(failureOf(nodes.second.shop::takeTwoNow)).isInstanceOf(LockNotAcquiredException.class);
+			});
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockIsReentrant(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.shop.take(() -> nodes.first.locks()
+				.run("stock",
+						() -> assertThat(LockContext.current()).isPresent()
+							.get()
+							.satisfies((lock) -> assertThat(lock.token()).isPositive())));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tokensRiseWhoeverHolds(TestDatabase database) {
+		run(database, (nodes) -> {
+			List<Long> tokens = new ArrayList<>();
+			Runnable note = () -> tokens.add(LockContext.current().orElseThrow().token());
+			for (int i = 0; i < 3; i++) {
+				nodes.first.shop.take(note);
+				nodes.second.shop.take(note);
+				nodes.first.locks().run("stock", note::run);
+			}
+			assertThat(tokens).hasSize(9).isSorted().doesNotHaveDuplicates();
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void methodWithInnerTransactionsTakesLeases(TestDatabase database) {
+		run(database, (nodes) -> {
+			for (int i = 1; i < 4; i++) {
+				nodes.first.shop.take(nodes.first.audit::write);
+				assertThat(nodes.first.audit.count()).isEqualTo(i);
+			}
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void innerTransactionIsRefusedOnce(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> nodes.first.shop.take(nodes.first.audit::write));
+			nodes.first.shop.take(nodes.first.audit::write);
+			assertThat(nodes.first.audit.count()).isOne();
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionOfItsOwnLocksItsRow(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeInNewTransaction();
+			nodes.first.shop.takeInNewTransaction();
+			assertThat(nodes.first.statementsOf(nodes.first.shop::takeInNewTransaction).get(0))
+				.matches(TransactionLockTests::isLock);
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	/**
+	 * As a deadlock does that the body knows how to go on after. Its row is another one's
+	 * then, and may be free again.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "H2" })
+	void rowThatTheDatabaseHasLetGoIsMissed(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.shop.take(() -> {
+				nodes.first.jdbc.execute("ROLLBACK");
+				CompletableFuture.runAsync(nodes.second::take).join();
+			}));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void repeatableReadsAreNotOlderThanTheLock(TestDatabase database) {
+		run(database, (nodes) -> {
+			for (int i = 0; i < 2; i++) {
+				nodes.first.shop.takeRepeatably(() -> {
+				});
+				nodes.second.shop.takeRepeatably(() -> {
+				});
+			}
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.shop
+				.takeRepeatably(() -> second.set(nodes.second.start(() -> nodes.second.shop.takeRepeatably(() -> {
+				}))));
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(94);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void threadsOfTwoNodesSellEachPieceOnce(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			sell(nodes);
+			assertThat(nodes.quantity()).isEqualTo(98 - 64);
+		});
+	}
+
+	/**
+	 * They do not take the lock.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void nodesWithoutTheLockSellAPieceTwice(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.transaction()
+				.executeWithoutResult((status) -> nodes.first.shop.sell(() -> CompletableFuture.runAsync(
+						() -> nodes.second.transaction().executeWithoutResult((other) -> nodes.second.shop.sell(() -> {
+						})))
+					.join()));
+			assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void listenersAreToldWhenTheRowIsLocked(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			List<String> told = nodes.first.context.getBean(Told.class).events;
+			told.clear();
+			nodes.first.shop.take(() -> told.add("body"));
+			assertThat(told).containsExactly("attempted", "acquired", "body", "released RELEASED");
+			told.clear();
+			nodes.second.shop.take(() -> assertThat(failureOf(nodes.first.shop::takeNow))
+				.isInstanceOf(LockNotAcquiredException.class));
+			assertThat(told).containsExactly("attempted", "notAcquired BUSY");
+		});
+	}
+
+	/**
+	 * How a call of another thread has failed.
+	 */
+	private static Throwable failureOf(ThrowingCallable call) {
+		return CompletableFuture.supplyAsync(() -> catchThrowable(call)).join();
+	}
+
+	private static void sell(Nodes nodes) {
+		AtomicInteger next = new AtomicInteger();
+		List<CompletableFuture<Void>> sales = new ArrayList<>();
+		for (int i = 0; i < 16; i++) {
+			Node node = (i % 2 == 0) ? nodes.first : nodes.second;
+			sales.add(node.start(() -> {
+				while (next.getAndIncrement() < 64) {
+					node.take();
+				}
+			}));
+		}
+		sales.forEach(CompletableFuture::join);
+	}
+
+	private static boolean isLock(String sql) {
+		return sql.contains("holdfast_lock") && sql.contains("owner IS NULL") && !sql.contains("owner = ?")
+				&& !sql.contains("version");
+	}
+
+	private void run(TestDatabase database, Scenario scenario) {
+		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
+			.withUserConfiguration(RecordingDataSource.Beans.class)
+			.withBean(LockedShop.Audit.class)
+			.withBean(Shop.class)
+			.withBean(Told.class)
+			.withPropertyValues("holdfast.wait-time=30s");
+		application.run((first) -> {
+			LockedShop.createTables(first.getBean(JdbcTemplate.class));
+			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
+		});
+	}
+
+	/**
+	 * What happens on two nodes.
+	 */
+	private interface Scenario {
+
+		void run(Nodes nodes) throws Exception;
+
+	}
+
+	private record Nodes(Node first, Node second) {
+
+		/**
+		 * Each has learnt that its transaction is alone.
+		 */
+		void bothLock() {
+			this.first.take();
+			this.second.take();
+		}
+
+		int quantity() {
+			return this.second.shop.quantity();
+		}
+
+	}
+
+	private static final class Node {
+
+		private final ApplicationContext context;
+
+		private final Shop shop;
+
+		private final LockedShop.Audit audit;
+
+		private final JdbcTemplate jdbc;
+
+		Node(ApplicationContext context) {
+			this.context = context;
+			this.shop = context.getBean(Shop.class);
+			this.audit = context.getBean(LockedShop.Audit.class);
+			this.jdbc = context.getBean(JdbcTemplate.class);
+		}
+
+		void take() {
+			this.shop.take(() -> {
+			});
+		}
+
+		/**
+		 * Starts calls on a thread of their own, and returns when they have told the
+		 * database something.
+		 */
+		CompletableFuture<Void> start(Runnable calls) {
+			recording().clear();
+			CompletableFuture<Void> end = new CompletableFuture<>();
+			new Thread(() -> end.completeAsync(() -> {
+				calls.run();
+				return null;
+			}, Runnable::run)).start();
+			await().atMost(PATIENCE).until(() -> end.isDone() || !recording().statements().isEmpty());
+			return end;
+		}
+
+		void sellByTemplate() {
+			locks().run("stock", () -> transaction().executeWithoutResult((status) -> this.shop.sell(() -> {
+			})));
+		}
+
+		LockTemplate locks() {
+			return this.context.getBean(LockTemplate.class);
+		}
+
+		TransactionTemplate transaction() {
+			return new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+		}
+
+		String holder() {
+			return this.context.getBean(LockBackend.class).holder("lock:stock").text();
+		}
+
+		List<String> statementsOf(Runnable action) {
+			recording().clear();
+			action.run();
+			return recording().statements();
+		}
+
+		RecordingDataSource recording() {
+			return (RecordingDataSource) this.context.getBean(DataSource.class);
+		}
+
+	}
+
+	/**
+	 * Sells from one stock.
+	 */
+	static class Shop extends LockedShop {
+
+		Shop(JdbcTemplate jdbc) {
+			super(jdbc);
+		}
+
+		@DistributedLock(key = "'stock'", waitTime = "0s")
+		@Transactional
+		public void takeNow() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "{'stock', 'other stock'}", waitTime = "0s")
+		@Transactional
+		public void takeTwoNow() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'", waitTime = "0s", onBusy = DistributedLock.OnBusy.SKIP)
+		@Transactional
+		public void skipOrFail() {
+			throw new IllegalStateException("Not skipped");
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public void takeInNewTransaction() {
+			sell(() -> {
+			});
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(isolation = Isolation.REPEATABLE_READ)
+		public void takeRepeatably(Runnable whileRead) {
+			sell(whileRead);
+		}
+
+	}
+
+	/**
+	 * Notes what listeners are told of the lock.
+	 */
+	static class Told implements LockListener {
+
+		private final List<String> events = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void attempted(Call call) {
+			this.events.add("attempted");
+		}
+
+		@Override
+		public void acquired(Call call, Duration waitTime) {
+			this.events.add("acquired");
+		}
+
+		@Override
+		public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+			this.events.add("notAcquired " + reason);
+		}
+
+		@Override
+		public void released(Call call, Outcome outcome, Duration holdTime) {
+			this.events.add("released " + outcome);
+		}
+
+	}
+
+}
