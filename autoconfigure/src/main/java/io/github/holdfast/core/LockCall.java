@@ -366,7 +366,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 				if (!this.bodyRefused) {
 					this.commits.bodyOver();
 				}
-				if (this.events.areOpen() && !this.bodyRefused) {
+				if (!isReentry() && this.events.areOpen() && !this.bodyRefused) {
 					this.events.notAcquired(new IllegalStateException("Its transaction has not begun"));
 				}
 				ended();

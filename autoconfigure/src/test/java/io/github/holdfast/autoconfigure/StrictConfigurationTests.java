@@ -247,6 +247,7 @@ class StrictConfigurationTests {
 	@Test
 	void poolThatMayKeepARenewalWaitingIsTold(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withPropertyValues("holdfast.jdbc.mode=lease")
 			.run((context) -> assertThat(output).contains("WARN", "'holdfast.lease-time' (30s) is less than 3 times",
 					"(30000 ms)", "'spring.datasource.hikari.connection-timeout' to 10000 or less",
 					"to 1m30s or more"));

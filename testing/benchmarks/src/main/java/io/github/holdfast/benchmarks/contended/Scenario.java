@@ -24,6 +24,19 @@ enum Scenario {
 	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1, 16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
+	/** The same on PostgreSQL. */
+	TRANSACTION_POSTGRESQL("one key, a transaction on PostgreSQL, 16 threads", 1, 16,
+			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
+			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
+
+	/** Threads of two JVMs, each with a transaction. */
+	TRANSACTION_TWO_JVMS("one key, a transaction on MariaDB, 2 JVMs × 8 threads", 2, 8,
+			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)),
+
+	/** The same on PostgreSQL. */
+	TRANSACTION_POSTGRESQL_TWO_JVMS("one key, a transaction on PostgreSQL, 2 JVMs × 8 threads", 2, 8,
+			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)),
+
 	/** The same with the setting of the pool that saves round trips. */
 	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1, 16,
 			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
@@ -109,7 +122,8 @@ enum Scenario {
 	String jdbcUrl() {
 		return switch (this) {
 			case TRANSACTION_OVER_NETWORK, DISTINCT_KEYS_OVER_NETWORK -> Store.DISTANT_JDBC_URL;
-			case DISTINCT_KEYS_POSTGRESQL -> Store.POSTGRESQL_JDBC_URL;
+			case DISTINCT_KEYS_POSTGRESQL, TRANSACTION_POSTGRESQL, TRANSACTION_POSTGRESQL_TWO_JVMS ->
+				Store.POSTGRESQL_JDBC_URL;
 			case DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK -> Store.DISTANT_POSTGRESQL_JDBC_URL;
 			default -> Store.JDBC_URL;
 		};

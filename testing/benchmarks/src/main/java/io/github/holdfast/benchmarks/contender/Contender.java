@@ -45,9 +45,13 @@ public enum Contender {
 			Reach.TRANSACTIONS, Set.of(Store.REDIS), "holdfast.backend=redisson", "holdfast.commit-guard=fence",
 			"holdfast.fence.initialize-schema=always"),
 
-	/** Annotated methods, on a table. Their commits are fenced by the database. */
+	/** Annotated methods, whose transactions lock the row of a table themselves. */
 	HOLDFAST_JDBC("Holdfast `jdbc`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.MARIADB),
 			"holdfast.backend=jdbc", "holdfast.jdbc.initialize-schema=always"),
+
+	/** Annotated methods, on a table. Their commits are fenced by the database. */
+	HOLDFAST_JDBC_LEASE("Holdfast `jdbc`, leases", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.MARIADB),
+			"holdfast.backend=jdbc", "holdfast.jdbc.mode=lease", "holdfast.jdbc.initialize-schema=always"),
 
 	/** Annotated methods, on the backend {@code zookeeper}. */
 	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.ZOOKEEPER),
