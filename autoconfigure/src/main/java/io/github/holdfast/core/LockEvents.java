@@ -49,13 +49,7 @@ final class LockEvents {
 
 	private volatile long acquisition;
 
-	/** Whether the listeners know that the locks are held, and not of their end. */
-	private boolean held;
-
-	/** Whether the listeners know how the acquisition has ended. */
-	private boolean acquisitionTold;
-
-	private boolean acquired;
+	private State state = State.ATTEMPTED;
 
 	/** Whether the thread of all calls has told something, or is about to. */
 	private boolean toldElsewhere;
@@ -108,19 +102,17 @@ final class LockEvents {
 	 * Whether an acquisition has been told of whose end has not.
 	 */
 	boolean areOpen() {
-		return !this.acquisitionTold;
+		return this.state == State.ATTEMPTED;
 	}
 
 	/**
 	 * Whether it has been told that the locks are held, or were.
 	 */
 	boolean areAcquired() {
-		return this.acquired;
+		return this.state == State.HELD || this.state == State.ENDED;
 	}
 
 	void acquired(List<HeldLease> leases) {
-		this.acquisitionTold = true;
-		this.acquired = true;
 		this.acquisition = System.nanoTime();
 		if (Loggers.TEMPLATE.isDebugEnabled() && this.call.mode() != LockRequest.Mode.OPTIMISTIC) {
 			this.tokens = leases.stream().map(HeldLease::lease).map(LockLease::token).toList();
@@ -130,12 +122,12 @@ final class LockEvents {
 			tell((listener) -> listener.acquired(this.call, waitTime));
 		}
 		synchronized (this) {
-			this.held = true;
+			this.state = State.HELD;
 		}
 	}
 
 	void notAcquired(Throwable cause) {
-		this.acquisitionTold = true;
+		this.state = State.NOT_ACQUIRED;
 		Reason reason = reason(cause);
 		Duration waitTime = since(this.start);
 		if (Loggers.TEMPLATE.isDebugEnabled()) {
@@ -193,7 +185,7 @@ final class LockEvents {
 		if (this.lost == null) {
 			this.lost = new HashSet<>(2);
 		}
-		return this.held && this.lost.add(key);
+		return this.state == State.HELD && this.lost.add(key);
 	}
 
 	/**
@@ -225,7 +217,7 @@ final class LockEvents {
 	 * @return whether the end has to be told after something else
 	 */
 	private synchronized boolean end() {
-		this.held = false;
+		this.state = State.ENDED;
 		return this.toldElsewhere;
 	}
 
@@ -274,6 +266,25 @@ final class LockEvents {
 				logger.warn("Lock '{}': a listener failed", this.call.name(), ex);
 			}
 		}
+	}
+
+	/**
+	 * What the listeners know of a call.
+	 */
+	private enum State {
+
+		/** It asks for its locks. */
+		ATTEMPTED,
+
+		/** It has not got them. */
+		NOT_ACQUIRED,
+
+		/** It has them. */
+		HELD,
+
+		/** It has given them back. */
+		ENDED
+
 	}
 
 }

@@ -57,11 +57,6 @@ public enum SqlDialect {
 					+ condition + " FOR UPDATE SKIP LOCKED)";
 		}
 
-		@Override
-		public boolean skipsLocked() {
-			return true;
-		}
-
 		/**
 		 * Ends the session of a transaction that idles for too long, unless the
 		 * application has set such a time itself.
@@ -103,11 +98,6 @@ public enum SqlDialect {
 					+ super.updateUnlocked(table, assignments, condition);
 		}
 
-		@Override
-		public boolean skipsLocked() {
-			return true;
-		}
-
 		/**
 		 * Versions before know no such setting, or do not say by their number whether
 		 * they do.
@@ -120,12 +110,6 @@ public enum SqlDialect {
 		@Override
 		public String shareLockOfUnlocked() {
 			return " /*M! LOCK IN SHARE MODE SKIP LOCKED */ /*!80000 FOR SHARE SKIP LOCKED */";
-		}
-
-		@Override
-		public String updateSkippingLocked(String table, String key, String assignments, String condition) {
-			return "UPDATE " + table + " SET " + assignments + " WHERE " + key + " = (SELECT " + key + " FROM " + table
-					+ " WHERE " + condition + " FOR UPDATE SKIP LOCKED)";
 		}
 
 		@Override
@@ -161,6 +145,19 @@ public enum SqlDialect {
 		@Override
 		public String updateUnlocked(String table, String assignments, String condition) {
 			return MARIADB.updateUnlocked(table, assignments, condition);
+		}
+
+		/**
+		 * MySQL reads no table that it updates.
+		 */
+		@Override
+		public String updateSkippingLocked(String table, String key, String assignments, String condition) {
+			return updateUnlocked(table, assignments, condition);
+		}
+
+		@Override
+		public boolean skipsLocked() {
+			return false;
 		}
 
 		@Override
@@ -342,8 +339,7 @@ public enum SqlDialect {
 
 	/**
 	 * An UPDATE of a row by its primary key that changes nothing if another transaction
-	 * has it locked, where {@link #skipsLocked()}. H2 waits only if the row fulfils the
-	 * condition.
+	 * has it locked, where {@link #skipsLocked()}.
 	 * @param table the table
 	 * @param key the column of its primary key
 	 * @param assignments what to set
@@ -351,7 +347,8 @@ public enum SqlDialect {
 	 * @return the statement, with the parameters of the assignments and the condition
 	 */
 	public String updateSkippingLocked(String table, String key, String assignments, String condition) {
-		return updateUnlocked(table, assignments, condition);
+		return "UPDATE " + table + " SET " + assignments + " WHERE " + key + " = (SELECT " + key + " FROM " + table
+				+ " WHERE " + condition + " FOR UPDATE SKIP LOCKED)";
 	}
 
 	/**
@@ -359,7 +356,7 @@ public enum SqlDialect {
 	 * @return {@code false} if it may wait for as long as others have the row locked
 	 */
 	public boolean skipsLocked() {
-		return false;
+		return true;
 	}
 
 	/**

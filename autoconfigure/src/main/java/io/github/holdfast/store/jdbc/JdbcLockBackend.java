@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -73,6 +74,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
 	private static final Duration LOOK = Duration.ofSeconds(1);
+
+	/** A free row may be locked for a moment, by a late renewal or a purge. */
+	private static final int LAST_LOOKS = 5;
 
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
@@ -405,10 +409,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 * A row that has just been purged is no other holder's.
 		 */
 		private LockTable.@Nullable Grant takeFree(LockTable.Row row, Duration timeout) throws SQLException {
-			LockTable.Grant taken = JdbcLockBackend.this.connections.dialect().skipsLocked()
-					? JdbcLockBackend.this.connections.call((connection, table) -> takeFree(connection, table, timeout))
-					: JdbcLockBackend.this.connections
-						.inTransaction((connection, table) -> takeFree(connection, table, timeout));
+			LockTable.Grant taken = takeFree(timeout);
+			for (int look = 0; taken == null && timeout.isZero() && look < LAST_LOOKS; look++) {
+				LockSupport.parkNanos(POLLING.first().toNanos());
+				taken = takeFree(timeout);
+			}
 			if (taken == null && this.nextLook.hasPassed()) {
 				this.nextLook = Deadline.after(LOOK);
 				JdbcLockBackend.this.connections
@@ -418,6 +423,13 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 					: JdbcLockBackend.this.connections
 						.call((connection, table) -> table.find(connection, this.id, timeout).exists() ? null
 								: insert(connection, table, row, timeout));
+		}
+
+		private LockTable.@Nullable Grant takeFree(Duration timeout) throws SQLException {
+			return JdbcLockBackend.this.connections.dialect().skipsLocked()
+					? JdbcLockBackend.this.connections.call((connection, table) -> takeFree(connection, table, timeout))
+					: JdbcLockBackend.this.connections
+						.inTransaction((connection, table) -> takeFree(connection, table, timeout));
 		}
 
 		private LockTable.@Nullable Grant insert(Connection connection, LockTable table, LockTable.Row row,

@@ -111,11 +111,9 @@ final class LockTable implements FenceRows {
 			INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at, version)
 			VALUES (?, {now}, {now}, {now}, {now}){ignore}""";
 
-	private static final String OF_VERSION = " WHERE epoch = ? AND version = ? AND owner IS NULL AND lock_key = ?";
+	private static final String OF_VERSION = "epoch = ? AND version = ? AND owner IS NULL AND lock_key = ?";
 
-	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock" + OF_VERSION;
-
-	private static final String RAISE_VERSION = "UPDATE holdfast_lock SET version = version + 1" + OF_VERSION;
+	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock WHERE " + OF_VERSION;
 
 	/**
 	 * How old a look at an absent row may be. Rows of later holders are not purged so
@@ -143,6 +141,8 @@ final class LockTable implements FenceRows {
 
 	private final String awaitLock;
 
+	private final String raiseVersion;
+
 	private final RenewalTable renewals;
 
 	LockTable(SqlDialect dialect) {
@@ -158,6 +158,8 @@ final class LockTable implements FenceRows {
 			.replace("{holder}", dialect.holder());
 		this.lockFree = freeRow(lock);
 		this.awaitLock = ("UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW).replace("{now}", dialect.now());
+		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", "version = version + 1",
+				OF_VERSION);
 		this.renewals = new RenewalTable(dialect);
 	}
 
@@ -210,9 +212,9 @@ final class LockTable implements FenceRows {
 	 */
 	boolean lock(Connection connection, RowLease lease) throws SQLException {
 		if (!this.dialect.skipsLocked()) {
-			return lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, SHORT);
+			return lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, null);
 		}
-		return lock(connection, this.lockFree, lease, SHORT);
+		return lock(connection, this.lockFree, lease, null);
 	}
 
 	/**
@@ -224,10 +226,17 @@ final class LockTable implements FenceRows {
 		return this.dialect.cancelsWaits() && lock(connection, this.awaitLock, lease, limit);
 	}
 
-	private boolean lock(Connection connection, String sql, RowLease lease, Duration limit) throws SQLException {
+	/**
+	 * Run a lock statement.
+	 * @param limit how long it may wait, or {@code null} if it does not wait
+	 */
+	private boolean lock(Connection connection, String sql, RowLease lease, @Nullable Duration limit)
+			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
 			setLock(statement, lease);
-			if (CancellableStatement.run(statement, limit, statement::executeUpdate) == 0) {
+			int locked = (limit != null) ? CancellableStatement.run(statement, limit, statement::executeUpdate)
+					: statement.executeUpdate();
+			if (locked == 0) {
 				return false;
 			}
 			lease.taken(answer(statement));
@@ -253,8 +262,8 @@ final class LockTable implements FenceRows {
 				setLock(statement, lease);
 				statement.addBatch();
 			}
-			int[] counts = CancellableStatement.run(statement, SHORT, statement::executeBatch);
-			return IntStream.of(counts).allMatch((count) -> count == 1) && areTaken(statement, leases);
+			return IntStream.of(statement.executeBatch()).allMatch((count) -> count == 1)
+					&& areTaken(statement, leases);
 		}
 	}
 
@@ -455,9 +464,13 @@ final class LockTable implements FenceRows {
 		return COMPARE_VERSION;
 	}
 
+	/**
+	 * Not while another one has the row locked, which may need what this transaction has
+	 * locked.
+	 */
 	@Override
 	public String raiseVersion() {
-		return RAISE_VERSION;
+		return this.raiseVersion;
 	}
 
 	/**

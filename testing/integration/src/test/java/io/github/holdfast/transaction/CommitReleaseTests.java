@@ -427,8 +427,8 @@ class CommitReleaseTests {
 			.withBean(LockedShop.Audit.class)
 			.withBean(Shop.class)
 			.withBean(Listener.class)
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.lease-time=4s", "holdfast.wait-time=30s",
-					"holdfast.handover.max-time=30s");
+			.withPropertyValues("holdfast.jdbc.mode=lease", "holdfast.commit-guard=fence", "holdfast.lease-time=4s",
+					"holdfast.wait-time=30s", "holdfast.handover.max-time=30s");
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));

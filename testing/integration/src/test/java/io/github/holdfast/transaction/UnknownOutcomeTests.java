@@ -120,8 +120,8 @@ class UnknownOutcomeTests {
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
 			LockedApplication.jdbc(direct.onPort(proxy.port()))
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.wait-time=60s", "holdfast.commit-guard=" + level,
-						"holdfast.lease-time=" + LEASE_TIME)
+				.withPropertyValues("holdfast.wait-time=60s", "holdfast.jdbc.mode=lease",
+						"holdfast.commit-guard=" + level, "holdfast.lease-time=" + LEASE_TIME)
 				.run((context) -> {
 					StockService stock = context.getBean(StockService.class);
 					// What is sent to a session only once is not what is to be lost
