@@ -45,7 +45,7 @@ final class PausedWarehouse implements AutoCloseable {
 		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
 		jdbc.execute("CREATE TABLE sale (pieces integer NOT NULL)");
 		jdbc.update("INSERT INTO stock VALUES (?)", STOCK);
-		for (int i = 0; i < 3; i++) {
+		for (int i = 0; i < 2; i++) {
 			this.nodes.add(node.apply(access));
 		}
 	}
