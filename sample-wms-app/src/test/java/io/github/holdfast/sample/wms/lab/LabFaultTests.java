@@ -1,13 +1,17 @@
 package io.github.holdfast.sample.wms.lab;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +24,7 @@ import io.github.holdfast.sample.wms.lab.Verdict.Code;
 import io.github.holdfast.sample.wms.lab.VerdictTable.Row;
 import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
 import io.github.holdfast.sample.wms.lab.strategy.Group;
+import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,54 +62,22 @@ class LabFaultTests {
 		this.lab = new LabClient(this.port);
 	}
 
-	static List<Row> frozen() throws IOException {
-		return VerdictTable.rows().stream().filter((row) -> row.frozen() != null).toList();
-	}
-
-	static List<Row> frozenAtCommit() throws IOException {
-		return VerdictTable.rows().stream().filter((row) -> row.frozenAtCommit() != null).toList();
-	}
-
-	static List<Row> killed() throws IOException {
-		return VerdictTable.rows().stream().filter((row) -> row.killed() != null).toList();
-	}
-
-	static List<Row> redisRestarted() throws IOException {
-		return VerdictTable.rows().stream().filter((row) -> row.redisRestarted() != null).toList();
-	}
-
-	@ParameterizedTest
-	@MethodSource("frozen")
-	void holderThatStandsStillAtWork(Row row) {
-		expect(row.frozen(), row, 80, 30, FREEZE);
-	}
-
-	@ParameterizedTest
-	@MethodSource("frozenAtCommit")
-	void holderThatStandsStillAtItsCommit(Row row) {
-		expect(row.frozenAtCommit(), row, 80, 30, FREEZE_AT_COMMIT);
-	}
-
-	@ParameterizedTest
-	@MethodSource("killed")
-	void holderThatIsKilled(Row row) {
-		expect(row.killed(), row, 40, 30, KILL);
-	}
-
 	/**
-	 * Orders take longer than Redis needs to come back; with Holdfast, so short that no
-	 * renewal finds out in time.
+	 * All that is done to one strategy follows each other, as it needs the same nodes.
 	 */
-	@ParameterizedTest
-	@MethodSource("redisRestarted")
-	void storeThatForgets(Row row) {
-		boolean renewed = row.strategy().group() == Group.HOLDFAST;
-		expect(row.redisRestarted(), row, renewed ? 30 : 16, renewed ? 400 : 1000, RESTART_REDIS);
+	static Stream<Arguments> troubles() throws IOException {
+		return VerdictTable.rows()
+			.stream()
+			.flatMap((row) -> Arrays.stream(Trouble.values())
+				.filter((trouble) -> trouble.verdict.apply(row) != null)
+				.map((trouble) -> Arguments.of(row, trouble)));
 	}
 
-	private void expect(@Nullable Code verdict, Row row, int orders, int workMs, String fault) {
-		VerdictTable.expect(Objects.requireNonNull(verdict),
-				() -> this.lab.run(request(row.strategy().id(), orders, workMs), fault));
+	@ParameterizedTest
+	@MethodSource("troubles")
+	void strategyGetsItsVerdict(Row row, Trouble trouble) {
+		VerdictTable.expect(Objects.requireNonNull(trouble.verdict.apply(row)),
+				() -> this.lab.run(trouble.request(row.strategy()), trouble.fault));
 	}
 
 	/**
@@ -112,8 +85,7 @@ class LabFaultTests {
 	 * kept its row of the fence locked, and they waited for it.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "holdfast-jdbc-fence", "holdfast-redis-fence", "holdfast-redisson-fence",
-			"holdfast-zookeeper-fence" })
+	@ValueSource(strings = { "holdfast-jdbc-fence", "holdfast-redis-fence" })
 	void holderThatWasOvertakenIsRefused(String strategy) {
 		Facts facts;
 		int attempt = 0;
@@ -138,6 +110,56 @@ class LabFaultTests {
 		return """
 				{"strategy": "%s", "stock": 1000, "orders": %d, "concurrency": 8, "nodes": 2, "workMs": %d}"""
 			.formatted(strategy, orders, workMs);
+	}
+
+	/**
+	 * What is done to a node, or to Redis.
+	 */
+	enum Trouble {
+
+		/** The holder stands still while an order works. */
+		FROZEN(Row::frozen, FREEZE),
+
+		/** The holder stands still at its commit. */
+		FROZEN_AT_COMMIT(Row::frozenAtCommit, FREEZE_AT_COMMIT),
+
+		/** The holder is killed. */
+		KILLED(Row::killed, KILL) {
+
+			@Override
+			String request(StrategyType strategy) {
+				return LabFaultTests.request(strategy.id(), 40, 30);
+			}
+
+		},
+
+		/**
+		 * The store forgets. Orders take longer than Redis needs to come back; with
+		 * Holdfast, so short that no renewal finds out in time.
+		 */
+		REDIS_RESTARTED(Row::redisRestarted, RESTART_REDIS) {
+
+			@Override
+			String request(StrategyType strategy) {
+				boolean renewed = strategy.group() == Group.HOLDFAST;
+				return LabFaultTests.request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
+			}
+
+		};
+
+		private final Function<Row, @Nullable Code> verdict;
+
+		private final String fault;
+
+		Trouble(Function<Row, @Nullable Code> verdict, String fault) {
+			this.verdict = verdict;
+			this.fault = fault;
+		}
+
+		String request(StrategyType strategy) {
+			return LabFaultTests.request(strategy.id(), 80, 30);
+		}
+
 	}
 
 }
