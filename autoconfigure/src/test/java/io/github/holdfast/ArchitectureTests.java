@@ -68,7 +68,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_CLASS = 365;
 
-	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 155;
+	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 156;
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 

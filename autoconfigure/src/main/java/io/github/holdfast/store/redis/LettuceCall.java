@@ -26,7 +26,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 
 	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(500);
 
-	private final LockScript script;
+	private final LockScript.Text script;
 
 	private final byte[][] keys;
 
@@ -43,7 +43,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 	 * @param patience until when to ask again if Redis is not ready
 	 */
 	LettuceCall(LockScript script, byte[][] keys, byte[][] args, Deadline patience) {
-		this.script = script;
+		this.script = script.text(keys.length);
 		this.keys = keys;
 		this.args = args;
 		this.patience = patience;
@@ -77,7 +77,7 @@ final class LettuceCall extends CompletableFuture<List<Object>> {
 			return;
 		}
 		try {
-			this.sent = commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.args);
+			this.sent = commands.eval(this.script.bytes(), ScriptOutputType.MULTI, this.keys, this.args);
 			this.sent.whenComplete((answer, ex) -> end(commands, answer, ex));
 		}
 		catch (RuntimeException ex) {

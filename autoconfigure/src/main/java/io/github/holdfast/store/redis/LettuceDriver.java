@@ -66,6 +66,11 @@ final class LettuceDriver implements RedisDriver {
 		}
 	}
 
+	@Override
+	public CompletionStage<Long> publish(String channel) {
+		return commands().publish(LockKey.bytes(channel), LockKey.bytes("1"));
+	}
+
 	/**
 	 * The connection is kept, as Spring Data makes many objects around it for each call.
 	 * It is asked for again when it was closed or is lost.

@@ -1,6 +1,10 @@
 package io.github.holdfast.store.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.holdfast.store.Digest;
 
@@ -20,36 +24,17 @@ enum LockScript {
 	 * after which the lease of another holder ends, and its owner. What the owner has
 	 * already is only raised to the smallest epoch that it asks for.
 	 */
-	ACQUIRE("""
-			local last = math.floor((#ARGV - 2) / 3) - 1
-			local grants = {}
-			for n = 0, last do
-				local held = redis.call('hmget', KEYS[2 * n + 1], 'owner', 'epoch')
-				if held[1] == ARGV[3 * n + 3] then
-					grants[n + 1] = tonumber(held[2])
-				elseif held[1] then
-					return {0, redis.call('pttl', KEYS[2 * n + 1]), held[1]}
-				end
-			end
-			local time = redis.call('time')
-			local now = time[1] * 1000000 + time[2]
-			for n = 0, last do
-				local epoch, minimum = grants[n + 1], tonumber(ARGV[3 * n + 5])
-				if not epoch or epoch < minimum then
-					local lock, counter = KEYS[2 * n + 1], KEYS[2 * n + 2]
-					local owner, holder = ARGV[3 * n + 3], ARGV[3 * n + 4]
-					local before = tonumber(redis.call('hget', counter, 'epoch') or 0)
-					epoch = epoch and minimum or math.max(before + 1, now, minimum)
-					local text = string.format('%.0f', epoch)
-					redis.call('hset', lock, 'owner', owner, 'epoch', text, 'holder', holder)
-					redis.call('pexpire', lock, ARGV[1])
-					redis.call('hset', counter, 'epoch', text, 'owner', owner)
-					redis.call('pexpire', counter, ARGV[2])
-					grants[n + 1] = epoch
-				end
-			end
-			return grants
-			"""),
+	ACQUIRE(Acquisition.of(1)) {
+
+		private final Map<Integer, Text> texts = new ConcurrentHashMap<>();
+
+		@Override
+		Text text(int keys) {
+			return (keys == 2) ? super.text(keys) : this.texts.computeIfAbsent(Acquisition.size(keys / 2),
+					(locks) -> new Text(Acquisition.of(locks)));
+		}
+
+	},
 
 	/**
 	 * Takes one lock as soon as nobody has waited for it longer. Who does not get it
@@ -57,28 +42,28 @@ enum LockScript {
 	 * then.
 	 */
 	ACQUIRE_IN_TURN("""
-			local owner, queue, tickets = ARGV[3], KEYS[3], KEYS[4]
+			local owner = ARGV[3]
 			local clock = redis.call('time')
 			local arrival = clock[1] * 1000000 + clock[2]
-			for _, gone in ipairs(redis.call('zrangebyscore', tickets, '-inf', arrival)) do
-				redis.call('zrem', queue, gone)
-				redis.call('zrem', tickets, gone)
+			for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', arrival)) do
+				redis.call('zrem', KEYS[3], gone)
+				redis.call('zrem', KEYS[4], gone)
 			end
-			local first = redis.call('zrange', queue, 0, 0)[1]
+			local first = redis.call('zrange', KEYS[3], 0, 0)[1]
 			local holding = redis.call('hget', KEYS[1], 'owner')
 			if holding ~= owner and (holding or (first and first ~= owner)) then
-				if not redis.call('zscore', queue, owner) then
-					local latest = redis.call('zrevrange', queue, 0, 0, 'withscores')
-					redis.call('zadd', queue, math.max((latest[2] or 0) + 1, arrival), owner)
+				if not redis.call('zscore', KEYS[3], owner) then
+					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')
+					redis.call('zadd', KEYS[3], math.max((latest[2] or 0) + 1, arrival), owner)
 				end
-				redis.call('zadd', tickets, arrival + ARGV[6] * 1000, owner)
-				redis.call('pexpire', queue, ARGV[6])
-				redis.call('pexpire', tickets, ARGV[6])
+				redis.call('zadd', KEYS[4], arrival + ARGV[6] * 1000, owner)
+				redis.call('pexpire', KEYS[3], ARGV[6])
+				redis.call('pexpire', KEYS[4], ARGV[6])
 				return {0, redis.call('pttl', KEYS[1]), holding or first}
 			end
-			redis.call('zrem', queue, owner)
-			redis.call('zrem', tickets, owner)
-			""", ACQUIRE),
+			redis.call('zrem', KEYS[3], owner)
+			redis.call('zrem', KEYS[4], owner)
+			""" + Acquisition.of(1)),
 
 	/**
 	 * Gives up a place in the queue, and tells those who may be the first now.
@@ -90,6 +75,11 @@ enum LockScript {
 			end
 			return {1}
 			"""),
+
+	/**
+	 * Gives up a place in the queue, and leaves it to the client to tell.
+	 */
+	LEAVE_UNTOLD(LEAVE),
 
 	/**
 	 * Extends a lease. Answers with 1, or with 0 if the lock is no longer the owner's.
@@ -120,6 +110,11 @@ enum LockScript {
 			"""),
 
 	/**
+	 * Gives a lock back as {@link #RELEASE} does, and leaves it to the client to tell.
+	 */
+	RELEASE_UNTOLD(RELEASE),
+
+	/**
 	 * Answers with the owner, if any, the holder, the epoch, the milliseconds after which
 	 * the lease ends, and the time in milliseconds.
 	 */
@@ -142,35 +137,116 @@ enum LockScript {
 			return {tonumber(time[1]), tonumber(time[2])}
 			""");
 
-	private final String lua;
+	private static final String PUBLISH = "redis.call('publish', ARGV[2], '1')";
 
-	private final byte[] text;
+	private final Text text;
 
-	private final String digest;
-
-	LockScript(String text) {
-		this.lua = text;
-		this.text = text.getBytes(StandardCharsets.UTF_8);
-		this.digest = Digest.SHA_1.hex(this.text);
+	LockScript(String lua) {
+		this.text = new Text(lua);
 	}
 
-	LockScript(String before, LockScript then) {
-		this(before + then.lua);
+	LockScript(LockScript told) {
+		this(told.text.lua.replace(PUBLISH, ""));
 	}
 
-	String lua() {
-		return this.lua;
+	/**
+	 * The same script without its message.
+	 */
+	LockScript untold() {
+		return (this == LEAVE) ? LEAVE_UNTOLD : RELEASE_UNTOLD;
 	}
 
-	byte[] text() {
+	/**
+	 * The script for a number of keys.
+	 */
+	Text text(int keys) {
 		return this.text;
 	}
 
 	/**
-	 * The name under which Redis remembers the script.
+	 * What is sent.
+	 *
+	 * @param lua the script
+	 * @param bytes the same
+	 * @param digest the name under which Redis remembers it
 	 */
-	String digest() {
-		return this.digest;
+	record Text(String lua, byte[] bytes, String digest) {
+
+		private Text(String lua) {
+			this(lua, lua.getBytes(StandardCharsets.UTF_8));
+		}
+
+		private Text(String lua, byte[] bytes) {
+			this(lua, bytes, Digest.SHA_1.hex(bytes));
+		}
+
+	}
+
+	/**
+	 * Writes the script for a number of locks. Some services refuse a script whose keys
+	 * are computed, so each of them is spelled out.
+	 */
+	private static final class Acquisition {
+
+		/** Above, one script is for several numbers, as Redis keeps each. */
+		private static final int EXACT = 8;
+
+		private static final String LOOK = """
+				if ARGV[owner] then
+					local held = redis.call('hmget', KEYS[lock], 'owner', 'epoch')
+					if held[1] == ARGV[owner] then
+						grants[n] = tonumber(held[2])
+					elseif held[1] then
+						return {0, redis.call('pttl', KEYS[lock]), held[1]}
+					end
+				end
+				""";
+
+		private static final String TIME = """
+				local time = redis.call('time')
+				local now = time[1] * 1000000 + time[2]
+				""";
+
+		private static final String TAKE = """
+				if ARGV[owner] then
+					local epoch, minimum = grants[n], tonumber(ARGV[minimum])
+					if not epoch or epoch < minimum then
+						local before = tonumber(redis.call('hget', KEYS[counter], 'epoch') or 0)
+						epoch = epoch and minimum or math.max(before + 1, now, minimum)
+						local text = string.format('%.0f', epoch)
+						redis.call('hset', KEYS[lock], 'owner', ARGV[owner], 'epoch', text, 'holder', ARGV[holder])
+						redis.call('pexpire', KEYS[lock], ARGV[1])
+						redis.call('hset', KEYS[counter], 'epoch', text, 'owner', ARGV[owner])
+						redis.call('pexpire', KEYS[counter], ARGV[2])
+						grants[n] = epoch
+					end
+				end
+				""";
+
+		/**
+		 * For how many locks the script is that takes so many.
+		 */
+		static int size(int locks) {
+			return (locks <= EXACT) ? locks : 2 * Integer.highestOneBit(locks - 1);
+		}
+
+		static String of(int locks) {
+			return "local grants = {}\n" + each(LOOK, locks) + TIME + each(TAKE, locks) + "return grants\n";
+		}
+
+		private static String each(String lua, int locks) {
+			return IntStream.range(0, locks).mapToObj((n) -> numbered(lua, n)).collect(Collectors.joining());
+		}
+
+		private static String numbered(String lua, int n) {
+			return lua.replace("KEYS[lock]", "KEYS[" + (2 * n + 1) + "]")
+				.replace("KEYS[counter]", "KEYS[" + (2 * n + 2) + "]")
+				.replace("ARGV[owner]", "ARGV[" + (3 * n + 3) + "]")
+				.replace("ARGV[holder]", "ARGV[" + (3 * n + 4) + "]")
+				.replace("ARGV[minimum]", "ARGV[" + (3 * n + 5) + "]")
+				.replace("grants[n]", "grants[" + (n + 1) + "]");
+		}
+
 	}
 
 }

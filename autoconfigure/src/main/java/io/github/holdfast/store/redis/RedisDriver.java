@@ -42,6 +42,15 @@ interface RedisDriver {
 	Signal listen(String channel);
 
 	/**
+	 * Tell those who listen to a channel, behind what was sent before if Redis keeps the
+	 * order.
+	 * @return how many they are
+	 */
+	default CompletionStage<Long> publish(String channel) {
+		return CompletableFuture.completedStage(0L);
+	}
+
+	/**
 	 * How often to ask although there was no signal.
 	 */
 	Polling polling();

@@ -7,12 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.util.Assert;
 
@@ -28,6 +32,8 @@ import io.github.holdfast.store.Releases;
  */
 final class RedisLocks implements AutoCloseable {
 
+	private static final Logger logger = LoggerFactory.getLogger(RedisLocks.class);
+
 	/** How long an answer is waited for at least, whatever the wait time of a call is. */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
@@ -39,6 +45,9 @@ final class RedisLocks implements AutoCloseable {
 	/** Above, the numbers of Lua are not exact. */
 	private static final long MAX_EPOCH = 1L << 53;
 
+	/** Of those who were told, if that is not known. */
+	private static final Long MAYBE_ONE = 1L;
+
 	private final Supplier<RedisDriver> driver;
 
 	private final Duration counterRetention;
@@ -48,6 +57,9 @@ final class RedisLocks implements AutoCloseable {
 	private final AnswerTimeout questions = new AnswerTimeout(MIN_TIMEOUT);
 
 	private final Releases releases = new Releases();
+
+	/** Whether scripts may not tell those who wait, as one of them was refused. */
+	private volatile boolean publishRefused;
 
 	RedisLocks(Supplier<RedisDriver> driver, Duration counterRetention) {
 		this.driver = driver;
@@ -81,8 +93,7 @@ final class RedisLocks implements AutoCloseable {
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
-		return this.timeout.limit(driver().run(LockScript.LEAVE, key.keysOfQueue(),
-				new byte[][] { LockKey.bytes(request.owner()), channel(key) }));
+		return this.timeout.limit(tell(LockScript.LEAVE, key, key.keysOfQueue(), request.owner()));
 	}
 
 	private byte[][] args(List<LockRequest> requests, List<byte[]> more) {
@@ -130,8 +141,7 @@ final class RedisLocks implements AutoCloseable {
 	private CompletableFuture<List<Object>> release(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
 		CompletableFuture<List<Object>> released = new CompletableFuture<>();
-		CompletableFuture<List<Object>> sent = driver().run(LockScript.RELEASE, key.keys(),
-				new byte[][] { LockKey.bytes(request.owner()), channel(key) });
+		CompletableFuture<List<Object>> sent = tell(LockScript.RELEASE, key, key.keys(), request.owner());
 		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
 				released.completeExceptionally(Answers.failure(request.key(), "released", driver().server(), ex));
@@ -141,6 +151,51 @@ final class RedisLocks implements AutoCloseable {
 			}
 		});
 		return released;
+	}
+
+	/**
+	 * Run a script that tells those who wait. Where a script may not, they are told by a
+	 * command of its own.
+	 */
+	private CompletableFuture<List<Object>> tell(LockScript script, LockKey key, byte[][] keys, String owner) {
+		byte[][] args = { LockKey.bytes(owner), channel(key) };
+		if (this.publishRefused) {
+			return tellBeside(script, key, keys, args);
+		}
+		return driver().run(script, keys, args)
+			.exceptionallyCompose((failure) -> RedisRefusal.isFinal(failure)
+					? afterRefusal(failure, tellBeside(script, key, keys, args))
+					: CompletableFuture.failedFuture(failure));
+	}
+
+	/**
+	 * The refused script may have done its work, or a part of it, which is the same when
+	 * it is done again.
+	 */
+	private CompletableFuture<List<Object>> afterRefusal(Throwable refusal, CompletableFuture<List<Object>> beside) {
+		return beside.handle((answer, failure) -> {
+			if (failure != null) {
+				throw new CompletionException(Answers.cause(refusal));
+			}
+			if (!this.publishRefused) {
+				this.publishRefused = true;
+				logger.info("{} refuses PUBLISH in scripts, so those who wait for a lock are told by a command "
+						+ "beside the script: {}", driver().server(), Answers.cause(refusal).getMessage());
+			}
+			return answer;
+		});
+	}
+
+	private CompletableFuture<List<Object>> tellBeside(LockScript script, LockKey key, byte[][] keys, byte[][] args) {
+		CompletableFuture<List<Object>> done = driver().run(script.untold(), keys, args);
+		CompletionStage<?> before = (this.publishRefused && driver().keepsOrder())
+				? CompletableFuture.completedStage(null) : done;
+		CompletionStage<Long> told = before.thenCompose((nothing) -> driver().publish(key.channel()));
+		if (this.publishRefused) {
+			told = told.exceptionally((failure) -> MAYBE_ONE);
+		}
+		return done.thenCombine(told,
+				(answer, listeners) -> isYes(answer) ? List.of(answer.get(0), listeners) : answer);
 	}
 
 	/**
@@ -172,9 +227,7 @@ final class RedisLocks implements AutoCloseable {
 	 */
 	CompletableFuture<Boolean> remove(String key, String owner) {
 		LockKey lock = LockKey.of(key);
-		return this.questions
-			.limit(driver().run(LockScript.RELEASE, lock.keys(), new byte[][] { LockKey.bytes(owner), channel(lock) }))
-			.thenApply(RedisLocks::isYes);
+		return this.questions.limit(tell(LockScript.RELEASE, lock, lock.keys(), owner)).thenApply(RedisLocks::isYes);
 	}
 
 	/**

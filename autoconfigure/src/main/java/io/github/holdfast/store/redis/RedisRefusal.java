@@ -3,9 +3,7 @@ package io.github.holdfast.store.redis;
 import java.util.regex.Pattern;
 
 /**
- * What Redis answers while it is not ready for a request: it loads its data, another
- * script takes its time, it has just become a replica or has none, or the slot of a
- * Cluster is moved. Nothing was done, and the same request may succeed later.
+ * What Redis answers instead of doing what it is asked for.
  */
 final class RedisRefusal {
 
@@ -13,26 +11,39 @@ final class RedisRefusal {
 	private static final Pattern TEMPORARY = Pattern
 		.compile("(^|: -)" + "(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|NOREPLICAS|BUSY) ");
 
+	private static final Pattern FINAL = Pattern.compile("^(ERR|NOPERM) ");
+
 	private RedisRefusal() {
 	}
 
 	/**
-	 * Whether the same request may succeed later.
+	 * Whether the same request may succeed later, as Redis was not ready for it: it loads
+	 * its data, another script takes its time, it has just become a replica or has none,
+	 * or the slot of a Cluster is moved. Nothing was done.
 	 * @param failure what a client has thrown, whatever it has wrapped the answer in
 	 * @return {@code false} if asking again would not help, or nothing is known
 	 */
 	static boolean isTemporary(Throwable failure) {
+		return says(failure, TEMPORARY);
+	}
+
+	/**
+	 * Whether Redis has answered that it does not do this, now and later.
+	 * @param failure what a client has thrown, whatever it has wrapped the answer in
+	 * @return {@code false} if it may do so later, or nothing is known
+	 */
+	static boolean isFinal(Throwable failure) {
+		return says(failure, FINAL) && !isTemporary(failure);
+	}
+
+	private static boolean says(Throwable failure, Pattern pattern) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (says(cause)) {
+			String message = cause.getMessage();
+			if (message != null && pattern.matcher(message).find()) {
 				return true;
 			}
 		}
 		return false;
-	}
-
-	private static boolean says(Throwable failure) {
-		String message = failure.getMessage();
-		return message != null && TEMPORARY.matcher(message).find();
 	}
 
 }

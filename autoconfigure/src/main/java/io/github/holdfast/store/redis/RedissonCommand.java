@@ -30,7 +30,7 @@ final class RedissonCommand extends BatchCommandData<List<Object>, List<Object>>
 
 	private static Object[] params(LockScript script, List<Object> keys, byte[][] args) {
 		List<Object> params = new ArrayList<>(2 + keys.size() + args.length);
-		params.add(script.digest());
+		params.add(script.text(keys.size()).digest());
 		params.add(keys.size());
 		params.addAll(keys);
 		Collections.addAll(params, args);

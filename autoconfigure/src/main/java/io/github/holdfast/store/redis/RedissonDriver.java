@@ -100,12 +100,18 @@ final class RedissonDriver implements RedisDriver {
 	 */
 	private CompletionStage<List<Object>> send(LockScript script, List<Object> keys, byte[][] args) {
 		String first = keys.get(0).toString();
+		String lua = script.text(keys.size()).lua();
 		return switch (script) {
 			case ACQUIRE, ACQUIRE_IN_TURN -> this.executor.syncedEvalNoRetry(first, ByteArrayCodec.INSTANCE,
-					RedisCommands.EVAL_LIST, script.lua(), keys, (Object[]) args);
-			default -> this.executor.evalWriteAsync(first, ByteArrayCodec.INSTANCE, RedisCommands.EVAL_LIST,
-					script.lua(), keys, (Object[]) args);
+					RedisCommands.EVAL_LIST, lua, keys, (Object[]) args);
+			default -> this.executor.evalWriteAsync(first, ByteArrayCodec.INSTANCE, RedisCommands.EVAL_LIST, lua, keys,
+					(Object[]) args);
 		};
+	}
+
+	@Override
+	public CompletionStage<Long> publish(String channel) {
+		return this.messages.publish(channel);
 	}
 
 	private List<Object> names(byte[][] keys) {

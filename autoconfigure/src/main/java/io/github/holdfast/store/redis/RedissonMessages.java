@@ -119,6 +119,14 @@ final class RedissonMessages {
 		return topic(channel).countSubscribersAsync();
 	}
 
+	/**
+	 * Tell those who listen.
+	 * @return how many they are
+	 */
+	CompletionStage<Long> publish(String channel) {
+		return topic(channel).publishAsync("1");
+	}
+
 	String nameOf(String channel) {
 		return topic(channel).getChannelNames().get(0);
 	}

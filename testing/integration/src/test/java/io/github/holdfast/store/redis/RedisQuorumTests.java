@@ -379,7 +379,7 @@ class RedisQuorumTests {
 	private boolean knows(LockScript script) {
 		return IntStream.range(0, 3)
 			.allMatch((server) -> List.of(1L)
-				.equals(this.quorum.server(server).command("SCRIPT", "EXISTS", script.digest())));
+				.equals(this.quorum.server(server).command("SCRIPT", "EXISTS", script.text(2).digest())));
 	}
 
 	private LockLease acquired(RedisQuorumLockBackend backend) throws InterruptedException {

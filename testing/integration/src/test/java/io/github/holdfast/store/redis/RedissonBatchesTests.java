@@ -69,7 +69,7 @@ class RedissonBatchesTests {
 	@Test
 	void whatWasGivenUpMeanwhileIsNotSent() {
 		RedissonBatches batches = batches(Duration.ofMinutes(1));
-		this.server.command("SCRIPT", "LOAD", LockScript.ACQUIRE.lua());
+		this.server.command("SCRIPT", "LOAD", LockScript.ACQUIRE.text(2).lua());
 		this.server.command("CLIENT", "PAUSE", "500");
 		CompletableFuture<List<Object>> first = batches.send(acquire("first"));
 		CompletableFuture<List<Object>> second = batches.send(acquire("second"));
@@ -83,7 +83,7 @@ class RedissonBatchesTests {
 	@Test
 	void batchesWithoutAnswerKeepNothingElseFromBeingSent() {
 		RedissonBatches batches = batches(Duration.ZERO);
-		this.server.command("SCRIPT", "LOAD", LockScript.ACQUIRE.lua());
+		this.server.command("SCRIPT", "LOAD", LockScript.ACQUIRE.text(2).lua());
 		this.server.command("CLIENT", "PAUSE", "500");
 		List<RedissonCommand> commands = IntStream.range(0, MANY).mapToObj((i) -> acquire("key-" + i)).toList();
 		commands.forEach(batches::send);
