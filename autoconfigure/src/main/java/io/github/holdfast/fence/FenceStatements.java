@@ -30,6 +30,9 @@ final class FenceStatements implements FenceRows {
 
 	private static final String KEY = "lock_key = ? AND source = ?";
 
+	/** Behind a statement that finds the row by a part of its primary key. */
+	private static final String AND_SOURCE = " AND source = ?";
+
 	private static final String FIND = "SELECT epoch, owner FROM holdfast_fence WHERE " + KEY;
 
 	private static final String LOCK = FIND + " FOR UPDATE SKIP LOCKED";
@@ -104,7 +107,7 @@ final class FenceStatements implements FenceRows {
 	 */
 	boolean updateOlder(Connection connection, LockLease lease, Duration timeout) throws SQLException {
 		String sql = this.dialect.updateSkippingLocked("holdfast_fence", "lock_key", "epoch = ?, owner = ?", OLDER)
-				+ " AND source = ?";
+				+ AND_SOURCE;
 		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
 			statement.setLong(1, lease.epoch());
 			statement.setString(2, lease.owner());
@@ -138,8 +141,8 @@ final class FenceStatements implements FenceRows {
 	 * than the statement.
 	 */
 	String claim() {
-		return this.dialect.updateUnlocked("holdfast_fence", "epoch = ?, owner = ?",
-				CLAIMABLE + this.dialect.andReadsAreFresh());
+		return this.dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = ?",
+				CLAIMABLE + this.dialect.andReadsAreFresh()) + AND_SOURCE;
 	}
 
 	/**
@@ -156,6 +159,7 @@ final class FenceStatements implements FenceRows {
 		statement.setLong(5, lease.epoch());
 		statement.setLong(6, lease.epoch());
 		statement.setString(7, lease.owner());
+		this.dialect.setKey(statement, 8, this.source);
 	}
 
 	@Override

@@ -52,9 +52,8 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public String updateUnlocked(String table, String assignments, String condition) {
-			return "UPDATE " + table + " SET " + assignments + " WHERE ctid = (SELECT ctid FROM " + table + " WHERE "
-					+ condition + " FOR UPDATE SKIP LOCKED)";
+		public String updateUnlocked(String table, String key, String assignments, String condition) {
+			return updateSkippingLocked(table, key, assignments, condition);
 		}
 
 		/**
@@ -93,9 +92,9 @@ public enum SqlDialect {
 		 * MySQL takes the first part for a comment.
 		 */
 		@Override
-		public String updateUnlocked(String table, String assignments, String condition) {
+		public String updateUnlocked(String table, String key, String assignments, String condition) {
 			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */ "
-					+ super.updateUnlocked(table, assignments, condition);
+					+ super.updateUnlocked(table, key, assignments, condition);
 		}
 
 		/**
@@ -143,8 +142,8 @@ public enum SqlDialect {
 		 * MySQL itself waits for the row.
 		 */
 		@Override
-		public String updateUnlocked(String table, String assignments, String condition) {
-			return MARIADB.updateUnlocked(table, assignments, condition);
+		public String updateUnlocked(String table, String key, String assignments, String condition) {
+			return MARIADB.updateUnlocked(table, key, assignments, condition);
 		}
 
 		/**
@@ -152,7 +151,7 @@ public enum SqlDialect {
 		 */
 		@Override
 		public String updateSkippingLocked(String table, String key, String assignments, String condition) {
-			return updateUnlocked(table, assignments, condition);
+			return updateUnlocked(table, key, assignments, condition);
 		}
 
 		@Override
@@ -329,11 +328,13 @@ public enum SqlDialect {
 	 * An UPDATE of a row by its primary key that does not wait for another transaction
 	 * that has it locked, or not for long: it changes nothing then, or fails.
 	 * @param table the table
+	 * @param key the column of its primary key, of which other columns have to be
+	 * compared behind the statement
 	 * @param assignments what to set
 	 * @param condition which row
 	 * @return the statement, with the parameters of the assignments and the condition
 	 */
-	public String updateUnlocked(String table, String assignments, String condition) {
+	public String updateUnlocked(String table, String key, String assignments, String condition) {
 		return "UPDATE " + table + " SET " + assignments + " WHERE " + condition;
 	}
 
