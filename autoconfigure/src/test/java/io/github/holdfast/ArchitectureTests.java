@@ -72,7 +72,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 
-	private static final int MOST_PROPERTIES = 38;
+	private static final int MOST_PROPERTIES = 40;
 
 	private static final int MOST_METHODS_OF_THE_SEAM = 13;
 

@@ -15,8 +15,8 @@ import io.github.holdfast.fence.FenceTable;
  * The fence table in the business database, whichever backends need it.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(LockProperties.Fence.class)
-@Import({ LockDataSource.class, FenceClaimConfiguration.class })
+@EnableConfigurationProperties({ LockProperties.Fence.class, LockProperties.Database.class })
+@Import({ LockDataSource.class, FenceClaimConfiguration.class, DatabaseCheck.class })
 class FenceTableConfiguration {
 
 	@Bean
@@ -26,9 +26,10 @@ class FenceTableConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	TableCheck fenceTableCheck(LockDataSource dataSource) {
-		FenceTable table = new FenceTable(dataSource, "check");
-		return new TableCheck(TableCheck.Table.FENCE, table::dialect, table::checkTable, table::checkWritable);
+	TableCheck fenceTableCheck(LockDataSource dataSource, DatabaseCheck database) {
+		FenceTable fence = new FenceTable(dataSource, "check");
+		return new TableCheck(TableCheck.Table.FENCE, fence::dialect, fence::checkTable, fence::checkWritable,
+				(table) -> database.check(table, fence.fence()));
 	}
 
 	@Bean

@@ -36,15 +36,16 @@ import io.github.holdfast.store.jdbc.JdbcLockPurge;
 		PropertiesBasedDataSourceScriptDatabaseInitializer.class })
 @ConditionalOnBean(DataSource.class)
 @Conditional(LockBackendCondition.class)
-@EnableConfigurationProperties(LockProperties.Jdbc.class)
-@Import(LockDataSource.class)
+@EnableConfigurationProperties({ LockProperties.Jdbc.class, LockProperties.Database.class })
+@Import({ LockDataSource.class, DatabaseCheck.class })
 class JdbcLockConfiguration {
 
 	@Bean
 	@DependsOnDatabaseInitialization
-	TableCheck jdbcLockTableCheck(LockDataSource dataSource) {
+	TableCheck jdbcLockTableCheck(LockDataSource dataSource, DatabaseCheck database) {
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource);
-		return new TableCheck(TableCheck.Table.LOCK, backend::dialect, backend::checkTable, backend::checkWritable);
+		return new TableCheck(TableCheck.Table.LOCK, backend::dialect, backend::checkTable, backend::checkWritable,
+				(table) -> database.check(table, JdbcLockBackend.fence(dataSource)));
 	}
 
 	@Bean
@@ -52,7 +53,8 @@ class JdbcLockConfiguration {
 	TableCheck jdbcRenewalTableCheck(LockDataSource dataSource) {
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource);
 		return new TableCheck(TableCheck.Table.RENEWAL, backend::dialect, backend::checkRenewalTable,
-				backend::checkRenewalWritable);
+				backend::checkRenewalWritable, (table) -> {
+				});
 	}
 
 	@Bean

@@ -507,6 +507,20 @@ public class LockProperties {
 	}
 
 	/**
+	 * Configuration properties for the database of the lock table or the fence table.
+	 *
+	 * @param checkRowLocks Whether to prove at the start, on two connections, that the
+	 * database locks rows.
+	 * @param singleWriter Whether all nodes of the application write to the same server
+	 * of a cluster whose servers all take writes.
+	 * @since 0.2.0
+	 */
+	@ConfigurationProperties("holdfast.database")
+	public record Database(@DefaultValue("true") boolean checkRowLocks, @DefaultValue("false") boolean singleWriter) {
+
+	}
+
+	/**
 	 * Configuration properties for locks in Redis.
 	 *
 	 * @param quorum independent masters instead of the Redis of 'spring.data.redis'

@@ -63,7 +63,7 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 				List.of(LockProperties.Handover.class, LockProperties.WarnAfter.class, LockProperties.Jpa.class,
 						LockProperties.Redis.class, LockProperties.Etcd.class, LockProperties.ZooKeeper.class));
 		if (hasTables(classLoader)) {
-			types.addAll(List.of(LockProperties.Jdbc.class, LockProperties.Fence.class));
+			types.addAll(List.of(LockProperties.Jdbc.class, LockProperties.Fence.class, LockProperties.Database.class));
 		}
 		types.add(LockProperties.class);
 		return types;

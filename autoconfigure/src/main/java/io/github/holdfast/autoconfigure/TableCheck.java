@@ -22,8 +22,8 @@ import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.sql.SqlDialect;
 
 /**
- * Fails the start when a table is not there, or not to be written, after all migrations
- * have run.
+ * Fails the start when a table is not there, not to be written, or its rows cannot be
+ * locked, after all migrations have run.
  */
 final class TableCheck implements SmartInitializingSingleton {
 
@@ -35,18 +35,22 @@ final class TableCheck implements SmartInitializingSingleton {
 
 	private final Access write;
 
+	private final Rows rows;
+
 	/**
 	 * Create a check.
 	 * @param table what has to be there
 	 * @param platform asks the database what it is
 	 * @param read fails if the table or one of its columns is missing
 	 * @param write fails if the table may not be written
+	 * @param rows fails if its rows cannot be locked
 	 */
-	TableCheck(Table table, Platform platform, Access read, Access write) {
+	TableCheck(Table table, Platform platform, Access read, Access write, Rows rows) {
 		this.table = table;
 		this.platform = platform;
 		this.read = read;
 		this.write = write;
+		this.rows = rows;
 	}
 
 	@Override
@@ -82,6 +86,16 @@ final class TableCheck implements SmartInitializingSingleton {
 					"The table '" + this.table.table + "' cannot be written: " + Table.reason(ex) + ".",
 					"Grant SELECT, INSERT and UPDATE on it to the user of the DataSource, "
 							+ "and use a database and a pool that are not read-only.",
+					ex);
+		}
+		try {
+			this.rows.lock(this.table.table);
+		}
+		catch (SQLException ex) {
+			throw new LockConfigurationException(
+					"The rows of the table '" + this.table.table + "' cannot be locked: " + Table.reason(ex) + ".",
+					"Use a database that docs/jdbc.md lists. 'holdfast.database.check-row-locks: false' starts the "
+							+ "application without this check.",
 					ex);
 		}
 	}
@@ -204,6 +218,16 @@ final class TableCheck implements SmartInitializingSingleton {
 	interface Platform {
 
 		SqlDialect dialect() throws SQLException;
+
+	}
+
+	/**
+	 * Tries out whether the rows of a table can be locked.
+	 */
+	@FunctionalInterface
+	interface Rows {
+
+		void lock(String table) throws SQLException;
 
 	}
 

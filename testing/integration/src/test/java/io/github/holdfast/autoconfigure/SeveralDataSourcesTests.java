@@ -190,7 +190,7 @@ class SeveralDataSourcesTests {
 				context.getBean(LockTemplate.class)
 					.run("A", () -> transaction(context, SECOND).executeWithoutResult((status) -> {
 					}));
-				assertThat(lockRows(context)).isOne();
+				assertThat(lockRows(context)).as("with that of the proof at the start").isEqualTo(2);
 			});
 	}
 

@@ -1,0 +1,333 @@
+package io.github.holdfast.autoconfigure;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.fence.FenceTable;
+import io.github.holdfast.fence.RowLockProof;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A database that takes all statements, but does not do what they say, fails the start.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(180)
+class DatabaseCheckTests {
+
+	private static final UnaryOperator<String> UNCHANGED = (sql) -> sql;
+
+	private static final String NOT_PROVEN = "is not proven at the start";
+
+	static Stream<Arguments> tablesAndClauses() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream.of(Clause.values())
+				.filter((clause) -> database != TestDatabase.H2 || clause != Clause.SHARED)
+				.flatMap((clause) -> Stream.of("holdfast_lock", "holdfast_fence")
+					.map((table) -> Arguments.of(database, table, clause))));
+	}
+
+	@ParameterizedTest
+	@MethodSource("tablesAndClauses")
+	void clauseThatIsIgnoredFailsTheStart(TestDatabase database, String table, Clause clause) {
+		DatabaseAccess access = database.newDatabase().impatient();
+		RewritingDataSource.in(application(access, table), clause::ignored).run((context) -> {
+			assertThat(failure(context)).hasMessageContaining(table)
+				.hasMessageContaining(clause.name)
+				.hasMessageContaining(clause.reason)
+				.hasMessageContaining(product(access));
+			assertThat(rows(access, table)).isZero();
+		});
+		RewritingDataSource
+			.in(application(access, table).withPropertyValues("holdfast.database.check-row-locks=false"),
+					clause::ignored)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void databaseThatLocksRowsPassesAndNothingIsLeft(TestDatabase database, CapturedOutput output) {
+		DatabaseAccess access = database.newDatabase();
+		for (String table : List.of("holdfast_lock", "holdfast_fence")) {
+			RewritingDataSource.in(application(access, table), UNCHANGED).run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(rows(access, table)).isZero();
+			});
+		}
+		assertThat(output).doesNotContain(NOT_PROVEN);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockingReadsThatGoToAReplicaFailTheStart(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		application(access, "holdfast_fence").run((context) -> {
+			context.getBean(JdbcTemplate.class)
+				.execute("CREATE TABLE replica AS SELECT * FROM holdfast_fence WHERE 1 = 0");
+			RewritingDataSource
+				.in(application(access, "holdfast_fence"),
+						(sql) -> sql.startsWith("SELECT epoch") ? sql.replace("holdfast_fence", "replica") : sql)
+				.run((splitting) -> assertThat(failure(splitting))
+					.hasMessageContaining("did not find a row that was committed just before"));
+		});
+	}
+
+	/**
+	 * What transactions of the replica do is seen at their commits.
+	 */
+	@Test
+	void routerThatSendsReadOnlyTransactionsToAReplicaHasToBeNamedAndRefusesStaleOnes() {
+		DatabaseAccess writer = TestDatabase.POSTGRESQL.newDatabase();
+		DatabaseAccess replica = TestDatabase.POSTGRESQL.newDatabase();
+		try (HikariDataSource first = writer.dataSource(4); HikariDataSource second = replica.dataSource(4)) {
+			DatabaseAccess.runScript(second, "io/github/holdfast/jdbc/schema-postgresql.sql");
+			ApplicationContextRunner application = new ApplicationContextRunner()
+				.withConfiguration(AutoConfigurations.of(LockBackendAutoConfiguration.class,
+						DistributedLockAutoConfiguration.class))
+				.withPropertyValues("holdfast.jdbc.initialize-schema=always")
+				.withBean("dataSource", DataSource.class,
+						() -> new LazyConnectionDataSourceProxy(new ReadWriteRouter(first, second)))
+				.withUserConfiguration(Transactions.class);
+			application.run((context) -> assertThat(failure(context)).hasMessageContaining("chooses among several"));
+			application.withPropertyValues("holdfast.fenced-transaction-managers=transactionManager").run((context) -> {
+				assertThat(context).hasNotFailed();
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				TransactionTemplate write = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
+				TransactionTemplate read = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
+				read.setReadOnly(true);
+				locks.run("key", () -> write.executeWithoutResult((status) -> assertThat(status).isNotNull()));
+				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.run("key",
+						() -> read.executeWithoutResult((status) -> assertThat(status).isNotNull())));
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "wsrep_on:on", "group_replication_single_primary_mode:off" })
+	void clusterWithSeveralWritersFailsTheStartUnlessOneIsDeclared(String variable) {
+		String name = variable.split(":")[0];
+		String value = variable.split(":")[1];
+		UnaryOperator<String> cluster = (sql) -> sql.startsWith("SHOW GLOBAL VARIABLES")
+				? "SELECT '" + name + "', '" + value + "' UNION SELECT 'group_replication_group_name', 'aaaa'" : sql;
+		for (String table : List.of("holdfast_lock", "holdfast_fence")) {
+			ApplicationContextRunner application = RewritingDataSource
+				.in(application(TestDatabase.MARIADB.newDatabase(), table), cluster);
+			application
+				.run((context) -> assertThat(failure(context)).hasMessageContaining("'" + name + "' is " + value));
+			application.withPropertyValues("holdfast.database.single-writer=true")
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "SELECT 'wsrep_on', 'OFF' UNION SELECT 'group_replication_group_name', ''",
+			"SELECT 'group_replication_single_primary_mode', 'ON' UNION SELECT 'group_replication_group_name', 'aaaa'",
+			"SELECT 1, 2 FROM dual WHERE 1 = 0" })
+	void clusterWithOneWriterStarts(String variables) {
+		RewritingDataSource
+			.in(application(TestDatabase.MARIADB.newDatabase(), "holdfast_lock"),
+					(sql) -> sql.startsWith("SHOW GLOBAL VARIABLES") ? variables : sql)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	/**
+	 * It would wait for itself.
+	 */
+	@Test
+	void poolWithOneConnectionStarts(CapturedOutput output) {
+		application(TestDatabase.H2.newDatabase(), "holdfast_lock")
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
+					"spring.datasource.hikari.connection-timeout=600000", "holdfast.lease-time=1h")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("'holdfast_lock' " + NOT_PROVEN);
+	}
+
+	@Test
+	void poolWithoutAnotherConnectionStarts(CapturedOutput output) {
+		application(TestDatabase.H2.newDatabase(), "holdfast_lock")
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=2",
+					"spring.datasource.hikari.connection-timeout=300")
+			.withUserConfiguration(Greedy.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("'holdfast_lock' " + NOT_PROVEN);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+	void userWhoMayNotDeleteLeavesOneRowForAllStarts(TestDatabase database) throws Exception {
+		DatabaseAccess owner = database.newDatabase();
+		try (HikariDataSource pool = owner.dataSource(1)) {
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+		}
+		DatabaseAccess user = database.newUser(owner,
+				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_fence TO shop_app"));
+		int nodes = 4;
+		ExecutorService threads = Executors.newFixedThreadPool(nodes);
+		try (HikariDataSource pool = user.dataSource(2 * nodes)) {
+			Callable<Void> starts = () -> {
+				for (int i = 0; i < 10; i++) {
+					new RowLockProof(() -> pool, new FenceTable(() -> pool, "check").fence()).run();
+				}
+				return null;
+			};
+			List<Future<Void>> proofs = new ArrayList<>();
+			for (int i = 0; i < nodes; i++) {
+				proofs.add(threads.submit(starts));
+			}
+			for (Future<Void> proof : proofs) {
+				proof.get();
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(rows(owner, "holdfast_fence")).isOne();
+	}
+
+	private static ApplicationContextRunner application(DatabaseAccess access, String table) {
+		ApplicationContextRunner application = LockedApplication.jdbc(access);
+		return table.equals("holdfast_lock") ? application.withPropertyValues("holdfast.backend=jdbc")
+				: application.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence",
+						"holdfast.fence.initialize-schema=always");
+	}
+
+	private static Throwable failure(AssertableApplicationContext context) {
+		assertThat(context).hasFailed();
+		Throwable failure = context.getStartupFailure();
+		while (!(failure instanceof LockConfigurationException)) {
+			assertThat(failure).isNotNull();
+			failure = failure.getCause();
+		}
+		return failure;
+	}
+
+	private static String product(DatabaseAccess access) {
+		try (HikariDataSource pool = access.dataSource(1); Connection connection = pool.getConnection()) {
+			return connection.getMetaData().getDatabaseProductName();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static long rows(DatabaseAccess access, String table) {
+		try (HikariDataSource pool = access.dataSource(1)) {
+			return new JdbcTemplate(pool).queryForObject("SELECT count(*) FROM " + table, Long.class);
+		}
+	}
+
+	/**
+	 * What a database may take and ignore.
+	 */
+	enum Clause {
+
+		EXCLUSIVE("FOR UPDATE", "locked nothing", "\\s+FOR UPDATE( NOWAIT| SKIP LOCKED)?"),
+
+		SKIPPING("SKIP LOCKED", "instead of skipping it", "\\s+SKIP LOCKED"),
+
+		SHARED("SHARE", "locked nothing", "\\s+(FOR SHARE|LOCK IN SHARE MODE)( SKIP LOCKED)?");
+
+		private final String name;
+
+		private final String reason;
+
+		private final Pattern pattern;
+
+		Clause(String name, String reason, String pattern) {
+			this.name = name;
+			this.reason = reason;
+			this.pattern = Pattern.compile(pattern);
+		}
+
+		private String ignored(String sql) {
+			return sql.startsWith("SELECT") ? this.pattern.matcher(sql).replaceAll("") : sql;
+		}
+
+	}
+
+	/**
+	 * Has a connection of the pool for as long as the application runs.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Greedy {
+
+		@Bean(destroyMethod = "close")
+		Connection taken(DataSource dataSource) throws SQLException {
+			return dataSource.getConnection();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Transactions {
+
+		@Bean
+		JdbcTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	/**
+	 * As many applications split reads from writes.
+	 */
+	private static final class ReadWriteRouter extends AbstractRoutingDataSource {
+
+		private ReadWriteRouter(DataSource writer, DataSource replica) {
+			setLenientFallback(false);
+			setDefaultTargetDataSource(writer);
+			setTargetDataSources(Map.of(true, replica, false, writer));
+			initialize();
+		}
+
+		@Override
+		protected Object determineCurrentLookupKey() {
+			return TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		}
+
+	}
+
+}
