@@ -112,6 +112,11 @@ public enum SqlDialect {
 		}
 
 		@Override
+		public String waitingForASecond(String sql) {
+			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ " + sql;
+		}
+
+		@Override
 		public String answered(String value) {
 			return "last_insert_id(" + value + ")";
 		}
@@ -358,6 +363,15 @@ public enum SqlDialect {
 	 */
 	public boolean skipsLocked() {
 		return true;
+	}
+
+	/**
+	 * A statement that waits for a row no longer than a second, and fails then.
+	 * @param sql the statement
+	 * @return the statement, or {@code null} if it would have to be cancelled
+	 */
+	public @Nullable String waitingForASecond(String sql) {
+		return null;
 	}
 
 	/**

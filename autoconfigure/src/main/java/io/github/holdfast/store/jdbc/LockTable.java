@@ -141,6 +141,8 @@ final class LockTable implements FenceRows {
 
 	private final String awaitLock;
 
+	private final @Nullable String awaitLockForASecond;
+
 	private final String raiseVersion;
 
 	private final RenewalTable renewals;
@@ -158,6 +160,7 @@ final class LockTable implements FenceRows {
 			.replace("{holder}", dialect.holder());
 		this.lockFree = freeRow(lock);
 		this.awaitLock = ("UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW).replace("{now}", dialect.now());
+		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
 		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", "version = version + 1",
 				OF_VERSION);
 		this.renewals = new RenewalTable(dialect);
@@ -227,8 +230,23 @@ final class LockTable implements FenceRows {
 	}
 
 	/**
+	 * Whether {@link #awaitLockForASecond} is possible.
+	 */
+	boolean limitsWaits() {
+		return this.awaitLockForASecond != null;
+	}
+
+	/**
+	 * The same as {@link #awaitLock} for a second, which the database counts: one
+	 * statement, whether the row is locked or not.
+	 */
+	boolean awaitLockForASecond(Connection connection, RowLease lease) throws SQLException {
+		return lock(connection, Objects.requireNonNull(this.awaitLockForASecond), lease, null);
+	}
+
+	/**
 	 * Run a lock statement.
-	 * @param limit how long it may wait, or {@code null} if it does not wait
+	 * @param limit when to cancel it, or {@code null} if that is not needed
 	 */
 	private boolean lock(Connection connection, String sql, RowLease lease, @Nullable Duration limit)
 			throws SQLException {

@@ -15,6 +15,7 @@ import org.springframework.util.function.SingletonSupplier;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.fence.FenceClaims;
+import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 
 /**
@@ -71,24 +72,26 @@ final class RowClaims implements FenceClaims {
 			return table.lockAll(connection, leases);
 		}
 		RowLease lease = leases.get(0);
+		Duration wait = mayWait ? lease.deadline().remaining() : Duration.ZERO;
+		if (table.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.waiting.get().tryAcquire()) {
+			return waiting(() -> table.awaitLockForASecond(connection, lease));
+		}
 		if (table.lock(connection, lease)) {
 			return true;
 		}
-		Duration wait = lease.deadline().remaining();
-		return mayWait && !wait.isZero()
-				&& await(connection, table, lease, (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT);
-	}
-
-	private boolean await(Connection connection, LockTable table, RowLease lease, Duration limit) throws SQLException {
-		Semaphore waiting = this.waiting.get();
-		if (!waiting.tryAcquire()) {
+		if (wait.isZero() || !this.waiting.get().tryAcquire()) {
 			return false;
 		}
+		Duration limit = (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT;
+		return waiting(() -> table.awaitLock(connection, lease, limit));
+	}
+
+	private boolean waiting(LockConnections.SqlCall<Boolean> call) throws SQLException {
 		try {
-			return table.awaitLock(connection, lease, limit);
+			return call.run();
 		}
 		finally {
-			waiting.release();
+			this.waiting.get().release();
 		}
 	}
 
