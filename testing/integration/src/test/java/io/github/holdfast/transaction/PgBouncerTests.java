@@ -1,0 +1,102 @@
+package io.github.holdfast.transaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.PgBouncer;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two nodes whose sessions change with each transaction, so that nothing that belongs to
+ * a session can be their lock.
+ */
+@Tag("long")
+@EnabledIf(value = "io.github.holdfast.testsupport.PgBouncer#isInstalled",
+		disabledReason = "pgbouncer is not installed")
+@Timeout(180)
+class PgBouncerTests {
+
+	private static final int CALLS = 400;
+
+	@Test
+	void transactionsLockTheirRows() {
+		assertThat(sold(true)).isEqualTo(CALLS);
+	}
+
+	@Test
+	void leasesLockTheirRows() {
+		assertThat(sold(true, "holdfast.jdbc.mode=lease")).isEqualTo(CALLS);
+	}
+
+	@Test
+	void withoutLocksPiecesAreSoldTwice() {
+		assertThat(sold(false, "holdfast.enabled=false")).isLessThan(CALLS);
+	}
+
+	/**
+	 * How many pieces are gone after that number of calls.
+	 */
+	private static int sold(boolean locked, String... properties) {
+		DatabaseAccess direct = TestDatabase.POSTGRESQL.newDatabase();
+		AtomicInteger sold = new AtomicInteger();
+		try (PgBouncer bouncer = PgBouncer.start(direct, 6)) {
+			ApplicationContextRunner application = LockedApplication.jdbc(bouncer.access(direct))
+				.withUserConfiguration(RecordingDataSource.Beans.class)
+				.withBean(Shop.class)
+				.withPropertyValues("holdfast.wait-time=60s")
+				.withPropertyValues(properties);
+			application.run((first) -> {
+				JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
+				LockedShop.createTables(jdbc);
+				application.run((second) -> sell(List.of(first.getBean(Shop.class), second.getBean(Shop.class))));
+				if (locked) {
+					assertThat(jdbc.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).isOne();
+				}
+				sold.set(100 - first.getBean(Shop.class).quantity());
+			});
+		}
+		return sold.get();
+	}
+
+	private static void sell(List<Shop> shops) {
+		AtomicInteger next = new AtomicInteger();
+		Executor threads = (task) -> new Thread(task).start();
+		List<CompletableFuture<Void>> sales = new ArrayList<>();
+		for (int i = 0; i < 16; i++) {
+			Shop shop = shops.get(i % 2);
+			sales.add(CompletableFuture.runAsync(() -> {
+				while (next.getAndIncrement() < CALLS) {
+					shop.take(Thread::yield);
+				}
+			}, threads));
+		}
+		sales.forEach(CompletableFuture::join);
+	}
+
+	/**
+	 * Sells from one stock.
+	 */
+	static class Shop extends LockedShop {
+
+		Shop(JdbcTemplate jdbc) {
+			super(jdbc);
+		}
+
+	}
+
+}

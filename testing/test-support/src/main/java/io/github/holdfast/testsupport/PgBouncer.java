@@ -1,0 +1,129 @@
+package io.github.holdfast.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * A PgBouncer in front of a PostgreSQL server, which gives a client another session for
+ * each of its transactions. It has gone, with all its files, when it is closed or this
+ * JVM exits. Needs Debian's package {@code pgbouncer}.
+ */
+public final class PgBouncer implements AutoCloseable {
+
+	private static final Path BINARY = Path.of("/usr/sbin/pgbouncer");
+
+	private final Path directory;
+
+	private final int port = LocalPorts.free();
+
+	private final Process process;
+
+	private final Thread hook = new Thread(this::end, "pgbouncer stop");
+
+	private PgBouncer(DatabaseAccess database, int sessions) throws IOException {
+		this.directory = Files.createTempDirectory("holdfast-pgbouncer-",
+				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+		Runtime.getRuntime().addShutdownHook(this.hook);
+		Path configuration = this.directory.resolve("pgbouncer.ini");
+		Files.writeString(configuration, """
+				[databases]
+				* = host=127.0.0.1 port=%d user=%s
+				[pgbouncer]
+				listen_addr = 127.0.0.1
+				listen_port = %d
+				unix_socket_dir =
+				auth_type = any
+				pool_mode = transaction
+				default_pool_size = %d
+				max_client_conn = 200
+				ignore_startup_parameters = extra_float_digits
+				""".formatted(database.port(), database.user(), this.port, sessions));
+		List<String> command = new ArrayList<>(List.of(BINARY.toString()));
+		if ("root".equals(System.getProperty("user.name"))) {
+			// As whom it refuses to run
+			command.addAll(List.of("-u", "nobody"));
+		}
+		command.add(configuration.toString());
+		this.process = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(this.directory.resolve("log").toFile())
+			.start();
+	}
+
+	/**
+	 * Whether the package is there.
+	 * @return {@code false} if it is missing
+	 */
+	public static boolean isInstalled() {
+		return Files.isExecutable(BINARY);
+	}
+
+	/**
+	 * Starts it.
+	 * @param database the database of the server
+	 * @param sessions how many sessions all clients share
+	 * @return the running process
+	 */
+	public static PgBouncer start(DatabaseAccess database, int sessions) {
+		try {
+			PgBouncer started = new PgBouncer(database, sessions);
+			Awaitility.await().atMost(Duration.ofSeconds(30)).until(started::listens);
+			return started;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private boolean listens() throws IOException {
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException(Files.readString(this.directory.resolve("log")));
+		}
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress("127.0.0.1", this.port));
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * How to connect through it.
+	 * @param database the database of the server
+	 * @return the same database, without statements that are prepared in a session
+	 */
+	public DatabaseAccess access(DatabaseAccess database) {
+		DatabaseAccess through = database.onPort(this.port);
+		return new DatabaseAccess(through.url() + "?prepareThreshold=0", through.user(), through.password());
+	}
+
+	@Override
+	public void close() {
+		end();
+		Runtime.getRuntime().removeShutdownHook(this.hook);
+	}
+
+	private void end() {
+		this.process.destroyForcibly();
+		try {
+			this.process.waitFor();
+			FileSystemUtils.deleteRecursively(this.directory);
+		}
+		catch (IOException | InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
