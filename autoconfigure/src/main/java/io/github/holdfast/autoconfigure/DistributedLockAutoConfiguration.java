@@ -73,8 +73,10 @@ public final class DistributedLockAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<LockProperties> properties) {
-		return new LockedBeanCheck(source, LockBackendType::remedy, () -> properties.getObject().getOnSelfCall());
+	static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<LockProperties> properties,
+			ObjectProvider<LockProperties.Jpa> jpa) {
+		return new LockedBeanCheck(source, LockBackendType::remedy, () -> properties.getObject().getOnSelfCall(),
+				() -> jpa.getIfAvailable(LockProperties.Jpa::new).getOnEntityArgument());
 	}
 
 	@Bean

@@ -17,6 +17,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
+import io.github.holdfast.check.OnEntityArgument;
 import io.github.holdfast.check.OnSelfCall;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
@@ -623,12 +624,26 @@ public class LockProperties {
 		 */
 		private StaleContext staleContext = StaleContext.ISOLATE;
 
+		/**
+		 * Reaction to locked methods with a parameter that is an entity without a
+		 * version.
+		 */
+		private OnEntityArgument onEntityArgument = OnEntityArgument.WARN;
+
 		public StaleContext getStaleContext() {
 			return this.staleContext;
 		}
 
 		public void setStaleContext(StaleContext staleContext) {
 			this.staleContext = staleContext;
+		}
+
+		public OnEntityArgument getOnEntityArgument() {
+			return this.onEntityArgument;
+		}
+
+		public void setOnEntityArgument(OnEntityArgument onEntityArgument) {
+			this.onEntityArgument = onEntityArgument;
 		}
 
 	}

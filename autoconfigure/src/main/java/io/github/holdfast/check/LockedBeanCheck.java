@@ -54,6 +54,8 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 
 	private final SelfCallCheck selfCalls;
 
+	private final EntityArgumentCheck entities;
+
 	private final Queue<LockOperation> unchecked = new ConcurrentLinkedQueue<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -71,12 +73,14 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	 * @param remedy tells what to do about capabilities that the backend does not have
 	 * @param onSelfCall tells what to do about calls of locked methods on their own
 	 * object
+	 * @param onEntityArgument tells what to do about locked methods that take entities
 	 */
 	public LockedBeanCheck(LockOperationSource source, Function<Set<LockBackend.Capability>, String> remedy,
-			Supplier<OnSelfCall> onSelfCall) {
+			Supplier<OnSelfCall> onSelfCall, Supplier<OnEntityArgument> onEntityArgument) {
 		this.source = source;
 		this.remedy = remedy;
 		this.selfCalls = new SelfCallCheck(source, onSelfCall);
+		this.entities = new EntityArgumentCheck(onEntityArgument);
 	}
 
 	@Override
@@ -149,6 +153,7 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 			}
 			if (!Mocks.isMock(bean)) {
 				this.selfCalls.check(targetClass, beanName);
+				this.entities.check(operations, targetClass, beanName);
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {
