@@ -62,9 +62,9 @@ public @interface DistributedLock {
 	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
 	 * needs no lock; more than 1000 different keys are refused.
 	 * <p>
-	 * A null or blank key, a null element, a null part of a concatenation, and an object
-	 * that has no text form of its own are refused with an
-	 * {@link IllegalArgumentException}.
+	 * A null or blank key, a null element, a null part of a concatenation, an object that
+	 * has no text form of its own or one that lists its components, as of a record, and
+	 * the sum of two numbers are refused with an {@link IllegalArgumentException}.
 	 */
 	String key();
 

@@ -13,7 +13,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Turns a value into a part of a key, or refuses it: a null would merge the keys of all
  * nulls, and the text of an object without a {@code toString} of its own is different in
- * each JVM, so that the lock would lock nothing.
+ * each JVM, so that the lock would lock nothing. So would that of an object whose text
+ * changes with its state.
  */
 final class KeyText {
 
@@ -24,6 +25,9 @@ final class KeyText {
 	 * last dot counts, so that each character is looked at once.
 	 */
 	private static final Pattern IDENTITY_HASH = Pattern.compile("[\\w$]\\.[\\w$]++@[0-9a-f]{1,8}+(?![\\w.-])");
+
+	/** The begin of one, as in {@code , quantity=2}. */
+	private static final Pattern COMPONENT = Pattern.compile("(?:[\\[({]|, )\\w++=");
 
 	private KeyText() {
 	}
@@ -60,7 +64,28 @@ final class KeyText {
 		if (text == null || isIdentity(value, checked(text, expression))) {
 			throw refusedObject(value, expression);
 		}
+		if (isListOfComponents(value, text)) {
+			throw new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(value.getClass())
+					+ ", which has the text '" + text + "', another one for each of its states: use the part that "
+					+ "identifies what is locked, such as " + expression.get() + ".id, or give the class a toString() "
+					+ "that is the key and not a list of its components");
+		}
 		return text;
+	}
+
+	/**
+	 * Whether a text is as it is generated for records and classes of data, with more
+	 * than one component: {@code Order[id=1, quantity=2]}, also with other brackets.
+	 */
+	private static boolean isListOfComponents(Object value, String text) {
+		if (value instanceof Record && value.getClass().getRecordComponents().length < 2) {
+			return false;
+		}
+		String name = value.getClass().getSimpleName();
+		int begin = text.indexOf(name) + name.length();
+		return !name.isEmpty() && text.contains(name) && begin < text.length() - 1
+				&& "[({".indexOf(text.charAt(begin)) >= 0 && "])}".indexOf(text.charAt(text.length() - 1)) >= 0
+				&& COMPONENT.matcher(text).region(begin, text.length()).results().limit(2).count() == 2;
 	}
 
 	/**

@@ -21,6 +21,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
@@ -172,6 +173,11 @@ final class LockExpression {
 		Object left = value(leftNode, state);
 		Object right = value(rightNode, state);
 		if (left instanceof Number && right instanceof Number) {
+			if (!(leftNode instanceof Literal) && !(rightNode instanceof Literal)) {
+				throw new IllegalArgumentException(node.toStringAST() + " adds two numbers, so that others with the "
+						+ "same sum would have the same key: put a text between them, as in " + leftNode.toStringAST()
+						+ " + ':' + " + rightNode.toStringAST());
+			}
 			return node.getValue(state);
 		}
 		return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));

@@ -130,11 +130,6 @@ class DistributedLockTests {
 	}
 
 	@Test
-	void numbersAreAddedBeforeTheyBecomeText() {
-		assertThat(keys((service) -> service.sum(1, 2))).containsExactly("3");
-	}
-
-	@Test
 	void valuesWithATextOfTheirOwnAreAccepted() {
 		UUID id = UUID.randomUUID();
 		assertThat(keys((service) -> service.any(id))).containsExactly("any:" + id);
@@ -433,10 +428,6 @@ class DistributedLockTests {
 
 		@DistributedLock(key = "'inventory:' + (#sku ?: 'none')")
 		public void elvis(@Nullable String sku) {
-		}
-
-		@DistributedLock(key = "#a + #b")
-		public void sum(int a, int b) {
 		}
 
 		@DistributedLock(key = "'any:' + #value")

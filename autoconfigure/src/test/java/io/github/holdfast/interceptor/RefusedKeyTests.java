@@ -7,10 +7,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
@@ -136,6 +139,75 @@ class RefusedKeyTests {
 
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void textOfSeveralComponentsIsRefused(Object order) {
+		assertRefused((service) -> service.plain(order), "#value is a ", "which has the text '", "#value.id");
+		assertRefused((service) -> service.concatenation("order", order), "#sku is a ", "#sku.id");
+		assertRefused((service) -> service.projection(List.of(new Line(order))), "sku is a ");
+	}
+
+	static Stream<Object> textOfSeveralComponentsIsRefused() {
+		return Stream.of(new Order(1, 2), new OrderWithText("Order(id=1, quantity=2)"),
+				new OrderWithText("RefusedKeyTests.Order(id=1, quantity=2)"),
+				new OrderWithText("Order{id='1', quantity=2}"));
+	}
+
+	@Test
+	void textOfAKeyIsAccepted() {
+		run((service) -> {
+			assertThat(service.concatenation("order", new OrderId("1, quantity=2")))
+				.containsExactly("order:OrderId[value=1, quantity=2]");
+			assertThat(service.concatenation("stock", new StockKey("W1", "SKU-1"))).containsExactly("stock:W1/SKU-1");
+		});
+	}
+
+	@Test
+	void sumOfTwoNumbersIsRefused() {
+		assertRefused((service) -> service.sum(1, 2L), "#a + #b", "adds two numbers", "#a + ':' + #b");
+		assertRefused((service) -> service.sumInAConcatenation(1, 2), "adds two numbers");
+	}
+
+	@Test
+	void numberOfTheExpressionIsAdded() {
+		run((service) -> assertThat(service.next(1)).containsExactly("2"));
+	}
+
+	record Order(long id, int quantity) {
+
+	}
+
+	record OrderId(String value) {
+
+	}
+
+	record StockKey(String warehouse, String sku) {
+
+		@Override
+		public String toString() {
+			return this.warehouse + "/" + this.sku;
+		}
+
+	}
+
+	/**
+	 * As Lombok, Kotlin and development environments generate it.
+	 */
+	static class OrderWithText {
+
+		private final String text;
+
+		OrderWithText(String text) {
+			this.text = text;
+		}
+
+		@Override
+		public String toString() {
+			return this.text.replace("Order", "OrderWithText");
+		}
+
+	}
+
 	@Test
 	@Tag("F50")
 	void nullPartOfAConcatenationIsRefused() {
@@ -245,7 +317,7 @@ class RefusedKeyTests {
 		LockedApplication.local().withBean(Service.class).run((context) -> test.accept(context.getBean(Service.class)));
 	}
 
-	record Line(@Nullable String sku) {
+	record Line(@Nullable Object sku) {
 
 	}
 
@@ -277,6 +349,19 @@ class RefusedKeyTests {
 
 		@DistributedLock(key = "#prefix + ':' + #sku")
 		public List<String> concatenation(@Nullable Object prefix, @Nullable Object sku) {
+			return LockContext.current().orElseThrow().keys();
+		}
+
+		@DistributedLock(key = "#a + #b")
+		public void sum(Number a, Number b) {
+		}
+
+		@DistributedLock(key = "#a + #b + ':x'")
+		public void sumInAConcatenation(int a, int b) {
+		}
+
+		@DistributedLock(key = "#a + 1")
+		public List<String> next(int a) {
 			return LockContext.current().orElseThrow().keys();
 		}
 
