@@ -70,8 +70,9 @@ public @interface DistributedLock {
 
 	/**
 	 * The name of this lock for logs, messages and the overrides of
-	 * {@code holdfast.locks}. It is not part of the key. Default: {@code Class.method}.
-	 * Accepts <code>${...}</code>.
+	 * {@code holdfast.locks}. It is not part of the key. Default: {@code Class.method},
+	 * of the interface where that is implemented by Spring Data or MyBatis. Accepts
+	 * <code>${...}</code>.
 	 */
 	String name() default "";
 

@@ -1,6 +1,7 @@
 package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
@@ -212,7 +213,19 @@ public final class LockOperationSource {
 
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 		String name = resolve(annotation, "name", location(method, targetClass));
-		return StringUtils.hasText(name) ? name : ClassUtils.getShortName(targetClass) + "." + method.getName();
+		return StringUtils.hasText(name) ? name
+				: ClassUtils.getShortName(namingClass(annotation, method, targetClass)) + "." + method.getName();
+	}
+
+	/**
+	 * The class of the bean, or the interface with the annotation where somebody else
+	 * implements that: Spring Data by a class of its own, MyBatis by a generated one.
+	 */
+	private static Class<?> namingClass(MergedAnnotation<DistributedLock> annotation, Method method,
+			Class<?> targetClass) {
+		Class<?> declaring = LockAnnotations.declaringClass(annotation, method);
+		boolean written = !targetClass.isInterface() && !Proxy.isProxyClass(targetClass) && !targetClass.isHidden();
+		return (written && declaring.isAssignableFrom(targetClass)) ? targetClass : declaring;
 	}
 
 	private LockTemplate with(LockTemplate template, MergedAnnotation<DistributedLock> annotation, String attribute,
