@@ -29,6 +29,7 @@ import io.github.holdfast.interceptor.TransactionManagers;
 import io.github.holdfast.transaction.ActiveTransactionRule;
 import io.github.holdfast.transaction.BoundResourcesRule;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
+import io.github.holdfast.transaction.OnActiveTransaction;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
@@ -76,7 +77,8 @@ public final class DistributedLockAutoConfiguration {
 	static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<LockProperties> properties,
 			ObjectProvider<LockProperties.Jpa> jpa) {
 		return new LockedBeanCheck(source, LockBackendType::remedy, () -> properties.getObject().getOnSelfCall(),
-				() -> jpa.getIfAvailable(LockProperties.Jpa::new).getOnEntityArgument());
+				() -> jpa.getIfAvailable(LockProperties.Jpa::new).getOnEntityArgument(),
+				() -> properties.getObject().getOnActiveTransaction() != OnActiveTransaction.RELEASE_AFTER_COMPLETION);
 	}
 
 	@Bean

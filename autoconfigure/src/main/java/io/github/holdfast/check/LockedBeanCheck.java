@@ -5,10 +5,12 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -22,6 +24,7 @@ import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -30,6 +33,10 @@ import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostP
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.ClassUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.core.LockConfigurationException;
@@ -56,6 +63,10 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 
 	private final EntityArgumentCheck entities;
 
+	private final TransactionReport transactions;
+
+	private final BooleanSupplier refusesInTransactions;
+
 	private final Queue<LockOperation> unchecked = new ConcurrentLinkedQueue<>();
 
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -74,13 +85,18 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	 * @param onSelfCall tells what to do about calls of locked methods on their own
 	 * object
 	 * @param onEntityArgument tells what to do about locked methods that take entities
+	 * @param refusesInTransactions tells whether locked calls are refused inside of
+	 * transactions
 	 */
 	public LockedBeanCheck(LockOperationSource source, Function<Set<LockBackend.Capability>, String> remedy,
-			Supplier<OnSelfCall> onSelfCall, Supplier<OnEntityArgument> onEntityArgument) {
+			Supplier<OnSelfCall> onSelfCall, Supplier<OnEntityArgument> onEntityArgument,
+			BooleanSupplier refusesInTransactions) {
 		this.source = source;
 		this.remedy = remedy;
 		this.selfCalls = new SelfCallCheck(source, onSelfCall);
 		this.entities = new EntityArgumentCheck(onEntityArgument);
+		this.transactions = new TransactionReport(source);
+		this.refusesInTransactions = refusesInTransactions;
 	}
 
 	@Override
@@ -154,6 +170,10 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 			if (!Mocks.isMock(bean)) {
 				this.selfCalls.check(targetClass, beanName);
 				this.entities.check(operations, targetClass, beanName);
+				if (!this.complete) {
+					operations.forEach((operation) -> this.transactions.note(operation, targetClass,
+							transaction(advisors, operation.method(), targetClass)));
+				}
 			}
 			this.unchecked.addAll(operations);
 			if (this.complete) {
@@ -213,14 +233,12 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		if (fallback != null) {
 			checkReachable(fallback, bean, where);
 		}
-		for (int i = 0; i < lock; i++) {
-			if (isTransactional(advisors.get(i), operation.method(), targetClass)) {
-				throw new LockConfigurationException(
-						where + "would be taken inside of the method's transaction and released before the commit: "
-								+ "the transaction advisor comes first.",
-						"Set 'holdfast.order' to a smaller number than the order of the transaction advisor "
-								+ "(see @EnableTransactionManagement), or leave both at their defaults.");
-			}
+		if (transaction(advisors.subList(0, lock), operation.method(), targetClass) != null) {
+			throw new LockConfigurationException(
+					where + "would be taken inside of the method's transaction and released before the commit: "
+							+ "the transaction advisor comes first.",
+					"Set 'holdfast.order' to a smaller number than the order of the transaction advisor "
+							+ "(see @EnableTransactionManagement), or leave both at their defaults.");
 		}
 	}
 
@@ -272,12 +290,17 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 	}
 
 	/**
-	 * A JDK proxy also finds the transactions of an interface that only the bean's class
-	 * knows of, and not that of the method.
+	 * The transaction of a method by some advisors. A JDK proxy also finds those of an
+	 * interface that only the bean's class knows of, and not that of the method.
 	 */
-	private static boolean isTransactional(Advisor advisor, Method method, Class<?> targetClass) {
+	private static @Nullable TransactionAttribute transaction(List<Advisor> advisors, Method method,
+			Class<?> targetClass) {
 		return Stream.concat(Stream.of(method), LockAnnotations.implemented(method, targetClass))
-			.anyMatch((declared) -> BodyTransactions.transactionAttribute(advisor, declared, targetClass) != null);
+			.flatMap((declared) -> advisors.stream()
+				.map((advisor) -> BodyTransactions.transactionAttribute(advisor, declared, targetClass)))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**
@@ -298,8 +321,31 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		checkOtherSingletons();
 		checkParents();
 		this.complete = true;
+		tellOfTransactions();
 		this.seen.clear();
 		checkSupported();
+	}
+
+	private void tellOfTransactions() {
+		ConfigurableListableBeanFactory beans = this.beanFactory;
+		if (beans == null || !this.transactions.hasMethods() || BeanFactoryUtils
+			.beanNamesForTypeIncludingAncestors(beans, TransactionManager.class, true, false).length == 0) {
+			return;
+		}
+		this.transactions.tellMethodsWithoutTransaction();
+		if (this.refusesInTransactions.getAsBoolean()) {
+			Stream.of(beans.getSingletonNames()).map(beans::getSingleton).forEach(this::findCalls);
+			this.transactions.tellCalls();
+		}
+	}
+
+	private void findCalls(@Nullable Object bean) {
+		List<Advisor> advisors = (bean != null) ? advisors(bean) : List.of();
+		if (bean != null
+				&& advisors.stream().anyMatch((advisor) -> advisor.getAdvice() instanceof TransactionInterceptor)) {
+			Class<?> beanClass = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
+			this.transactions.findCalls(beanClass, (method) -> transaction(advisors, method, beanClass));
+		}
 	}
 
 	/**
