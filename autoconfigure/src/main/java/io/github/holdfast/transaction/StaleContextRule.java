@@ -2,6 +2,8 @@ package io.github.holdfast.transaction;
 
 import java.util.List;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 import io.github.holdfast.LockException;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
@@ -20,6 +22,11 @@ import io.github.holdfast.jpa.StaleContext;
  * @since 0.2.0
  */
 public final class StaleContextRule implements LockRule {
+
+	/** Others would leave what an earlier lock of the transaction has read or changed. */
+	private static final String LOCK_FIRST = "take the lock before the transaction begins, by @DistributedLock with all "
+			+ "keys on the method that begins the transaction, as in key = \"{'a:' + #a, 'b:' + #b}\"; calls for these "
+			+ "keys then go on inside";
 
 	private final StaleContext policy;
 
@@ -69,16 +76,24 @@ public final class StaleContextRule implements LockRule {
 			throw refused(attempt,
 					"finds a persistence context with entities from before the lock (" + context.entityCount()
 							+ "), which it would use as they were then, and overwrite what others have changed since. "
-							+ "Read them under the lock only: take the lock before the transaction begins, "
-							+ "or set 'spring.jpa.open-in-view' to 'false'; "
-							+ "or set 'holdfast.jpa.stale-context' to 'clear' to detach them when the lock is held");
+							+ "Read them under the lock only: "
+							+ (isInTransaction() ? LOCK_FIRST
+									: "take the lock before the transaction begins, "
+											+ "or set 'spring.jpa.open-in-view' to 'false'; "
+											+ "or set 'holdfast.jpa.stale-context' to 'clear' to detach them when the "
+											+ "lock is held"));
 		}
 		if (context.hasUnflushedChanges()) {
 			throw refused(attempt,
 					"finds a persistence context with changes that are not flushed, "
 							+ "which 'clear' of 'holdfast.jpa.stale-context' would lose. "
-							+ "Change entities under the lock only, or flush them in a transaction before");
+							+ (isInTransaction() ? "Change entities under the lock only: " + LOCK_FIRST
+									: "Change entities under the lock only, or flush them in a transaction before"));
 		}
+	}
+
+	private static boolean isInTransaction() {
+		return TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -468,6 +469,30 @@ class StaleContextTests {
 			});
 			assertThat(quantity(context, "A")).isEqualTo(98);
 		});
+	}
+
+	@Test
+	void secondLockInATransactionIsRefusedWithTheRemedyThatWorks() {
+		for (ApplicationContextRunner each : List.of(keeping(this.application), keeping(this.clearing))) {
+			run(each, (stock, context) -> {
+				stock.inTransaction(() -> {
+					stock.take("A");
+					assertThatIllegalStateException().isThrownBy(() -> stock.take("B"))
+						.withMessageContainingAll("Lock 'stock:B'", "on the method that begins the transaction",
+								"with all keys")
+						.withMessageNotContainingAny("open-in-view", "'clear' to detach", "flush them");
+				});
+				context.getBean(LockTemplate.class).execute(List.of("stock:A", "stock:B"), () -> {
+					stock.inTransaction(() -> {
+						stock.take("A");
+						stock.take("B");
+					});
+					return null;
+				});
+				assertThat(quantity(context, "A")).isEqualTo(98);
+				assertThat(quantity(context, "B")).isEqualTo(99);
+			});
+		}
 	}
 
 	// Providers
