@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -48,6 +49,11 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 
 	private static final Set<String> NEVER_ZERO = Set.of("lease-time", "max-hold-time", "session-timeout",
 			"connection-timeout", "held", "waited");
+
+	/** Where the connections are configured for which properties are looked for here. */
+	private static final Map<String, String> CONNECTIONS = Map.of("holdfast.redis.", "spring.data.redis.",
+			"holdfast.redisson.", "spring.redis.redisson.", "holdfast.jdbc.", "spring.datasource.",
+			"holdfast.datasource.", "spring.datasource.");
 
 	private final ConfigurableEnvironment environment;
 
@@ -119,9 +125,23 @@ class LockPropertiesCheck implements BeanFactoryPostProcessor {
 			.map((property) -> "The property '" + property.getName() + "' is unknown (" + property.getOrigin() + ").")
 			.collect(Collectors.joining(" "));
 		if (!unknown.isEmpty()) {
-			throw new LockConfigurationException(unknown, "Correct the name or remove the property: it would have no "
-					+ "effect." + (unknown.contains("'holdfast.locks") ? " " + LockOverridesCheck.DOTS : ""));
+			throw new LockConfigurationException(unknown,
+					"Correct the name or remove the property: it would have no effect." + connection(properties)
+							+ (unknown.contains("'holdfast.locks") ? " " + LockOverridesCheck.DOTS : ""));
 		}
+	}
+
+	private static String connection(Collection<ConfigurationProperty> properties) {
+		for (ConfigurationProperty property : properties) {
+			String name = property.getName().toString();
+			for (Map.Entry<String, String> connection : CONNECTIONS.entrySet()) {
+				if (name.startsWith(connection.getKey())) {
+					return " If it is for the store, the connection is '" + connection.getValue()
+							+ name.substring(connection.getKey().length()) + "'.";
+				}
+			}
+		}
+		return "";
 	}
 
 	private void warnOfVariables(Names known) {

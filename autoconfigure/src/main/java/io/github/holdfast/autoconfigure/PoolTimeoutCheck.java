@@ -16,9 +16,10 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Warns of a pool that lets a renewal wait for a connection for longer than a third of
- * the lease. A lease is renewed at a third of its time, so that two more attempts are
- * left if one fails; with an exhausted pool, the first would use up all of it.
+ * Warns of a pool that lets a renewal wait for a connection for longer than the lease. A
+ * lease is renewed at a third of its time, so that two more attempts are left if one
+ * fails; so a third of the lease is the time-out to recommend. The defaults, with which
+ * both times are the same, are not warned of.
  */
 class PoolTimeoutCheck implements SmartInitializingSingleton {
 
@@ -44,14 +45,13 @@ class PoolTimeoutCheck implements SmartInitializingSingleton {
 		HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(this.dataSource.get(), HikariConfigMXBean.class,
 				HikariDataSource.class);
 		Duration leaseTime = this.properties.getLeaseTime();
-		if (pool != null && leaseTime.toMillis() < ATTEMPTS * pool.getConnectionTimeout()) {
-			logger
-				.warn("'holdfast.lease-time' ({}) is less than {} times the connection time-out of the pool '{}' ({} ms): "
-						+ "while the pool is exhausted, a renewal may wait for a connection until the lease has run "
-						+ "out, and the lock is lost. Set 'spring.datasource.hikari.connection-timeout' to {} or less "
-						+ "(a number of milliseconds), or the lease time to {} or more", text(leaseTime), ATTEMPTS,
-						pool.getPoolName(), pool.getConnectionTimeout(), leaseTime.toMillis() / ATTEMPTS,
-						text(Duration.ofMillis(ATTEMPTS * pool.getConnectionTimeout())));
+		if (pool != null && leaseTime.toMillis() < pool.getConnectionTimeout()) {
+			logger.warn("'holdfast.lease-time' ({}) is less than the connection time-out of the pool '{}' ({} ms): "
+					+ "while the pool is exhausted, a renewal may wait for a connection until the lease has run "
+					+ "out, and the lock is lost. Set 'spring.datasource.hikari.connection-timeout' to {} or less "
+					+ "(a number of milliseconds), or the lease time to {} or more", text(leaseTime),
+					pool.getPoolName(), pool.getConnectionTimeout(), leaseTime.toMillis() / ATTEMPTS,
+					text(Duration.ofMillis(ATTEMPTS * pool.getConnectionTimeout())));
 		}
 	}
 

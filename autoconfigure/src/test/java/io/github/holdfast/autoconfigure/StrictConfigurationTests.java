@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -183,6 +184,16 @@ class StrictConfigurationTests {
 		assertThat(output).doesNotContain("Environment variables");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "holdfast.redis.host, spring.data.redis.host",
+			"holdfast.redis.ssl.enabled, spring.data.redis.ssl.enabled",
+			"holdfast.redisson.file, spring.redis.redisson.file", "holdfast.jdbc.url, spring.datasource.url",
+			"holdfast.datasource.url, spring.datasource.url" })
+	void propertyOfAConnectionIsToldByItsName(String name, String right) {
+		assertRefused(LockedApplication.local().withPropertyValues(name + "=x"), "'" + name + "' is unknown",
+				"the connection is '" + right + "'");
+	}
+
 	// Times
 
 	@ParameterizedTest
@@ -245,20 +256,19 @@ class StrictConfigurationTests {
 	}
 
 	@Test
-	void poolThatMayKeepARenewalWaitingIsTold(CapturedOutput output) {
+	void poolThatMayKeepARenewalWaitingForTheWholeLeaseIsTold(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("holdfast.jdbc.mode=lease")
-			.run((context) -> assertThat(output).contains("WARN", "'holdfast.lease-time' (30s) is less than 3 times",
-					"(30000 ms)", "'spring.datasource.hikari.connection-timeout' to 10000 or less",
-					"to 1m30s or more"));
+			.withPropertyValues("holdfast.lease-time=20s")
+			.run((context) -> assertThat(output).contains("WARN", "'holdfast.lease-time' (20s) is less than the",
+					"(30000 ms)", "'spring.datasource.hikari.connection-timeout' to 6666 or less"));
 	}
 
 	@Test
-	void poolThatDoesNotIsNotTold(CapturedOutput output) {
+	void startWithAllDefaultsWarnsOfNothing(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("spring.datasource.hikari.connection-timeout=5000")
+			.withBean(Report.class)
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).doesNotContain("connection time-out of the pool");
+		assertThat(output.getAll().lines()).noneMatch((line) -> line.contains("WARN") && line.contains("holdfast"));
 	}
 
 	@Test
