@@ -64,7 +64,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_465;
+	private static final int MOST_LINES = 18_512;
 
 	private static final int LARGEST_CLASS = 365;
 
@@ -72,7 +72,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 
-	private static final int MOST_PROPERTIES = 40;
+	private static final int MOST_PROPERTIES = 41;
 
 	private static final int MOST_METHODS_OF_THE_SEAM = 13;
 

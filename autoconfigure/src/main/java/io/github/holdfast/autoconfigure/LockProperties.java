@@ -93,6 +93,12 @@ public class LockProperties {
 	private OnSelfCall onSelfCall = OnSelfCall.REJECT;
 
 	/**
+	 * Whether web clients are told of a busy lock, or a store that has failed, by 409 or
+	 * 503 with details. Applies to Spring MVC.
+	 */
+	private boolean problemDetails = true;
+
+	/**
 	 * Order of the lock among the advisors of a bean. Must be smaller than the order of
 	 * the transaction advisor.
 	 */
@@ -194,6 +200,14 @@ public class LockProperties {
 
 	public void setOnSelfCall(OnSelfCall onSelfCall) {
 		this.onSelfCall = onSelfCall;
+	}
+
+	public boolean isProblemDetails() {
+		return this.problemDetails;
+	}
+
+	public void setProblemDetails(boolean problemDetails) {
+		this.problemDetails = problemDetails;
 	}
 
 	public int getOrder() {
