@@ -5,7 +5,6 @@ import java.time.Duration;
 import io.etcd.jetcd.Client;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
@@ -56,7 +55,7 @@ class EtcdLockConfiguration {
 	 * Fails the start when no lock can be taken in etcd.
 	 */
 	@Bean
-	SmartInitializingSingleton etcdLockServerCheck(@Qualifier("etcdLockProbe") LockProbe probe) {
+	StoreCheck etcdLockServerCheck(@Qualifier("etcdLockProbe") LockProbe probe) {
 		return probe::takeLock;
 	}
 

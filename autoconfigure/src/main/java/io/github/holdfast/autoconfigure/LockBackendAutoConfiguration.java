@@ -89,6 +89,12 @@ public final class LockBackendAutoConfiguration {
 		}
 
 		@Bean
+		StoreChecks storeChecks(ObjectProvider<StoreCheck> checks, ObjectProvider<LockNames> annotated,
+				ConfigurableListableBeanFactory beanFactory) {
+			return new StoreChecks(checks, annotated, beanFactory);
+		}
+
+		@Bean
 		LockShutdown lockShutdown(ApplicationContext context) {
 			return new LockShutdown(context);
 		}

@@ -1,7 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
-
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.core.LockConfigurationException;
@@ -11,7 +9,7 @@ import io.github.holdfast.core.LockConfigurationException;
  * know. A version with another format says so by a lock of the format before, which
  * nobody ever releases.
  */
-final class LockFormatCheck implements SmartInitializingSingleton {
+final class LockFormatCheck implements StoreCheck {
 
 	/** The format of this version. It is marked by no lock. */
 	static final int FORMAT = 1;
@@ -34,7 +32,7 @@ final class LockFormatCheck implements SmartInitializingSingleton {
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void check() {
 		String key = this.properties.getKeyPrefix() + KEY;
 		LockHolder marker = this.backend.holder(key);
 		if (marker != null) {

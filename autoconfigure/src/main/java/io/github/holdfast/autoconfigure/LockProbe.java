@@ -51,7 +51,7 @@ final class LockProbe {
 			if (lease != null) {
 				lease.release().toCompletableFuture().get();
 			}
-			new LockFormatCheck(this.backend, this.properties).afterSingletonsInstantiated();
+			new LockFormatCheck(this.backend, this.properties).check();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.github.holdfast.autoconfigure;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,10 +31,10 @@ public final class LocksEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LocksEndpoint locksEndpoint(LockTemplate template, LockBackend backend, NamedBackends named,
+	LocksEndpoint locksEndpoint(ObjectProvider<LockTemplate> template, LockBackend backend, NamedBackends named,
 			LockProperties properties, LocksEndpointProperties endpoint, ApplicationEventPublisher publisher) {
-		return new LocksEndpoint(template::uses, () -> named.with(backend), properties.getKeyPrefix(),
-				endpoint.getShowValues(), publisher);
+		return new LocksEndpoint(() -> template.getObject().uses(), () -> named.with(backend),
+				properties.getKeyPrefix(), endpoint.getShowValues(), publisher);
 	}
 
 	@Bean

@@ -3,15 +3,13 @@ package io.github.holdfast.autoconfigure;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
-
 import io.github.holdfast.store.redis.RedisLockBackend;
 
 /**
  * Fails the start when no lock can be taken in Redis, and warns when Redis may evict
  * locks that are held.
  */
-final class RedisLockServerCheck implements SmartInitializingSingleton {
+final class RedisLockServerCheck implements StoreCheck {
 
 	private final RedisProbe probe;
 
@@ -37,7 +35,7 @@ final class RedisLockServerCheck implements SmartInitializingSingleton {
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void check() {
 		this.probe.takeLock(this.backend, this.properties);
 		this.probe.checkEviction(this.policies);
 	}

@@ -9,8 +9,6 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
-
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.store.redis.RedisQuorumLockBackend;
 import io.github.holdfast.store.redis.RedisQuorumNodes;
@@ -19,7 +17,7 @@ import io.github.holdfast.store.redis.RedisQuorumNodes;
  * Fails the start when no majority of the quorum can keep locks, and warns about each
  * node that cannot.
  */
-class RedisQuorumServerCheck implements SmartInitializingSingleton {
+class RedisQuorumServerCheck implements StoreCheck {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisQuorumServerCheck.class);
 
@@ -35,7 +33,7 @@ class RedisQuorumServerCheck implements SmartInitializingSingleton {
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void check() {
 		RedisProbe probe = new RedisProbe(LockBackendType.REDIS, PROPERTY, Duration.ZERO);
 		this.nodes.backends().forEach((address, backend) -> {
 			try {

@@ -10,7 +10,6 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -25,7 +24,7 @@ import io.github.holdfast.sql.SqlDialect;
  * Fails the start when a table is not there, not to be written, or its rows cannot be
  * locked, after all migrations have run.
  */
-final class TableCheck implements SmartInitializingSingleton {
+final class TableCheck implements StoreCheck {
 
 	private final Table table;
 
@@ -54,7 +53,7 @@ final class TableCheck implements SmartInitializingSingleton {
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void check() {
 		try {
 			String platform = this.platform.dialect().name().toLowerCase(Locale.ROOT);
 			checkTable(this.table.script.replace("@@platform@@", platform));

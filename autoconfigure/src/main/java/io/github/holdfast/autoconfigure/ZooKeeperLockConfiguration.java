@@ -5,7 +5,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -52,8 +51,7 @@ class ZooKeeperLockConfiguration {
 	 * locks of a JVM outlive it.
 	 */
 	@Bean
-	SmartInitializingSingleton zooKeeperLockServerCheck(@Qualifier("zooKeeperLockProbe") LockProbe probe,
-			ZooKeeperLockClient client) {
+	StoreCheck zooKeeperLockServerCheck(@Qualifier("zooKeeperLockProbe") LockProbe probe, ZooKeeperLockClient client) {
 		return () -> {
 			probe.takeLock();
 			logger.info(

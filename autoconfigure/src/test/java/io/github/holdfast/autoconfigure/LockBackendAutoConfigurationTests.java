@@ -13,8 +13,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -175,6 +178,48 @@ class LockBackendAutoConfigurationTests {
 				"The table 'holdfast_lock' cannot be read", "classpath:io/github/holdfast/jdbc/schema-h2.sql",
 				"'holdfast.jdbc.initialize-schema' to 'always'", "CREATE TABLE IF NOT EXISTS holdfast_lock (",
 				"lock_key    varbinary(255) NOT NULL PRIMARY KEY");
+	}
+
+	@Test
+	void missingTableIsNoMatterWhereNothingUsesLocks(CapturedOutput output) {
+		ApplicationContextRunner application = withoutTable();
+		application.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce("Whether locks can be kept is not checked");
+		});
+		assertFailure(application.withBean(LockedBean.class), "The table 'holdfast_lock' cannot be read");
+		assertFailure(
+				application.withBean(LockedBean.class, LockedBean::new, (definition) -> definition.setLazyInit(true)),
+				"The table 'holdfast_lock' cannot be read");
+		assertFailure(application.withBean(Injected.class), "The table 'holdfast_lock' cannot be read");
+		assertFailure(
+				application.withBean("own", LockTemplate.class,
+						() -> new LockTemplate(LocalLockBackend::new, List::of)),
+				"The table 'holdfast_lock' cannot be read");
+	}
+
+	private static ApplicationContextRunner withoutTable() {
+		DatabaseAccess database = TestDatabase.H2.newDatabase();
+		return new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class, LockBackendAutoConfiguration.class,
+					DistributedLockAutoConfiguration.class, LocksEndpointAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + database.url(),
+					"spring.datasource.username=" + database.user(),
+					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=never",
+					"management.endpoints.web.exposure.include=locks");
+	}
+
+	static class LockedBean {
+
+		@DistributedLock(key = "'a'")
+		public void work() {
+		}
+
+	}
+
+	record Injected(LockTemplate locks) {
+
 	}
 
 	@Test

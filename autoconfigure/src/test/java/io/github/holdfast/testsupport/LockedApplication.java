@@ -13,6 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
 
@@ -48,7 +49,8 @@ public final class LockedApplication {
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=" + database.url(),
 					"spring.datasource.username=" + database.user(),
-					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always");
+					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always")
+			.withBean(TemplateUser.class);
 	}
 
 	/**
@@ -60,7 +62,8 @@ public final class LockedApplication {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
-			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port)
+			.withBean(TemplateUser.class);
 	}
 
 	/**
@@ -80,7 +83,8 @@ public final class LockedApplication {
 	 * @return the application, without a choice of the backend
 	 */
 	public static ApplicationContextRunner etcd(String endpoint) {
-		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint);
+		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint)
+			.withBean(TemplateUser.class);
 	}
 
 	/**
@@ -109,6 +113,13 @@ public final class LockedApplication {
 		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,
 					() -> (configuration) -> configuration.setThreads(2).setNettyThreads(4));
+	}
+
+	/**
+	 * Without a user of locks, no store is looked at.
+	 */
+	record TemplateUser(LockTemplate locks) {
+
 	}
 
 }
