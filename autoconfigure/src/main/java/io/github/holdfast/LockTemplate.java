@@ -20,6 +20,7 @@ import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCapabilities;
 import io.github.holdfast.core.LockEngine;
 import io.github.holdfast.core.LockSpec;
+import io.github.holdfast.core.UnlockedCallException;
 
 /**
  * Runs code under a distributed lock: the one path that annotated methods and direct
@@ -267,7 +268,12 @@ public final class LockTemplate implements AutoCloseable {
 		if (this.engine == null || !this.enabled || keys.isEmpty()) {
 			return body.call();
 		}
-		return this.engine.execute(keys, this.effective, body::call);
+		try {
+			return this.engine.execute(keys, this.effective, body::call);
+		}
+		catch (UnlockedCallException ex) {
+			return body.call();
+		}
 	}
 
 	/**
@@ -319,7 +325,13 @@ public final class LockTemplate implements AutoCloseable {
 			throw new UnsupportedOperationException("Lock '" + this.effective.name()
 					+ "' is optimistic and needs a body that can run again: call execute or run");
 		}
-		return this.engine.acquire(keys, this.effective)::close;
+		try {
+			return this.engine.acquire(keys, this.effective)::close;
+		}
+		catch (UnlockedCallException ex) {
+			return () -> {
+			};
+		}
 	}
 
 	private static void checkKeys(Collection<String> keys) {

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -19,6 +20,7 @@ import io.github.holdfast.observation.LockMeters;
 import io.github.holdfast.observation.LockObservationConvention;
 import io.github.holdfast.observation.LockSpans;
 import io.github.holdfast.observation.LockWarnings;
+import io.github.holdfast.transaction.ActiveTransactionRule;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
@@ -56,6 +58,14 @@ public final class LockObservationAutoConfiguration {
 		@ConditionalOnMissingBean
 		LockMeters holdfastLockMeters(MeterRegistry registry) {
 			return new LockMeters(registry);
+		}
+
+		@Bean
+		SmartInitializingSingleton holdfastReportedCalls(MeterRegistry registry,
+				ObjectProvider<ActiveTransactionRule> rule) {
+			return () -> rule.ifUnique((unique) -> unique.setCounter((lock, transaction) -> registry
+				.counter("holdfast.locks.reported", "lock.name", lock, "transaction", transaction)
+				.increment()));
 		}
 
 	}

@@ -2,8 +2,13 @@ package io.github.holdfast.transaction;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -13,6 +18,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.core.UnlockedCallException;
 
 /**
  * Decides on locked calls inside a running transaction. A lock that is taken there is
@@ -24,7 +30,21 @@ import io.github.holdfast.core.LockStack;
  */
 public final class ActiveTransactionRule implements LockRule {
 
+	private static final Logger logger = LoggerFactory.getLogger(ActiveTransactionRule.class);
+
+	/**
+	 * As many places as no application has; a name that contains a key would add more.
+	 */
+	private static final int MOST_PLACES = 1000;
+
+	private static final String OTHERS = "other";
+
 	private final OnActiveTransaction policy;
+
+	private final Set<String> reported = ConcurrentHashMap.newKeySet();
+
+	private volatile BiConsumer<String, String> counter = (lock, transaction) -> {
+	};
 
 	/**
 	 * Create a rule.
@@ -34,8 +54,43 @@ public final class ActiveTransactionRule implements LockRule {
 		this.policy = policy;
 	}
 
+	/**
+	 * Count the calls that are only reported.
+	 * @param counter gets the name of the lock, and that of the transaction
+	 */
+	public void setCounter(BiConsumer<String, String> counter) {
+		this.counter = counter;
+	}
+
 	@Override
 	public void beforeAcquire(Attempt attempt) {
+		if (this.policy != OnActiveTransaction.REPORT) {
+			check(attempt);
+			return;
+		}
+		try {
+			check(attempt);
+		}
+		catch (IllegalStateException ex) {
+			report(attempt, ex);
+			throw new UnlockedCallException(ex);
+		}
+	}
+
+	private void report(Attempt attempt, IllegalStateException refusal) {
+		String transaction = String.valueOf(TransactionSynchronizationManager.getCurrentTransactionName());
+		String place = attempt.name() + " in " + transaction;
+		if (this.reported.size() < MOST_PLACES && this.reported.add(place)) {
+			logger.warn(
+					"Without 'report' of 'holdfast.on-active-transaction', this call would be refused; it goes on "
+							+ "without the lock, and further ones of {} are only counted: {}",
+					place, refusal.getMessage());
+		}
+		boolean known = this.reported.contains(place);
+		this.counter.accept(known ? attempt.name() : OTHERS, known ? transaction : OTHERS);
+	}
+
+	private void check(Attempt attempt) {
 		if (leavesTransaction(attempt.propagation())) {
 			refuseToStay(attempt, TransactionStack.staysDespite(attempt.transactionManager()));
 			return;
@@ -61,7 +116,7 @@ public final class ActiveTransactionRule implements LockRule {
 							+ "with @Transactional(propagation = REQUIRES_NEW), which needs a second connection; "
 							+ "or lock exclusively. In a test, remove @Transactional from the test");
 		}
-		if (this.policy == OnActiveTransaction.REJECT) {
+		if (this.policy != OnActiveTransaction.RELEASE_AFTER_COMPLETION) {
 			throw refused(attempt, "is called inside a running transaction"
 					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
 					+ ", which would commit after the lock is released and may have read old data already. "

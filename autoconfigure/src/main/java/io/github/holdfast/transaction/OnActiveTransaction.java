@@ -12,6 +12,13 @@ public enum OnActiveTransaction {
 	REJECT,
 
 	/**
+	 * Let the call go on without the lock, count it, and log a warning for each place
+	 * once: to find out where an application has such calls, before they are refused.
+	 * What they do is not protected.
+	 */
+	REPORT,
+
+	/**
 	 * Take the lock and keep it until the running transaction has ended. What that
 	 * transaction read before is not protected by the lock.
 	 */
