@@ -64,7 +64,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_610;
+	private static final int MOST_LINES = 18_643;
 
 	private static final int LARGEST_CLASS = 365;
 

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -44,6 +45,8 @@ final class LockMethodRules {
 			"org.springframework.web.context.request.async.DeferredResult",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
 
 	private static final String HTTP_ENTITY = "org.springframework.http.HttpEntity";
 
@@ -74,7 +77,10 @@ final class LockMethodRules {
 					where + "which returns a " + ((later != null) ? later : method.getReturnType()).getSimpleName()
 							+ " before its work is done: the lock would be released too early.",
 					"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
-							+ "iterator, " + "and call it from what runs later.");
+							+ "iterator, and call it from "
+							+ (MergedAnnotations.from(method).isPresent(ASYNC)
+									? "the @Async method: put @DistributedLock on a method of another bean."
+									: "what runs later."));
 		}
 		if (operation.onBusy() == DistributedLock.OnBusy.SKIP) {
 			checkSkip(operation, where);

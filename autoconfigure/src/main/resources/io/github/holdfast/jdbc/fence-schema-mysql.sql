@@ -1,3 +1,4 @@
+-- Holdfast, fence: for MySQL only
 CREATE TABLE IF NOT EXISTS holdfast_fence (
 	source   varbinary(40)  NOT NULL,
 	lock_key varbinary(255) NOT NULL,

@@ -1,3 +1,4 @@
+-- Holdfast, fence: for PostgreSQL only
 CREATE TABLE IF NOT EXISTS holdfast_fence (
 	source   varchar(40) COLLATE "C"  NOT NULL,
 	lock_key varchar(255) COLLATE "C" NOT NULL,

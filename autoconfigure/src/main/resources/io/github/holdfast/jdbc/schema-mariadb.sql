@@ -1,3 +1,4 @@
+-- Holdfast, locks: for MariaDB only
 CREATE TABLE IF NOT EXISTS holdfast_lock (
 	lock_key    varbinary(255) NOT NULL PRIMARY KEY,
 	epoch       bigint         NOT NULL,

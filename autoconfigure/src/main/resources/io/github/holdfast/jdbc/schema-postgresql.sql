@@ -1,3 +1,4 @@
+-- Holdfast, locks: for PostgreSQL only
 CREATE TABLE IF NOT EXISTS holdfast_lock (
 	lock_key    varchar(255) COLLATE "C" NOT NULL PRIMARY KEY,
 	epoch       bigint       NOT NULL,

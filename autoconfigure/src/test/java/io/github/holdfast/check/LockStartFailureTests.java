@@ -40,6 +40,7 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.context.request.async.DeferredResult;
@@ -277,6 +278,39 @@ class LockStartFailureTests {
 		assertFailure(FinalMethod.class, "FinalMethod.lock()", "is final", "bean 'finalMethod'", "Remove 'final'");
 	}
 
+	@Test
+	@Tag("F09")
+	void finalClassFailsTheStart() {
+		assertFailure(FinalClass.class, "FinalClass.lock()", "bean 'finalClass'", "the class is final",
+				"Remove 'final' from the class", "kotlin-spring");
+	}
+
+	@Test
+	void finalClassWithAnInterfaceIsProxiedByTheInterface() {
+		LockedApplication.local()
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(FinalWithInterface.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertFailure(FinalWithInterface.class, "the class is final");
+	}
+
+	static final class FinalClass {
+
+		@DistributedLock(key = "'a'")
+		public void lock() {
+		}
+
+	}
+
+	static final class FinalWithInterface implements Runnable {
+
+		@Override
+		@DistributedLock(key = "'a'")
+		public void run() {
+		}
+
+	}
+
 	static class FinalMethod {
 
 		@DistributedLock(key = "'a'")
@@ -311,6 +345,22 @@ class LockStartFailureTests {
 	@Tag("F08")
 	void returnBeforeTheWorkIsDoneFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method");
+	}
+
+	@Test
+	@Tag("F08")
+	void asynchronousMethodFailsTheStartWithItsRemedy() {
+		assertFailure(Asynchronous.class, "before its work is done", "call it from the @Async method");
+	}
+
+	static class Asynchronous {
+
+		@Async
+		@DistributedLock(key = "'a'")
+		public CompletableFuture<String> lock() {
+			return CompletableFuture.completedFuture("a");
+		}
+
 	}
 
 	static class ReturnsFuture {

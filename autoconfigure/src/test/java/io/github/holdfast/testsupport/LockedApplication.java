@@ -13,7 +13,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 
-import io.github.holdfast.LockTemplate;
 import io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
 
@@ -30,7 +29,7 @@ public final class LockedApplication {
 	 * @return the application, with the backend {@code local}
 	 */
 	public static ApplicationContextRunner local() {
-		return new ApplicationContextRunner()
+		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, LockBackendAutoConfiguration.class,
 					DistributedLockAutoConfiguration.class))
 			.withPropertyValues("holdfast.backend=local");
@@ -42,15 +41,14 @@ public final class LockedApplication {
 	 * @return the application, with the backend {@code jdbc}
 	 */
 	public static ApplicationContextRunner jdbc(DatabaseAccess database) {
-		return new ApplicationContextRunner()
+		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 					JdbcTemplateAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
 					TransactionManagerCustomizationAutoConfiguration.class, TransactionAutoConfiguration.class,
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=" + database.url(),
 					"spring.datasource.username=" + database.user(),
-					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always")
-			.withBean(TemplateUser.class);
+					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always");
 	}
 
 	/**
@@ -59,11 +57,10 @@ public final class LockedApplication {
 	 * @return the application, with the backend {@code redis}
 	 */
 	public static ApplicationContextRunner redis(int port) {
-		return new ApplicationContextRunner()
+		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
-			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port)
-			.withBean(TemplateUser.class);
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
 	}
 
 	/**
@@ -83,8 +80,7 @@ public final class LockedApplication {
 	 * @return the application, without a choice of the backend
 	 */
 	public static ApplicationContextRunner etcd(String endpoint) {
-		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint)
-			.withBean(TemplateUser.class);
+		return local().withPropertyValues("holdfast.backend=", "holdfast.etcd.endpoints=" + endpoint);
 	}
 
 	/**
@@ -109,17 +105,18 @@ public final class LockedApplication {
 		return jdbc(database).withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.endpoints=" + endpoint);
 	}
 
+	/**
+	 * Without a bean that has a LockTemplate, no store would be looked at.
+	 */
+	private static ApplicationContextRunner used() {
+		return new ApplicationContextRunner().withInitializer(
+				(context) -> context.getBeanFactory().registerDependentBean("holdfastLockTemplate", "templateUser"));
+	}
+
 	static ApplicationContextRunner withRedisson(ApplicationContextRunner application) {
 		return application.withConfiguration(AutoConfigurations.of(RedissonAutoConfigurationV4.class))
 			.withBean(RedissonAutoConfigurationCustomizer.class,
 					() -> (configuration) -> configuration.setThreads(2).setNettyThreads(4));
-	}
-
-	/**
-	 * Without a user of locks, no store is looked at.
-	 */
-	record TemplateUser(LockTemplate locks) {
-
 	}
 
 }

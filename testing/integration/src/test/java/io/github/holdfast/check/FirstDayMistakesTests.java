@@ -79,6 +79,10 @@ class FirstDayMistakesTests {
 						"is private and so cannot be called through a proxy", "Make the method public"),
 				bean("static method", LockStartFailureTests.StaticMethod.class,
 						"is static and so cannot be called through a proxy", "not static"),
+				bean("final class", LockStartFailureTests.FinalClass.class, "the class is final",
+						"Remove 'final' from the class"),
+				bean("@Async method", LockStartFailureTests.Asynchronous.class, "before its work is done",
+						"call it from the @Async method"),
 				bean("final method", LockStartFailureTests.FinalMethod.class, "method 'lock' is final",
 						"Remove 'final'"),
 				start("method that is not on the interface of the proxy",
@@ -146,6 +150,8 @@ class FirstDayMistakesTests {
 		return List.of(
 				property("holdfast.lease-tim=30s", "'holdfast.lease-tim' is unknown",
 						"Correct the name or remove the property"),
+				property("holdfast.redis.host=localhost", "'holdfast.redis.host' is unknown",
+						"the connection is 'spring.data.redis.host'"),
 				property("holdfast.wait-time=-1s", "'holdfast.wait-time' is '-1s'", "time with a unit such as '5s'"),
 				property("holdfast.lease-time=30", "a number without a unit counts milliseconds", "time with a unit"),
 				property("holdfast.lease-time=0s", "but must be more than zero", "such as '5s'"),
@@ -192,6 +198,8 @@ class FirstDayMistakesTests {
 						"check it before the call"),
 				call("key of an object without a text", (context) -> stock(context).deduct(new Object()),
 						"has no text form of its own", "use one of its properties, such as its id"),
+				call("key of a record with more than the id", (context) -> stock(context).deduct(new Item(1, 2)),
+						"has the text 'Item[id=1, quantity=2]'", "#sku.id"),
 				call("key of a list where one is meant", (context) -> stock(context).deduct(List.of("A", "B")),
 						"cannot be a part of one key", "for one lock per element use a projection"),
 				call("returns work for later as an Object",
@@ -292,6 +300,10 @@ class FirstDayMistakesTests {
 		public Object give(Object result) {
 			return result;
 		}
+
+	}
+
+	record Item(long id, int quantity) {
 
 	}
 
