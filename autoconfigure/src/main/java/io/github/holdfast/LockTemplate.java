@@ -5,8 +5,6 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -20,6 +18,7 @@ import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCapabilities;
 import io.github.holdfast.core.LockEngine;
 import io.github.holdfast.core.LockSpec;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.core.UnlockedCallException;
 
 /**
@@ -41,7 +40,11 @@ import io.github.holdfast.core.UnlockedCallException;
  *
  * @since 0.2.0
  */
-public final class LockTemplate implements AutoCloseable {
+public final class LockTemplate {
+
+	static {
+		new Access();
+	}
 
 	private static final int MAX_KEYS = 1000;
 
@@ -213,21 +216,6 @@ public final class LockTemplate implements AutoCloseable {
 				this.spec.withBody(new LockSpec.Body(propagation, transactionManager, this.spec.body().transaction())));
 	}
 
-	/**
-	 * Returns a copy that tells that the body consists of one transaction: its commit is
-	 * the last thing that happens under the lock. If it is the only one of its name that
-	 * begins there, the lock of a single key may be handed over to the next thread of
-	 * this JVM after that commit, before the transaction's connection has been cleaned
-	 * up. A body that goes on after its commit would go on without the lock. For the code
-	 * of this library that sees to it, as for annotated methods.
-	 * @param transaction the transaction, or {@code null} if the body does more than that
-	 * @return a copy
-	 */
-	public LockTemplate withTransaction(@Nullable BodyTransaction transaction) {
-		LockSpec.Body body = this.spec.body();
-		return with(this.spec.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transaction)));
-	}
-
 	private LockTemplate with(LockSpec spec) {
 		return new LockTemplate(this.engine, this.overrides, spec);
 	}
@@ -375,38 +363,6 @@ public final class LockTemplate implements AutoCloseable {
 	}
 
 	/**
-	 * Prepares the shutdown of this template and all of its copies: who waits for a lock,
-	 * now or later, gets a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}
-	 * at once. Locks that are free are still given, and held ones are renewed.
-	 * @return completes when the last lock has been released, or the shutdown is taken
-	 * back by {@link #resume()}
-	 */
-	public CompletionStage<Void> drain() {
-		return (this.engine != null) ? this.engine.drain() : CompletableFuture.completedStage(null);
-	}
-
-	/**
-	 * Takes a {@link #drain()} back: calls of this template and all of its copies wait
-	 * for their locks again. Does nothing after {@link #close()}.
-	 */
-	public void resume() {
-		if (this.engine != null) {
-			this.engine.resume();
-		}
-	}
-
-	/**
-	 * Stops the renewal of this template and all of its copies. Waiting and new callers
-	 * get a {@link LockNotAcquiredException} with reason {@code SHUTDOWN}.
-	 */
-	@Override
-	public void close() {
-		if (this.engine != null) {
-			this.engine.close();
-		}
-	}
-
-	/**
 	 * Code that runs under a lock and returns a value.
 	 *
 	 * @param <T> the type of the result
@@ -482,6 +438,25 @@ public final class LockTemplate implements AutoCloseable {
 		 */
 		@Override
 		void close();
+
+	}
+
+	/**
+	 * What users have no use for.
+	 */
+	private static final class Access extends TemplateAccess {
+
+		@Override
+		protected @Nullable LockEngine engineOf(LockTemplate template) {
+			return template.engine;
+		}
+
+		@Override
+		protected LockTemplate withTransactionOfBody(LockTemplate template, @Nullable BodyTransaction transaction) {
+			LockSpec.Body body = template.spec.body();
+			return template.with(template.spec
+				.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transaction)));
+		}
 
 	}
 

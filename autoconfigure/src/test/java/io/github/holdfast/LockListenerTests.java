@@ -22,6 +22,7 @@ import io.github.holdfast.core.GuardedTransaction;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,7 +46,7 @@ class LockListenerTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test
@@ -104,7 +105,7 @@ class LockListenerTests {
 		};
 		assertRefused(LockBackendException.class);
 		this.backend.grant = (request) -> false;
-		this.locks.drain();
+		TemplateAccess.drain(this.locks);
 		assertRefused(LockNotAcquiredException.class);
 		assertThat(this.told).containsExactly("attempted [A, B]", "not acquired BUSY", "attempted [A, B]",
 				"not acquired INTERRUPTED", "attempted [A, B]", "not acquired QUEUE_FULL", "attempted [A, B]",

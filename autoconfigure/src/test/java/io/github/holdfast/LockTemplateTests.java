@@ -24,6 +24,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.TransactionException;
 
+import io.github.holdfast.core.TemplateAccess;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -40,7 +42,7 @@ class LockTemplateTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	// Re-entrancy
@@ -129,9 +131,13 @@ class LockTemplateTests {
 	@Test
 	void keyOfAnotherBackendIsAnotherLock() {
 		FakeLockBackend otherBackend = new FakeLockBackend();
-		try (LockTemplate others = new LockTemplate(() -> otherBackend, List::of)) {
+		LockTemplate others = new LockTemplate(() -> otherBackend, List::of);
+		try {
 			this.locks.run("A", () -> others.run("A", () -> {
 			}));
+		}
+		finally {
+			TemplateAccess.close(others);
 		}
 		assertThat(otherBackend.calls).containsExactly("acquire lock:A", "release lock:A");
 	}
@@ -475,7 +481,7 @@ class LockTemplateTests {
 
 	@Test
 	void callAfterShutdownIsRefused() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
 		assertThat(this.backend.requests).isEmpty();
@@ -492,7 +498,7 @@ class LockTemplateTests {
 		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> this.locks.run("A", () -> {
 		}));
 		waiting.await();
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 		granted.countDown();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get)
 			.havingCause()
@@ -503,7 +509,7 @@ class LockTemplateTests {
 
 	@Test
 	void interruptOfTheCallerIsKeptDuringShutdown() {
-		this.locks.drain();
+		TemplateAccess.drain(this.locks);
 		this.backend.grant = (request) -> {
 			throw new InterruptedException();
 		};
@@ -515,16 +521,20 @@ class LockTemplateTests {
 	@Test
 	void backendIsNotAskedForBeforeTheFirstLock() {
 		List<String> created = new ArrayList<>();
-		try (LockTemplate lazy = new LockTemplate(() -> {
+		LockTemplate lazy = new LockTemplate(() -> {
 			created.add("backend");
 			return this.backend;
-		}, List::of)) {
+		}, List::of);
+		try {
 			LockTemplate copy = lazy.withName("report");
 			assertThat(created).isEmpty();
 			copy.run("A", () -> {
 			});
 			lazy.run("B", () -> {
 			});
+		}
+		finally {
+			TemplateAccess.close(lazy);
 		}
 		assertThat(created).containsExactly("backend");
 	}

@@ -95,7 +95,7 @@ public final class LockBackendAutoConfiguration {
 		}
 
 		@Bean
-		LockShutdown lockShutdown(ApplicationContext context) {
+		static LockShutdown lockShutdown(ApplicationContext context) {
 			return new LockShutdown(context);
 		}
 

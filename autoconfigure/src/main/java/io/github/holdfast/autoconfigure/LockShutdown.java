@@ -1,16 +1,17 @@
 package io.github.holdfast.autoconfigure;
 
 import java.util.Collection;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 
 /**
  * Ends the use of locks in order: waiters fail as soon as the context begins to close or
@@ -23,7 +24,8 @@ import io.github.holdfast.LockTemplate;
  * Only the templates of the own context are meant: those of a parent go on to be used
  * when a child is closed.
  */
-class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+class LockShutdown
+		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DestructionAwareBeanPostProcessor {
 
 	/** After the web server, which stops at {@code DEFAULT_PHASE - 2048}. */
 	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072;
@@ -51,7 +53,7 @@ class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedE
 	@Override
 	public synchronized void start() {
 		if (this.stopped && !this.closed) {
-			templates().forEach(LockTemplate::resume);
+			templates().forEach(TemplateAccess::resume);
 		}
 		this.stopped = false;
 		this.running = true;
@@ -76,15 +78,29 @@ class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedE
 
 	private CompletableFuture<?> drain() {
 		return CompletableFuture.allOf(templates().stream()
-			.map(LockTemplate::drain)
-			// That of a mock in a test
-			.filter(Objects::nonNull)
+			.map(TemplateAccess::drain)
 			.map(CompletionStage::toCompletableFuture)
 			.toArray(CompletableFuture[]::new));
 	}
 
 	private Collection<LockTemplate> templates() {
 		return this.context.getBeansOfType(LockTemplate.class, false, false).values();
+	}
+
+	@Override
+	public boolean requiresDestruction(Object bean) {
+		return bean instanceof LockTemplate;
+	}
+
+	/**
+	 * After all beans that have got the template, which may still take locks at their
+	 * end.
+	 */
+	@Override
+	public void postProcessBeforeDestruction(Object bean, String beanName) {
+		if (bean instanceof LockTemplate template) {
+			TemplateAccess.close(template);
+		}
 	}
 
 	/**

@@ -19,6 +19,7 @@ import org.springframework.util.ClassUtils;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.TemplateAccess;
 
 /**
  * Knows of which locked methods the transaction is all that is inside of their lock, as
@@ -55,7 +56,8 @@ public final class BodyTransactions {
 				: ClassUtils.getQualifiedMethodName(operation.method(), targetClass);
 		boolean claiming = !attribute.isReadOnly() && ClaimInterceptor.addTo(bean);
 		BodyTransaction transaction = claiming ? BodyTransaction.claiming(name) : BodyTransaction.of(name);
-		return new Body(name + claiming, transaction, operation.template().withTransaction(transaction));
+		return new Body(name + claiming, transaction,
+				TemplateAccess.withTransaction(operation.template(), transaction));
 	}
 
 	/**

@@ -33,6 +33,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
@@ -44,6 +45,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.CommitGuardPostProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Which store keeps the locks, and what the start says when this is not clear.
@@ -178,6 +180,24 @@ class LockBackendAutoConfigurationTests {
 				"The table 'holdfast_lock' cannot be read", "classpath:io/github/holdfast/jdbc/schema-h2.sql",
 				"'holdfast.jdbc.initialize-schema' to 'always'", "CREATE TABLE IF NOT EXISTS holdfast_lock (",
 				"lock_key    varbinary(255) NOT NULL PRIMARY KEY");
+	}
+
+	@Test
+	void templatesEndWithTheirContext() {
+		List<LockTemplate> templates = new ArrayList<>();
+		LockedApplication.local()
+			.withBean("own", LockTemplate.class, () -> new LockTemplate(LocalLockBackend::new, List::of))
+			.run((context) -> templates.add(used(context.getBean(LockTemplate.class))));
+		LockedApplication.local().run((context) -> templates.add(used(context.getBean(LockTemplate.class))));
+		for (LockTemplate template : templates) {
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> template.acquire("A"))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
+		}
+	}
+
+	private static LockTemplate used(LockTemplate template) {
+		template.acquire("A").close();
+		return template;
 	}
 
 	@Test

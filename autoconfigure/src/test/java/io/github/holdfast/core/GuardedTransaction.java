@@ -20,7 +20,7 @@ public final class GuardedTransaction implements TransactionExecution {
 	 * @return a copy
 	 */
 	public static LockTemplate bodies(LockTemplate locks) {
-		return locks.withTransaction(BodyTransaction.of(NAME));
+		return TemplateAccess.withTransaction(locks, BodyTransaction.of(NAME));
 	}
 
 	/**

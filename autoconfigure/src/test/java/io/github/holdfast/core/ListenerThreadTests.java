@@ -41,7 +41,7 @@ class ListenerThreadTests {
 	@AfterEach
 	void close() {
 		this.recorder.free.countDown();
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	/**

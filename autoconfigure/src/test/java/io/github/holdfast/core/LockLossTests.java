@@ -55,7 +55,7 @@ class LockLossTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test
@@ -155,7 +155,8 @@ class LockLossTests {
 	@Test
 	void releaseIsNotWaitedForAfterAGuardedCommitWhereTheBackendAllowsIt() {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
-		try (LockTemplate others = slowRelease(answer)) {
+		LockTemplate others = slowRelease(answer);
+		try {
 			String result = others.execute("A", () -> {
 				GuardedTransaction.commit();
 				return "done";
@@ -163,15 +164,22 @@ class LockLossTests {
 			assertThat(result).isEqualTo("done");
 			assertThat(answer).isNotDone();
 		}
+		finally {
+			TemplateAccess.close(others);
+		}
 	}
 
 	@Test
 	void lossThatIsAnsweredLateIsLogged(CapturedOutput output) {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
-		try (LockTemplate others = slowRelease(answer)) {
+		LockTemplate others = slowRelease(answer);
+		try {
 			others.run("A", () -> GuardedTransaction.commit());
 			answer.complete(false);
 			await().untilAsserted(() -> assertThat(output).contains("Lock 'A' was already lost when it was released"));
+		}
+		finally {
+			TemplateAccess.close(others);
 		}
 	}
 
@@ -188,15 +196,19 @@ class LockLossTests {
 	@Test
 	void shutdownWaitsForTheAnswersOfReleases() {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
-		try (LockTemplate locks = slowRelease(answer)) {
+		LockTemplate locks = slowRelease(answer);
+		try {
 			locks.execute(List.of("A", "B"), () -> {
 				GuardedTransaction.commit();
 				return null;
 			});
-			CompletableFuture<Void> drained = locks.drain().toCompletableFuture();
+			CompletableFuture<Void> drained = TemplateAccess.drain(locks).toCompletableFuture();
 			assertThat(drained).isNotDone();
 			answer.completeExceptionally(new LockBackendException("A", "store is down", null));
 			await().untilAsserted(() -> assertThat(drained).isCompleted());
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
@@ -227,7 +239,7 @@ class LockLossTests {
 		AtomicReference<CompletableFuture<Void>> drained = new AtomicReference<>();
 		this.backend.grant = (request) -> {
 			if (request.key().equals("lock:B")) {
-				drained.set(this.locks.drain().toCompletableFuture());
+				drained.set(TemplateAccess.drain(this.locks).toCompletableFuture());
 				assertThat(drained.get()).isNotDone();
 			}
 			return request.key().equals("lock:A");

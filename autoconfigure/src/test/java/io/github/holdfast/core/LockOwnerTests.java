@@ -25,7 +25,7 @@ class LockOwnerTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 		LockOwner.forgetProcess();
 	}
 
@@ -39,8 +39,8 @@ class LockOwnerTests {
 		Supplier<String> image = () -> "1@where-the-image-was-taken ";
 		ReflectionTestUtils.setField(LockOwner.class, "process", image);
 		assertThat(holder()).startsWith("1@where-the-image-was-taken ");
-		this.locks.drain();
-		this.locks.resume();
+		TemplateAccess.drain(this.locks);
+		TemplateAccess.resume(this.locks);
 		assertThat(holder()).startsWith(ProcessHandle.current().pid() + "@").doesNotContain("image");
 	}
 

@@ -47,7 +47,7 @@ class LockRenewalTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test

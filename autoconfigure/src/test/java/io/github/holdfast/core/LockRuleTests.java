@@ -32,7 +32,7 @@ class LockRuleTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test

@@ -32,13 +32,17 @@ class ManyKeysTests {
 	@Test
 	void moreKeysThanTheLimitAreRefusedBeforeAnythingIsAcquired() {
 		FakeLockBackend backend = new FakeLockBackend();
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			assertThatIllegalArgumentException().isThrownBy(() -> locks.acquire(keys(MOST + 1)))
 				.withMessageContaining("1001 locks at once")
 				.withMessageContaining("1000 allowed");
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> locks.withMode(LockRequest.Mode.OPTIMISTIC).execute(keys(MOST + 1), () -> true));
 			assertThat(backend.calls).isEmpty();
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
@@ -47,9 +51,12 @@ class ManyKeysTests {
 	void equalKeysCountOnce() {
 		FakeLockBackend backend = new FakeLockBackend();
 		List<String> twice = Stream.concat(keys(MOST).stream(), keys(MOST).stream()).toList();
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of);
-				LockTemplate.Scope scope = locks.acquire(twice)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try (LockTemplate.Scope scope = locks.acquire(twice)) {
 			assertThat(backend.held()).hasSize(MOST);
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(backend.held()).isEmpty();
 	}
@@ -60,10 +67,13 @@ class ManyKeysTests {
 		AtomicLong looks = new AtomicLong();
 		LocalLockBackend store = new LocalLockBackend();
 		LockBackend backend = (request) -> counting(store.acquire(request), looks);
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of);
-				LockTemplate.Scope outer = locks.acquire(keys(MOST));
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try (LockTemplate.Scope outer = locks.acquire(keys(MOST));
 				LockTemplate.Scope inner = locks.acquire(keys(MOST))) {
 			assertThat(LockContext.current().orElseThrow().leases()).hasSize(MOST);
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(looks.get()).as("looks at the keys of leases").isLessThan(20 * MOST);
 	}

@@ -58,7 +58,7 @@ class MinHoldTimeTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test
@@ -145,9 +145,13 @@ class MinHoldTimeTests {
 			}
 
 		};
-		try (LockTemplate refused = new LockTemplate(() -> this.backend, () -> List.of(refusing))) {
+		LockTemplate refused = new LockTemplate(() -> this.backend, () -> List.of(refusing));
+		try {
 			assertThatExceptionOfType(IllegalStateException.class)
 				.isThrownBy(() -> refused.withMinHoldTime(LONG).acquire("A"));
+		}
+		finally {
+			TemplateAccess.close(refused);
 		}
 		assertThat(this.backend.held()).isEmpty();
 	}
@@ -241,8 +245,8 @@ class MinHoldTimeTests {
 		Set<Thread> before = renewalThreads();
 		this.locks.withMinHoldTime(LONG).run("A", () -> {
 		});
-		assertThat(this.locks.drain().toCompletableFuture()).isDone();
-		this.locks.close();
+		assertThat(TemplateAccess.drain(this.locks).toCompletableFuture()).isDone();
+		TemplateAccess.close(this.locks);
 		assertThat(this.backend.held()).containsExactly("lock:A");
 		await().untilAsserted(() -> assertThat(renewalThreads()).isSubsetOf(before));
 	}

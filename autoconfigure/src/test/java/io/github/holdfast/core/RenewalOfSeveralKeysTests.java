@@ -55,13 +55,17 @@ class RenewalOfSeveralKeysTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test
 	void keysThatWereTakenAtOnceAreRenewed() {
-		try (LockTemplate atOnce = new LockTemplate(() -> new AtOnce(this.store), List::of).withLeaseTime(LEASE)) {
+		LockTemplate atOnce = new LockTemplate(() -> new AtOnce(this.store), List::of).withLeaseTime(LEASE);
+		try {
 			assertRenewed(atOnce, keys(25));
+		}
+		finally {
+			TemplateAccess.close(atOnce);
 		}
 	}
 
@@ -188,7 +192,7 @@ class RenewalOfSeveralKeysTests {
 		}
 		finally {
 			free.release(4);
-			alone.close();
+			TemplateAccess.close(alone);
 		}
 		assertThat(order).containsExactly("lock:shorter", "lock:longer");
 	}

@@ -47,7 +47,7 @@ class StarvedRenewalTests {
 	@AfterEach
 	void close() {
 		this.over.countDown();
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	@Test

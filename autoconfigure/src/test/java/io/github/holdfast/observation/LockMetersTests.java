@@ -32,6 +32,7 @@ import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -55,7 +56,7 @@ class LockMetersTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 		await().untilAsserted(() -> {
 			assertThat(gauge("pending")).isZero();
 			assertThat(gauge("active")).isZero();
@@ -106,7 +107,7 @@ class LockMetersTests {
 		};
 		assertRefused(LockBackendException.class);
 		this.backend.grant = (request) -> false;
-		this.locks.drain();
+		TemplateAccess.drain(this.locks);
 		assertRefused(LockNotAcquiredException.class);
 		List.of("BUSY", "INTERRUPTED", "QUEUE_FULL", "SHUTDOWN")
 			.forEach((reason) -> assertThat(acquire(reason, "LockNotAcquiredException").count()).as(reason).isOne());

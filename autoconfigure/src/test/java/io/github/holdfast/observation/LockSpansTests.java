@@ -21,6 +21,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.GuardedTransaction;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -45,7 +46,7 @@ class LockSpansTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 		assertThat(this.registry.getCurrentObservation()).isNull();
 	}
 
@@ -119,7 +120,7 @@ class LockSpansTests {
 				() -> List.of(new LockSpans(ObservationRegistry.NOOP, () -> null)));
 		unobserved.withWaitTime(Duration.ZERO)
 			.run("A", () -> assertThat(this.registry.getCurrentObservation()).isNull());
-		unobserved.close();
+		TemplateAccess.close(unobserved);
 	}
 
 	private Observation currentObservation() {

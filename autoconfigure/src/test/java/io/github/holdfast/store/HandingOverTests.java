@@ -25,6 +25,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -212,7 +213,8 @@ class HandingOverTests {
 
 	@Test
 	void leaseOfAScopeThatAnotherThreadClosesIsNotHandedOver() throws Exception {
-		try (LockTemplate template = new LockTemplate(() -> this.backend, List::of).withKeyPrefix("")) {
+		LockTemplate template = new LockTemplate(() -> this.backend, List::of).withKeyPrefix("");
+		try {
 			LockTemplate.Scope scope = template.acquire("A");
 			Waiter waiter = new Waiter(request());
 			Thread other = new Thread(scope::close);
@@ -220,6 +222,9 @@ class HandingOverTests {
 			other.join();
 			assertThat(waiter.lease().turn()).isZero();
 			assertThat(this.store.requests).hasSize(2);
+		}
+		finally {
+			TemplateAccess.close(template);
 		}
 	}
 

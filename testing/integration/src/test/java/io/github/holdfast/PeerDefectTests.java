@@ -38,6 +38,7 @@ import io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.core.Renewals;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LeaseCalls;
@@ -175,13 +176,17 @@ class PeerDefectTests {
 		run(TestBackend.valueOf(database.name()), (context) -> {
 			LockTemplate.Scope expired = context.getBean(LockTemplate.class).acquire("A");
 			context.getBean(JdbcTemplate.class).update("UPDATE holdfast_lock SET expires_at = acquired_at");
-			try (LockTemplate otherNode = otherNode(context)) {
+			LockTemplate otherNode = otherNode(context);
+			try {
 				assertThat(onOtherThread(() -> otherNode.run("A", () -> {
 					assertThat(onOtherThread(expired::close)).isInstanceOf(LockOverlapException.class);
 					assertThat(LockContext.current()).get().matches(LockContext::isValid);
 					assertThat(onOtherThread(() -> thirdNode(context).acquire("A")))
 						.isInstanceOf(LockNotAcquiredException.class);
 				}))).isNull();
+			}
+			finally {
+				TemplateAccess.close(otherNode);
 			}
 		});
 	}

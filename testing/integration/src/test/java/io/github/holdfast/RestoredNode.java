@@ -20,6 +20,7 @@ import org.redisson.api.RedissonClient;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.etcd.EtcdLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.redis.RedisLockBackend;
@@ -49,10 +50,14 @@ final class RestoredNode {
 		List<String> address = List.of(args).subList(1, args.length);
 		store.use(address, (backend) -> {
 			connect(backend);
-			try (LockTemplate locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofSeconds(1))) {
+			LockTemplate locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofSeconds(1));
+			try {
 				for (String line = input.readLine(); line != null; line = input.readLine()) {
 					acquire(locks, input);
 				}
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 		});
 		System.exit(0);

@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 
 import com.zaxxer.hikari.HikariDataSource;
 
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -31,8 +32,12 @@ final class VirtualThreadWorker {
 		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-h2.sql");
 		LockBackend backend = args[0].equals("local") ? new LocalLockBackend()
 				: new HandoverLockBackend(new JdbcLockBackend(() -> dataSource));
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofMinutes(10))) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofMinutes(10));
+		try {
 			run(locks, waiters);
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		System.exit(0);
 	}

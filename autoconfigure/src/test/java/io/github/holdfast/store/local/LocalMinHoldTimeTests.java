@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,8 +20,12 @@ class LocalMinHoldTimeTests {
 
 	@Test
 	void lockIsFreeAfterTheTimeAndNotBefore() {
-		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of);
+		try {
 			assertHeldForTheTime(locks, locks);
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
@@ -30,9 +35,14 @@ class LocalMinHoldTimeTests {
 	 */
 	@Test
 	void lockOutlivesItsTemplate() {
-		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of);
-				LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+		LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of);
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of);
+		try {
 			assertHeldForTheTime(closed, locks);
+		}
+		finally {
+			TemplateAccess.close(locks);
+			TemplateAccess.close(closed);
 		}
 	}
 
@@ -42,7 +52,7 @@ class LocalMinHoldTimeTests {
 		first.withMinHoldTime(MIN_HOLD_TIME).run(key, () -> {
 		});
 		if (first != second) {
-			first.close();
+			TemplateAccess.close(first);
 		}
 		second.withWaitTime(Duration.ofSeconds(60))
 			.run(key, () -> assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(MIN_HOLD_TIME.toNanos()));

@@ -15,6 +15,7 @@ import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.core.TemplateAccess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -32,11 +33,15 @@ class LocalUnknownOutcomeTests {
 	void lockIsReleasedAfterItsLeaseTime() {
 		Duration leaseTime = Duration.ofMillis(500);
 		long start = System.nanoTime();
-		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withLeaseTime(leaseTime)) {
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withLeaseTime(leaseTime);
+		try {
 			locks.run("local-unknown", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 			locks.withWaitTime(Duration.ofSeconds(30))
 				.run("local-unknown", () -> assertThat(Duration.ofNanos(System.nanoTime() - start))
 					.isGreaterThanOrEqualTo(leaseTime));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
@@ -46,12 +51,20 @@ class LocalUnknownOutcomeTests {
 	@Test
 	void lockIsReleasedAfterItsLeaseTimeThoughItsTemplateIsClosed() {
 		AtomicBoolean entered = new AtomicBoolean();
-		try (LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of)) {
+		LockTemplate closed = new LockTemplate(LocalLockBackend::new, List::of);
+		try {
 			closed.withLeaseTime(Duration.ofMillis(500))
 				.run("local-unknown-closed", () -> LockStack.current().commits().outcomeUnknown(TRANSACTION, true));
 		}
-		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+		finally {
+			TemplateAccess.close(closed);
+		}
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of);
+		try {
 			locks.withWaitTime(Duration.ofSeconds(30)).run("local-unknown-closed", () -> entered.set(true));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(entered).isTrue();
 	}
@@ -60,9 +73,10 @@ class LocalUnknownOutcomeTests {
 	@Tag("F34")
 	void freeLockIsStillGivenWhileDraining() {
 		AtomicBoolean entered = new AtomicBoolean();
-		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of)) {
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of);
+		try {
 			locks.run("outer", () -> {
-				assertThat(locks.drain().toCompletableFuture()).isNotDone();
+				assertThat(TemplateAccess.drain(locks).toCompletableFuture()).isNotDone();
 				locks.run("drain-free", () -> entered.set(true));
 				CompletableFuture.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
 					.isThrownBy(() -> locks.run("outer", () -> {
@@ -70,7 +84,10 @@ class LocalUnknownOutcomeTests {
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)))
 					.join();
 			});
-			assertThat(locks.drain().toCompletableFuture()).isDone();
+			assertThat(TemplateAccess.drain(locks).toCompletableFuture()).isDone();
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(entered).isTrue();
 	}

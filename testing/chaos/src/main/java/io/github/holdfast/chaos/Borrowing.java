@@ -8,6 +8,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.TemplateAccess;
 
 /**
  * Transactions of JPA in which one of JDBC begins on the same connection, as both
@@ -55,7 +56,7 @@ final class Borrowing {
 	void sell(Step step, CallRecorder call) {
 		String key = step.key();
 		BodyTransaction body = BodyTransaction.claiming(NAME);
-		LockTemplate method = this.locks.withTransaction(body);
+		LockTemplate method = TemplateAccess.withTransaction(this.locks, body);
 		if (step.claims()) {
 			method.run(key, () -> this.outer.executeWithoutResult((status) -> BodyTransaction.begun()));
 		}

@@ -26,6 +26,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -225,7 +226,7 @@ class RedisLockConfigurationTests {
 					TransactionTemplate transactions = new TransactionTemplate(
 							context.getBean(PlatformTransactionManager.class));
 					transactions.setName("body");
-					locks.withTransaction(BodyTransaction.of("body"))
+					TemplateAccess.withTransaction(locks, BodyTransaction.of("body"))
 						.run("A", () -> transactions
 							.executeWithoutResult((status) -> proxy.inject(FaultProxy.Fault.HOLD_REPLIES)));
 					await().until(() -> this.server.command("EXISTS", "{lock:A}").equals(0L));

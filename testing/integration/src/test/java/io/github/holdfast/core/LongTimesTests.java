@@ -40,7 +40,7 @@ class LongTimesTests {
 
 	@AfterEach
 	void close() {
-		this.locks.close();
+		TemplateAccess.close(this.locks);
 	}
 
 	enum Time {

@@ -30,6 +30,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -173,8 +174,8 @@ class FencedLockBackendTests {
 			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
 			GrantingBackend store = new GrantingBackend(() -> 1);
 			LockBackend fenced = new FencedLockBackend(store, new FenceTable(() -> pool, "store"));
-			try (LockTemplate locks = new LockTemplate(() -> fenced, List::of);
-					Connection busy = pool.getConnection()) {
+			LockTemplate locks = new LockTemplate(() -> fenced, List::of);
+			try (Connection busy = pool.getConnection()) {
 				assertThat(busy.isClosed()).isFalse();
 				FutureTask<LockTemplate.Scope> call = new FutureTask<>(() -> locks.acquire(List.of("a", "b")));
 				Thread thread = new Thread(call);
@@ -186,6 +187,9 @@ class FencedLockBackendTests {
 					.isInstanceOfSatisfying(LockNotAcquiredException.class,
 							(ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.INTERRUPTED));
 				assertThat(store.held()).isEmpty();
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 		}
 	}

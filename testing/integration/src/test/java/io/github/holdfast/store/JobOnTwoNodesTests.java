@@ -15,6 +15,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.redis.RedisLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -136,7 +137,7 @@ class JobOnTwoNodesTests {
 		}
 
 		private void shutDown() {
-			this.locks.close();
+			TemplateAccess.close(this.locks);
 		}
 
 	}

@@ -14,6 +14,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.GuardedTransaction;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.redis.RedisLockBackend;
 import io.github.holdfast.store.zookeeper.ZooKeeperLockBackend;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -53,7 +54,8 @@ class SingleAttemptTests {
 	private void assertNoneIsRefused(LockBackend store) {
 		HandoverLockBackend backend = new HandoverLockBackend(store);
 		AtomicInteger calls = new AtomicInteger();
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			LockTemplate single = GuardedTransaction.bodies(locks.withWaitTime(Duration.ZERO));
 			// The connection is made at the first use
 			locks.run(this.key, () -> {
@@ -68,6 +70,9 @@ class SingleAttemptTests {
 					return calls.incrementAndGet();
 				});
 			}
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(calls).hasValue(2 * CALLS);
 	}

@@ -21,6 +21,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.redis.RedisLockBackend;
 import io.github.holdfast.store.zookeeper.ZooKeeperLockBackend;
@@ -154,7 +155,7 @@ class TwoNodesOnOneKeyTests {
 			LockBackend backend = new HandoverLockBackend(store,
 					new HandoverLimits(maxTurns, Duration.ofMillis(100), (name) -> true), QueueLimits.DEFAULT);
 			this.locks = new LockTemplate(() -> backend, List::of).withWaitTime(Duration.ofMinutes(1));
-			TwoNodesOnOneKeyTests.this.connections.add(0, this.locks::close);
+			TwoNodesOnOneKeyTests.this.connections.add(0, () -> TemplateAccess.close(this.locks));
 		}
 
 		private void start() {

@@ -22,6 +22,7 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLimits;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.store.QueueLimits;
@@ -47,7 +48,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F05")
 	final void reentrantCallKeepsItsLock() {
-		try (LockTemplate template = template()) {
+		LockTemplate template = template();
+		try {
 			template.run(this.key, () -> {
 				String owner = owner();
 				assertThat(owner).isNotNull();
@@ -55,16 +57,23 @@ public abstract class LockFaultContractTests extends StoreContract {
 				assertThat(owner()).isEqualTo(owner);
 			});
 		}
+		finally {
+			TemplateAccess.close(template);
+		}
 		await().atMost(PATIENCE).until(() -> !isHeld());
 	}
 
 	@Test
 	@Tag("F05")
 	final void eachAcquisitionHasAnOwnerOfItsOwn() {
-		try (LockTemplate template = template()) {
+		LockTemplate template = template();
+		try {
 			String first = template.execute(this.key, this::owner);
 			String second = template.execute(this.key, this::owner);
 			assertThat(first).isNotNull().isNotEqualTo(second);
+		}
+		finally {
+			TemplateAccess.close(template);
 		}
 	}
 
@@ -109,7 +118,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		LockBackend node = new HandoverLockBackend(store().near(), new HandoverLimits(16, PATIENCE, (name) -> true),
 				QueueLimits.DEFAULT);
 		Queue<String> told = new ConcurrentLinkedQueue<>();
-		try (LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new ThreadListener() {
+		LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new ThreadListener() {
 
 			@Override
 			public void lost(Call call, String key, Duration holdTime) {
@@ -117,7 +126,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 				told.add(Thread.currentThread().getName());
 			}
 
-		})).withLeaseTime(Duration.ofSeconds(3)).withWaitTime(PATIENCE).withKeyPrefix("")) {
+		})).withLeaseTime(Duration.ofSeconds(3)).withWaitTime(PATIENCE).withKeyPrefix("");
+		try {
 			CountDownLatch held = new CountDownLatch(1);
 			CountDownLatch goOn = new CountDownLatch(1);
 			FutureTask<Boolean> hung = start(() -> locks.execute(this.key, () -> {
@@ -139,6 +149,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 			assertThat(owner()).isEqualTo(successor.owner());
 			assertThat(release(successor).get()).isTrue();
 			assertThat(next.get()).isTrue();
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 

@@ -40,6 +40,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.GrantingBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -84,11 +85,15 @@ class CommitGuardTests {
 		TransactionStatus[] status = new TransactionStatus[1];
 		FaultyBackend backend = new FaultyBackend(() -> fault.strike(status[0], dataSource, manager));
 		Throwable thrown;
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			thrown = catchThrowable(() -> locks.run("key", () -> transaction.executeWithoutResult((running) -> {
 				status[0] = running;
 				jdbc.update("INSERT INTO written VALUES (1)");
 			})));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(thrown).as("the caller must not be told of a success").isNotNull();
 		assertThat(backend.checks()).isPositive();
@@ -105,7 +110,8 @@ class CommitGuardTests {
 		FaultyBackend backend = new FaultyBackend(() -> {
 		});
 		Throwable thrown;
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			thrown = catchThrowable(() -> locks.run("key", () -> transaction.executeWithoutResult((running) -> {
 				new JdbcTemplate(dataSource).update("INSERT INTO written VALUES (1)");
 				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -117,6 +123,9 @@ class CommitGuardTests {
 
 				});
 			})));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(thrown).isInstanceOf(UnexpectedRollbackException.class);
 		assertThat(count(dataSource)).as("committed rows").isZero();
@@ -133,9 +142,13 @@ class CommitGuardTests {
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		FaultyBackend backend = new FaultyBackend(() -> {
 		});
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			locks.run("key", () -> transaction.executeWithoutResult(
 					(running) -> new JdbcTemplate(dataSource).update("INSERT INTO written VALUES (1)")));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(backend.checks()).isPositive();
 		assertThat(count(dataSource)).isOne();

@@ -23,6 +23,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -44,7 +45,9 @@ class DatabaseClockTests {
 		try (Clock clock = new Clock(database)) {
 			StockService stock = new StockService(new JdbcTemplate(clock));
 			TransactionTemplate transaction = clock.guardedTransaction();
-			try (LockTemplate first = clock.node(); LockTemplate second = clock.node()) {
+			LockTemplate first = clock.node();
+			LockTemplate second = clock.node();
+			try {
 				assertThatExceptionOfType(LockLostException.class)
 					.isThrownBy(() -> first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 						int quantity = stock.quantity("A");
@@ -58,6 +61,10 @@ class DatabaseClockTests {
 					})));
 				assertThat(stock.quantity("A")).isEqualTo(99);
 			}
+			finally {
+				TemplateAccess.close(second);
+				TemplateAccess.close(first);
+			}
 		}
 	}
 
@@ -66,7 +73,8 @@ class DatabaseClockTests {
 	void jumpBackKeepsTheLockOfADeadHolderThatMuchLonger(TestDatabase database) {
 		try (Clock clock = new Clock(database)) {
 			new JdbcTemplate(clock).execute("SELECT 1");
-			try (LockTemplate dead = clock.node()) {
+			LockTemplate dead = clock.node();
+			try {
 				@SuppressWarnings("resource")
 				LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
 					.withLeaseTime(Duration.ofSeconds(3))
@@ -74,16 +82,23 @@ class DatabaseClockTests {
 				long token = token();
 				clock.jump(HOUR.negated());
 				onOtherThread(() -> {
-					try (LockTemplate next = clock.node()) {
+					LockTemplate next = clock.node();
+					try {
 						assertThatExceptionOfType(LockNotAcquiredException.class)
 							.isThrownBy(() -> next.withWaitTime(Duration.ofSeconds(1)).acquire("stock:A"))
 							.withMessageMatching(".*ends in 3[56]\\d{5} ms.*");
 						clock.jump(HOUR);
 						next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
 					}
+					finally {
+						TemplateAccess.close(next);
+					}
 				});
 				assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
 				assertThatExceptionOfType(LockOverlapException.class).isThrownBy(abandoned::close);
+			}
+			finally {
+				TemplateAccess.close(dead);
 			}
 		}
 	}
@@ -94,7 +109,9 @@ class DatabaseClockTests {
 		try (Clock clock = new Clock(database)) {
 			StockService stock = new StockService(new JdbcTemplate(clock));
 			TransactionTemplate transaction = clock.guardedTransaction();
-			try (LockTemplate first = clock.node(); LockTemplate second = clock.node()) {
+			LockTemplate first = clock.node();
+			LockTemplate second = clock.node();
+			try {
 				long[] tokens = new long[2];
 				first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					tokens[0] = token();
@@ -104,6 +121,10 @@ class DatabaseClockTests {
 				second.run("stock:A", () -> tokens[1] = token());
 				assertThat(tokens[1]).isGreaterThan(tokens[0]);
 				assertThat(stock.quantity("A")).isEqualTo(99);
+			}
+			finally {
+				TemplateAccess.close(second);
+				TemplateAccess.close(first);
 			}
 		}
 	}

@@ -31,6 +31,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.GrantingBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -426,7 +427,7 @@ class FenceCheckTests {
 
 		@Override
 		public void close() {
-			this.locks.close();
+			TemplateAccess.close(this.locks);
 			this.pool.close();
 			this.observerPool.close();
 		}

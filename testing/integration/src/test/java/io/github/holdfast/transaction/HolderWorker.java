@@ -17,6 +17,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -66,10 +67,11 @@ final class HolderWorker {
 		};
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		transaction.setName("take");
-		try (LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of)) {
-			template.withLeaseTime(LEASE_TIME)
-				.withWaitTime(Duration.ofSeconds(60))
-				.withTransaction(BodyTransaction.of("take"))
+		LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of);
+		try {
+			TemplateAccess
+				.withTransaction(template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60)),
+						BodyTransaction.of("take"))
 				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
@@ -80,6 +82,9 @@ final class HolderWorker {
 		}
 		catch (RuntimeException ex) {
 			return "REJECTED " + ex.getClass().getSimpleName();
+		}
+		finally {
+			TemplateAccess.close(template);
 		}
 	}
 

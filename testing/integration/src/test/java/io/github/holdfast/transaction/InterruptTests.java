@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -71,8 +72,9 @@ class InterruptTests {
 				HikariDataSource direct = access.dataSource(2);
 				HikariDataSource slow = access.onPort(proxy.port()).dataSource(2)) {
 			DatabaseAccess.runScript(direct, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> slow), List::of);
-					LockTemplate otherNode = new LockTemplate(() -> new JdbcLockBackend(() -> direct), List::of)) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> slow), List::of);
+			LockTemplate otherNode = new LockTemplate(() -> new JdbcLockBackend(() -> direct), List::of);
+			try {
 				locks.run("warm-up", () -> {
 				});
 				proxy.delay(Duration.ofMillis(40));
@@ -88,6 +90,10 @@ class InterruptTests {
 					}
 					assertThat(new Caller(otherNode.withWaitTime(Duration.ZERO), key).outcome()).as(key).isNull();
 				}
+			}
+			finally {
+				TemplateAccess.close(otherNode);
+				TemplateAccess.close(locks);
 			}
 		}
 	}

@@ -31,6 +31,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -53,9 +54,13 @@ class JpaCommitGuardTests {
 			List<Integer> seenByTheCheck = new ArrayList<>();
 			FaultyBackend backend = new FaultyBackend(
 					() -> seenByTheCheck.addAll(sameConnection.queryForList("SELECT id FROM item", Integer.class)));
-			try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+			LockTemplate locks = new LockTemplate(() -> backend, List::of);
+			try {
 				locks.run("key", () -> transaction
 					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 			assertThat(seenByTheCheck).containsExactly(1);
 		});
@@ -65,7 +70,8 @@ class JpaCommitGuardTests {
 	@EnumSource(TestDatabase.class)
 	void supersededHolderCannotCommitAtFence(TestDatabase database) {
 		run(database, CommitGuardLevel.FENCE, (dataSource, entities, transaction) -> {
-			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
 				locks.run("key", () -> transaction
 					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
 				assertThatExceptionOfType(LockLostException.class)
@@ -73,6 +79,9 @@ class JpaCommitGuardTests {
 						transactional(entities).persist(new Item(2));
 						new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch + 1");
 					})));
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class))
 				.containsExactly(1);
@@ -84,9 +93,13 @@ class JpaCommitGuardTests {
 	void readOnlyTransactionSendsNoChanges(TestDatabase database) {
 		run(database, CommitGuardLevel.FENCE, (dataSource, entities, transaction) -> {
 			transaction.setReadOnly(true);
-			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
 				locks.run("key", () -> transaction
 					.executeWithoutResult((status) -> transactional(entities).persist(new Item(1))));
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class)).isEmpty();
 		});
@@ -104,10 +117,14 @@ class JpaCommitGuardTests {
 			});
 			Throwable unlocked = catchThrowable(body::run);
 			List<LockListener.Outcome> outcomes = new ArrayList<>();
-			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource),
-					() -> List.of(noting(outcomes)))) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource),
+					() -> List.of(noting(outcomes)));
+			try {
 				assertThatExceptionOfType(unlocked.getClass()).isThrownBy(() -> locks.run("key", body::run))
 					.withMessage(unlocked.getMessage());
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 			assertThat(outcomes).containsExactly(LockListener.Outcome.RELEASED);
 			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class)).isEmpty();
@@ -120,12 +137,16 @@ class JpaCommitGuardTests {
 		HibernatePersistenceProvider withoutDialect = new HibernatePersistenceProvider();
 		run(database, CommitGuardLevel.FENCE, (factory) -> factory.setPersistenceProvider(withoutDialect),
 				(dataSource, entities, transaction) -> {
-					try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+					LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+					try {
 						assertThatIllegalStateException()
 							.isThrownBy(() -> locks.run("key",
 									() -> transaction.executeWithoutResult(
 											(status) -> transactional(entities).persist(new Item(1)))))
 							.withMessageContaining("is not that of the transaction");
+					}
+					finally {
+						TemplateAccess.close(locks);
 					}
 					assertThat(new JdbcTemplate(dataSource).queryForList("SELECT id FROM item", Integer.class))
 						.isEmpty();
@@ -153,10 +174,14 @@ class JpaCommitGuardTests {
 			};
 			new CommitGuardPostProcessor(() -> CommitGuardLevel.LEASE, () -> null)
 				.postProcessAfterInitialization(manager, "transactionManager");
-			try (LockTemplate locks = new LockTemplate(() -> backend, () -> List.of(noting(outcomes)))) {
+			LockTemplate locks = new LockTemplate(() -> backend, () -> List.of(noting(outcomes)));
+			try {
 				assertThatExceptionOfType(JpaSystemException.class)
 					.isThrownBy(() -> locks.run("key", () -> new TransactionTemplate(manager)
 						.executeWithoutResult((status) -> transactional(entities).persist(new Item(1)))));
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 			assertThat(outcomes).containsExactly(LockListener.Outcome.KEPT);
 		});

@@ -22,6 +22,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -69,12 +70,16 @@ class JpaWithoutAutoCommitTests {
 		manager.setDataSource(dataSource);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
 			.postProcessAfterInitialization(manager, "transactionManager");
-		try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+		LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+		try {
 			locks.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 				EntityManager entityManager = EntityManagerFactoryUtils.getTransactionalEntityManager(entities);
 				assertThat(entityManager).isNotNull();
 				entityManager.persist(new Item(1));
 			}));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(manager.superseded).isFalse();
 		assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isOne();

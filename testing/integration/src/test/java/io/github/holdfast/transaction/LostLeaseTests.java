@@ -23,6 +23,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -245,9 +246,13 @@ class LostLeaseTests {
 		expire(context, place);
 		StockService stock = context.getBean(StockService.class);
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-		try (LockTemplate otherNode = new LockTemplate(() -> place.newNode(context), List::of)) {
+		LockTemplate otherNode = new LockTemplate(() -> place.newNode(context), List::of);
+		try {
 			onOtherThread(() -> otherNode.run("stock:A",
 					() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1))));
+		}
+		finally {
+			TemplateAccess.close(otherNode);
 		}
 	}
 

@@ -25,6 +25,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.TestBackend;
@@ -52,9 +53,13 @@ class MaxHoldTimeTests {
 				await(goesOn);
 			}), (task) -> new Thread(task).start());
 			await(hangs);
-			try (LockTemplate otherNode = new LockTemplate(
-					() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)), List::of)) {
+			LockTemplate otherNode = new LockTemplate(
+					() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)), List::of);
+			try {
 				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
+			}
+			finally {
+				TemplateAccess.close(otherNode);
 			}
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
@@ -72,7 +77,8 @@ class MaxHoldTimeTests {
 	void localLockWithoutALeaseStaysHeld() {
 		String key = "stuck:" + UUID.randomUUID();
 		Duration maxHoldTime = Duration.ofMillis(50);
-		try (LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withWaitTime(Duration.ZERO)) {
+		LockTemplate locks = new LockTemplate(LocalLockBackend::new, List::of).withWaitTime(Duration.ZERO);
+		try {
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
 				long start = System.nanoTime();
 				Awaitility.await().until(() -> System.nanoTime() - start > 4 * maxHoldTime.toNanos());
@@ -80,6 +86,9 @@ class MaxHoldTimeTests {
 				assertThatExceptionOfType(Exception.class).isThrownBy(() -> other.get(60, TimeUnit.SECONDS))
 					.withCauseInstanceOf(LockNotAcquiredException.class);
 			});
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 

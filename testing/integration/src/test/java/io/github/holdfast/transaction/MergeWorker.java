@@ -19,6 +19,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
@@ -80,7 +81,8 @@ final class MergeWorker {
 		JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		OptimisticLockBackend backend = new OptimisticLockBackend(new JdbcLockBackend(() -> this.dataSource), fence);
-		try (LockTemplate template = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate template = new LockTemplate(() -> backend, List::of);
+		try {
 			LockTemplate optimistic = template.withMode(LockRequest.Mode.OPTIMISTIC)
 				.withWaitTime(Duration.ofMinutes(3));
 			List<Thread> running = new ArrayList<>();
@@ -99,6 +101,9 @@ final class MergeWorker {
 			for (Thread thread : running) {
 				thread.join();
 			}
+		}
+		finally {
+			TemplateAccess.close(template);
 		}
 		System.out.println("DONE " + this.attempts);
 	}

@@ -27,6 +27,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -168,10 +169,13 @@ class OptimisticLockTests {
 					LockTemplate node = new LockTemplate(
 							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(RowFence.class)),
 							List::of);
-					try (node) {
+					try {
 						node.withMode(LockRequest.Mode.OPTIMISTIC)
 							.run(DocumentService.KEY, () -> transaction(context)
 								.executeWithoutResult((status) -> documents.add("kept", NOTHING)));
+					}
+					finally {
+						TemplateAccess.close(node);
 					}
 				})));
 			assertThat(documents.entries()).containsExactly("kept");
@@ -430,7 +434,7 @@ class OptimisticLockTests {
 				(context, documents) -> assertThatExceptionOfType(LockNotAcquiredException.class)
 					.isThrownBy(() -> documents.merge("never", () -> {
 						elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
-						context.getBean(LockTemplate.class).drain();
+						TemplateAccess.drain(context.getBean(LockTemplate.class));
 					}))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)));
 	}

@@ -19,6 +19,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -77,10 +78,14 @@ class PurgedHolderTests {
 	private static void takeOnOtherNode(ApplicationContext context) {
 		StockService stock = context.getBean(StockService.class);
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-		try (LockTemplate otherNode = new LockTemplate(
-				() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)), List::of)) {
+		LockTemplate otherNode = new LockTemplate(() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)),
+				List::of);
+		try {
 			otherNode.run("stock:A",
 					() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1)));
+		}
+		finally {
+			TemplateAccess.close(otherNode);
 		}
 	}
 

@@ -15,6 +15,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -46,7 +47,8 @@ class ReadOnlyDriverTests {
 				.postProcessAfterInitialization(manager, "transactionManager");
 			TransactionTemplate transaction = new TransactionTemplate(manager);
 			transaction.setReadOnly(true);
-			try (LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
 				Throwable failure = catchThrowable(() -> locks.run("key", () -> transaction.executeWithoutResult(
 						(status) -> new JdbcTemplate(dataSource).update("INSERT INTO item VALUES (1)"))));
 				boolean committed = Integer.valueOf(1)
@@ -54,6 +56,9 @@ class ReadOnlyDriverTests {
 				assertThat(committed).as("written although declared read-only, failure: %s", failure)
 					.isEqualTo(failure == null);
 				assertThat(committed && manager.superseded).as("committed over the next holder").isFalse();
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLimits;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.store.QueueLimits;
@@ -67,7 +68,7 @@ final class SalesWorker {
 			for (Thread thread : threads) {
 				thread.join();
 			}
-			worker.template.close();
+			TemplateAccess.close(worker.template);
 			System.out.println("ENDED");
 		}
 		catch (InterruptedException ex) {

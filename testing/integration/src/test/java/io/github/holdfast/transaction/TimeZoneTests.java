@@ -21,6 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -46,22 +47,27 @@ class TimeZoneTests {
 	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) throws Exception {
 		DatabaseAccess access = database.newRemoteDatabase();
 		try (HikariDataSource dataSource = lockTable(database, access);
-				LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
 				ChildJvm other = ChildJvm.start(List.of("-Duser.timezone=Pacific/Kiritimati"), ZonedHolder.class,
 						access.url(), access.user(), access.password(), timeZone(database, "+13:00"))) {
-			other.send("PT0S");
-			other.await("HELD", PATIENCE);
-			assertThat(Instant.EPOCH.plus(lockColumn(dataSource, "acquired_at"), ChronoUnit.MICROS))
-				.isCloseTo(Instant.now(), within(10, ChronoUnit.MINUTES));
-			assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> locks.withWaitTime(Duration.ZERO).acquire("key"))
-				.withMessageMatching(".*ends in [12]?\\d{4,5} ms.*");
-			other.send("release");
-			other.await("RELEASED", PATIENCE);
-			locks.withWaitTime(Duration.ZERO).run("key", () -> {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
 				other.send("PT0S");
-				assertThat(await(other, "BUSY ")).containsPattern("ends in [12]?\\d{4,5} ms");
-			});
+				other.await("HELD", PATIENCE);
+				assertThat(Instant.EPOCH.plus(lockColumn(dataSource, "acquired_at"), ChronoUnit.MICROS))
+					.isCloseTo(Instant.now(), within(10, ChronoUnit.MINUTES));
+				assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> locks.withWaitTime(Duration.ZERO).acquire("key"))
+					.withMessageMatching(".*ends in [12]?\\d{4,5} ms.*");
+				other.send("release");
+				other.await("RELEASED", PATIENCE);
+				locks.withWaitTime(Duration.ZERO).run("key", () -> {
+					other.send("PT0S");
+					assertThat(await(other, "BUSY ")).containsPattern("ends in [12]?\\d{4,5} ms");
+				});
+			}
+			finally {
+				TemplateAccess.close(locks);
+			}
 		}
 	}
 
@@ -69,20 +75,25 @@ class TimeZoneTests {
 	@EnumSource(TestDatabase.class)
 	@Tag("F38")
 	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, database.newDatabase());
-				LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
-			Duration leaseTime = Duration.ofNanos(61_234_567_000L);
-			List<Long> acquiredAt = new ArrayList<>();
-			for (int i = 0; i < 20; i++) {
-				locks.withLeaseTime(leaseTime).run("key", () -> {
-					acquiredAt.add(lockColumn(dataSource, "acquired_at"));
-					assertThat(lockColumn(dataSource, "expires_at - acquired_at"))
-						.isGreaterThanOrEqualTo(TimeUnit.NANOSECONDS.toMicros(leaseTime.toNanos()));
-				});
+		try (HikariDataSource dataSource = lockTable(database, database.newDatabase())) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
+				Duration leaseTime = Duration.ofNanos(61_234_567_000L);
+				List<Long> acquiredAt = new ArrayList<>();
+				for (int i = 0; i < 20; i++) {
+					locks.withLeaseTime(leaseTime).run("key", () -> {
+						acquiredAt.add(lockColumn(dataSource, "acquired_at"));
+						assertThat(lockColumn(dataSource, "expires_at - acquired_at"))
+							.isGreaterThanOrEqualTo(TimeUnit.NANOSECONDS.toMicros(leaseTime.toNanos()));
+					});
+				}
+				assertThat(acquiredAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
+				assertThat(columnType(dataSource, "acquired_at")).isEqualTo(Types.BIGINT);
+				assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
 			}
-			assertThat(acquiredAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
-			assertThat(columnType(dataSource, "acquired_at")).isEqualTo(Types.BIGINT);
-			assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
+			finally {
+				TemplateAccess.close(locks);
+			}
 		}
 	}
 

@@ -10,6 +10,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -24,19 +25,24 @@ final class ZonedHolder {
 
 	public static void main(String[] args) throws IOException {
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
-		try (HikariDataSource dataSource = dataSource(new DatabaseAccess(args[0], args[1], args[2]), args[3]);
-				LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of)) {
-			for (String line = input.readLine(); line != null; line = input.readLine()) {
-				try {
-					locks.withWaitTime(Duration.parse(line)).run("key", () -> {
-						System.out.println("HELD");
-						input.readLine();
-					});
-					System.out.println("RELEASED");
+		try (HikariDataSource dataSource = dataSource(new DatabaseAccess(args[0], args[1], args[2]), args[3])) {
+			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			try {
+				for (String line = input.readLine(); line != null; line = input.readLine()) {
+					try {
+						locks.withWaitTime(Duration.parse(line)).run("key", () -> {
+							System.out.println("HELD");
+							input.readLine();
+						});
+						System.out.println("RELEASED");
+					}
+					catch (LockNotAcquiredException ex) {
+						System.out.println("BUSY " + ex.getMessage());
+					}
 				}
-				catch (LockNotAcquiredException ex) {
-					System.out.println("BUSY " + ex.getMessage());
-				}
+			}
+			finally {
+				TemplateAccess.close(locks);
 			}
 		}
 	}

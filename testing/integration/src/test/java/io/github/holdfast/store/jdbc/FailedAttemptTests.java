@@ -25,6 +25,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -207,7 +208,7 @@ class FailedAttemptTests {
 
 		@Override
 		public void close() {
-			this.locks.close();
+			TemplateAccess.close(this.locks);
 			this.backend.close();
 			this.pool.close();
 		}

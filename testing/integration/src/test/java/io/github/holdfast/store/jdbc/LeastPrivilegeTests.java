@@ -28,6 +28,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -128,11 +129,15 @@ class LeastPrivilegeTests {
 		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
 		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
 				"transactionManager");
-		try (LockTemplate locks = new LockTemplate(() -> new OptimisticLockBackend(backend, fence), List::of)) {
+		LockTemplate locks = new LockTemplate(() -> new OptimisticLockBackend(backend, fence), List::of);
+		try {
 			locks.withMode(LockRequest.Mode.OPTIMISTIC)
 				.withKeyPrefix("")
 				.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 				}));
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 

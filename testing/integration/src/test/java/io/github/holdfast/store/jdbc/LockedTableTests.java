@@ -18,6 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -57,7 +58,8 @@ class LockedTableTests {
 	}
 
 	private static void assertCallEndsWhileLocked(Store store, LockBackend backend, String table) throws Exception {
-		try (LockTemplate locks = locks(backend, Duration.ofSeconds(1))) {
+		LockTemplate locks = locks(backend, Duration.ofSeconds(1));
+		try {
 			locks.acquire("k").close();
 			store.lock(table);
 			assertThat(call(locks)).failsWithin(PATIENCE)
@@ -65,6 +67,9 @@ class LockedTableTests {
 				.withCauseInstanceOf(LockBackendException.class);
 			store.unlock();
 			locks.acquire("k").close();
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
@@ -75,37 +80,47 @@ class LockedTableTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void callEndsAlthoughItWaitsBehindAMigration(TestDatabase database) throws Exception {
 		try (Store store = new Store(database);
-				LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), Duration.ofSeconds(1));
 				Connection report = store.admin.getConnection();
 				Connection migration = store.admin.getConnection();
 				Statement read = report.createStatement();
 				Statement alter = migration.createStatement()) {
-			locks.acquire("k").close();
-			report.setAutoCommit(false);
-			read.executeQuery("SELECT count(*) FROM holdfast_lock").close();
-			CompletableFuture<Boolean> migrated = async(
-					() -> alter.execute("ALTER TABLE holdfast_lock ADD COLUMN note varchar(10)"));
-			await().atMost(PATIENCE).until(() -> store.waiters() == 1);
-			assertThat(call(locks)).failsWithin(PATIENCE)
-				.withThrowableThat()
-				.withCauseInstanceOf(LockBackendException.class);
-			report.rollback();
-			assertThat(migrated).succeedsWithin(PATIENCE);
-			locks.acquire("k").close();
+			LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), Duration.ofSeconds(1));
+			try {
+				locks.acquire("k").close();
+				report.setAutoCommit(false);
+				read.executeQuery("SELECT count(*) FROM holdfast_lock").close();
+				CompletableFuture<Boolean> migrated = async(
+						() -> alter.execute("ALTER TABLE holdfast_lock ADD COLUMN note varchar(10)"));
+				await().atMost(PATIENCE).until(() -> store.waiters() == 1);
+				assertThat(call(locks)).failsWithin(PATIENCE)
+					.withThrowableThat()
+					.withCauseInstanceOf(LockBackendException.class);
+				report.rollback();
+				assertThat(migrated).succeedsWithin(PATIENCE);
+				locks.acquire("k").close();
+			}
+			finally {
+				TemplateAccess.close(locks);
+			}
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void callGetsItsLockWhenTheTableIsFreeWithinItsWaitTime(TestDatabase database) throws Exception {
-		try (Store store = new Store(database);
-				LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), PATIENCE)) {
-			locks.acquire("k").close();
-			store.lock("holdfast_lock");
-			CompletableFuture<Boolean> call = call(locks);
-			await().atMost(PATIENCE).until(() -> store.waiters() == 1);
-			store.unlock();
-			assertThat(call).succeedsWithin(PATIENCE);
+		try (Store store = new Store(database)) {
+			LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), PATIENCE);
+			try {
+				locks.acquire("k").close();
+				store.lock("holdfast_lock");
+				CompletableFuture<Boolean> call = call(locks);
+				await().atMost(PATIENCE).until(() -> store.waiters() == 1);
+				store.unlock();
+				assertThat(call).succeedsWithin(PATIENCE);
+			}
+			finally {
+				TemplateAccess.close(locks);
+			}
 		}
 	}
 

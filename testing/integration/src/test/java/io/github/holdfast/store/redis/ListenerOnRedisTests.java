@@ -16,6 +16,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.GuardedTransaction;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -53,7 +54,8 @@ class ListenerOnRedisTests {
 	@Test
 	void releasesAreCountedThroughTheConnectionOfTheLocks() {
 		StringRedisTemplate redis = new StringRedisTemplate(this.connections);
-		try (LockTemplate locks = locks((event) -> redis.opsForValue().increment("count"))) {
+		LockTemplate locks = locks((event) -> redis.opsForValue().increment("count"));
+		try {
 			locks.run("A", GuardedTransaction::commit);
 			this.proxy.delay(Duration.ofMillis(20));
 			for (int i = 0; i < 3; i++) {
@@ -62,20 +64,27 @@ class ListenerOnRedisTests {
 			await().atMost(PATIENCE).until(() -> this.told.size() == 4);
 			assertThat(this.server.command("GET", "count")).isEqualTo("4");
 		}
+		finally {
+			TemplateAccess.close(locks);
+		}
 		assertThat(this.told)
 			.allMatch((event) -> event.equals("RELEASED on main") || event.equals("RELEASED on holdfast-listener-1"));
 	}
 
 	@Test
 	void releaseWithoutAnAnswerIsNotToldByTheThreadOfTheTimeOuts() {
-		try (LockTemplate locks = locks((event) -> {
-		})) {
+		LockTemplate locks = locks((event) -> {
+		});
+		try {
 			locks.run("A", () -> {
 				GuardedTransaction.commit();
 				this.proxy.inject(FaultProxy.Fault.BLACKHOLE);
 			});
 			await().atMost(PATIENCE).until(() -> this.told.size() == 2);
 			this.proxy.inject(FaultProxy.Fault.NONE);
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 		assertThat(this.told).containsExactly("RELEASE on holdfast-listener-1", "FAILED on holdfast-listener-1");
 	}

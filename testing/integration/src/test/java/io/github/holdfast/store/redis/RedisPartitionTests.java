@@ -21,6 +21,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LeasePartitionContractTests;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -203,18 +204,24 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	@Tag("F20")
 	void severalKeysOnARedisThatIsGoneAreAFailureOfTheStore() {
 		RedisConnectionFactory impatient = impatient();
-		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient);
-				LockTemplate template = new LockTemplate(() -> backend, List::of)) {
-			List<String> keys = List.of("a" + this.key, "b" + this.key);
-			assertThat(template.execute(keys, () -> "done")).isEqualTo("done");
-			proxy().inject(Fault.REFUSE);
-			proxy().reset();
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> template.execute(keys, () -> "done"))
-				.withMessageContaining("a" + this.key);
-			proxy().inject(Fault.NONE);
-			await().atMost(PATIENCE)
-				.ignoreException(LockBackendException.class)
-				.until(() -> template.execute(keys, () -> "done").equals("done"));
+		try (RedisLockBackend backend = new RedisLockBackend(() -> impatient)) {
+			LockTemplate template = new LockTemplate(() -> backend, List::of);
+			try {
+				List<String> keys = List.of("a" + this.key, "b" + this.key);
+				assertThat(template.execute(keys, () -> "done")).isEqualTo("done");
+				proxy().inject(Fault.REFUSE);
+				proxy().reset();
+				assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> template.execute(keys, () -> "done"))
+					.withMessageContaining("a" + this.key);
+				proxy().inject(Fault.NONE);
+				await().atMost(PATIENCE)
+					.ignoreException(LockBackendException.class)
+					.until(() -> template.execute(keys, () -> "done").equals("done"));
+			}
+			finally {
+				TemplateAccess.close(template);
+			}
 		}
 		finally {
 			RedisConnections.close(impatient);

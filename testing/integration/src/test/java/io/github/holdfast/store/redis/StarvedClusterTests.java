@@ -17,6 +17,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.RedisCluster;
 import io.github.holdfast.testsupport.RedisConnections;
@@ -39,7 +40,8 @@ class StarvedClusterTests {
 			LettuceConnectionFactory connections = RedisConnections.lettuce(cluster);
 			LockBackend backend = new HandoverLockBackend(new RedisLockBackend(() -> connections));
 			long master = cluster.masters().get(0).pid();
-			try (LockTemplate locks = new LockTemplate(() -> backend, List::of).withLeaseTime(LEASE)) {
+			LockTemplate locks = new LockTemplate(() -> backend, List::of).withLeaseTime(LEASE);
+			try {
 				LockTemplate.Scope lost = locks.acquire(keys(0, 12));
 				List<Boolean> valid = new ArrayList<>();
 				locks.run(keys(2, 1).get(0), () -> {
@@ -53,6 +55,7 @@ class StarvedClusterTests {
 				close(lost);
 			}
 			finally {
+				TemplateAccess.close(locks);
 				signal(master, "-CONT");
 				RedisConnections.close(connections);
 			}

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
@@ -103,8 +104,9 @@ class SharedZooKeeperLockTests {
 
 	@Test
 	void readerEntersAgainAndAWriterMayReadButAReaderMayNotWrite() {
-		try (LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(this.first), List::of)
-			.withWaitTime(PATIENCE)) {
+		LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(this.first), List::of)
+			.withWaitTime(PATIENCE);
+		try {
 			LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
 			shared.run("A", () -> {
 				shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1));
@@ -116,6 +118,9 @@ class SharedZooKeeperLockTests {
 			});
 			exclusive.run("A", () -> shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1)
 				.allSatisfy((node) -> assertThat(node).startsWith("exclusive-"))));
+		}
+		finally {
+			TemplateAccess.close(exclusive);
 		}
 		assertThat(this.nodes.queue("lock:A")).isEmpty();
 	}

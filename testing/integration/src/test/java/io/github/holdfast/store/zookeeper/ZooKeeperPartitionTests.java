@@ -24,6 +24,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockStack;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.PartitionContractTests;
@@ -147,7 +148,8 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Tag("F29")
 	void lockOfAnUnknownOutcomeIsKeptAlthoughTheConnectionIsLost(boolean queued) throws Exception {
 		LockBackend backend = queued ? new HandoverLockBackend(store().near()) : store().near();
-		try (LockTemplate locks = new LockTemplate(() -> backend, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> backend, List::of);
+		try {
 			locks.withKeyPrefix("kept:").withLeaseTime(Duration.ofMinutes(5)).run(this.key, () -> {
 				HeldLock lock = LockStack.current();
 				proxy().inject(Fault.REFUSE);
@@ -161,6 +163,9 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 				.atMost(PATIENCE)
 				.until(() -> this.zooKeeper.nodes().queue("kept:" + this.key).size() == 1);
 		}
+		finally {
+			TemplateAccess.close(locks);
+		}
 	}
 
 	/**
@@ -171,7 +176,8 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	void localWaitersAreNotToldThatTheLockIsBusyWhenTheFirstOfThemHasFailed() throws Exception {
 		HandoverLockBackend queue = new HandoverLockBackend(store().near());
 		CountDownLatch done = new CountDownLatch(1);
-		try (LockTemplate locks = new LockTemplate(() -> queue, List::of)) {
+		LockTemplate locks = new LockTemplate(() -> queue, List::of);
+		try {
 			LockTemplate single = locks.withWaitTime(NO_WAIT);
 			proxy().inject(Fault.REFUSE);
 			proxy().reset();
@@ -190,6 +196,9 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 				})));
 			done.countDown();
 			next.get();
+		}
+		finally {
+			TemplateAccess.close(locks);
 		}
 	}
 
