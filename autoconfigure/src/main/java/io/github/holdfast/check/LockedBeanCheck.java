@@ -373,7 +373,9 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		if (bean != null
 				&& advisors.stream().anyMatch((advisor) -> advisor.getAdvice() instanceof TransactionInterceptor)) {
 			Class<?> beanClass = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
-			this.transactions.findCalls(beanClass, (method) -> transaction(advisors, method, beanClass));
+			if (!beanClass.getName().startsWith("org.springframework.")) {
+				this.transactions.findCalls(beanClass, (method) -> transaction(advisors, method, beanClass));
+			}
 		}
 	}
 
