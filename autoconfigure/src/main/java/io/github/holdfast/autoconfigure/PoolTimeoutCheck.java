@@ -45,6 +45,9 @@ class PoolTimeoutCheck implements SmartInitializingSingleton {
 		HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(this.dataSource.get(), HikariConfigMXBean.class,
 				HikariDataSource.class);
 		Duration leaseTime = this.properties.getLeaseTime();
+		if (pool != null) {
+			warnOfOneConnection(pool);
+		}
 		if (pool != null && leaseTime.toMillis() < pool.getConnectionTimeout()) {
 			logger.warn("'holdfast.lease-time' ({}) is less than the connection time-out of the pool '{}' ({} ms): "
 					+ "while the pool is exhausted, a renewal may wait for a connection until the lease has run "
@@ -52,6 +55,17 @@ class PoolTimeoutCheck implements SmartInitializingSingleton {
 					+ "(a number of milliseconds), or the lease time to {} or more", text(leaseTime),
 					pool.getPoolName(), pool.getConnectionTimeout(), leaseTime.toMillis() / ATTEMPTS,
 					text(Duration.ofMillis(ATTEMPTS * pool.getConnectionTimeout())));
+		}
+	}
+
+	/**
+	 * A second connection is never there while a method has the only one.
+	 */
+	private static void warnOfOneConnection(HikariConfigMXBean pool) {
+		if (pool.getMaximumPoolSize() == 1) {
+			logger.warn("The pool '{}' has one connection: while a transaction has it, its lease is not renewed, and a "
+					+ "method with REQUIRES_NEW that it calls waits for another one in vain. Set "
+					+ "'spring.datasource.hikari.maximum-pool-size' to 2 or more", pool.getPoolName());
 		}
 	}
 

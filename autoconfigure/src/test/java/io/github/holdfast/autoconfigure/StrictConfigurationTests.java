@@ -264,6 +264,14 @@ class StrictConfigurationTests {
 	}
 
 	@Test
+	void poolOfOneConnectionIsTold(CapturedOutput output) {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
+			.run((context) -> assertThat(output).contains("WARN", "has one connection",
+					"'spring.datasource.hikari.maximum-pool-size' to 2 or more"));
+	}
+
+	@Test
 	void startWithAllDefaultsWarnsOfNothing(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withBean(Report.class)
