@@ -52,7 +52,10 @@ public final class LockProblemAutoConfiguration {
 		ResponseEntity<ProblemDetail> notAcquired(LockNotAcquiredException ex) {
 			return switch (ex.reason()) {
 				case BUSY, CONFLICT -> answer(HttpStatus.CONFLICT, "Others are working on the same data.");
-				default -> unavailable(ex);
+				default -> {
+					logger.warn("Not served: {}", ex.getMessage());
+					yield unavailable();
+				}
 			};
 		}
 
@@ -63,12 +66,12 @@ public final class LockProblemAutoConfiguration {
 		}
 
 		@ExceptionHandler
-		ResponseEntity<ProblemDetail> unavailable(LockBackendException ex) {
-			return unavailable((RuntimeException) ex);
+		ResponseEntity<ProblemDetail> storeFailed(LockBackendException ex) {
+			logger.warn("Not served", ex);
+			return unavailable();
 		}
 
-		private static ResponseEntity<ProblemDetail> unavailable(RuntimeException ex) {
-			logger.warn("Not served", ex);
+		private static ResponseEntity<ProblemDetail> unavailable() {
 			return answer(HttpStatus.SERVICE_UNAVAILABLE, "The data cannot be locked at the moment.");
 		}
 
