@@ -65,7 +65,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_703;
+	private static final int MOST_LINES = 18_213;
 
 	private static final int LARGEST_CLASS = 365;
 

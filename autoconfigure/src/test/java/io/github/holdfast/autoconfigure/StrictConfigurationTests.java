@@ -258,7 +258,7 @@ class StrictConfigurationTests {
 	@Test
 	void poolThatMayKeepARenewalWaitingForTheWholeLeaseIsTold(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("holdfast.lease-time=20s")
+			.withPropertyValues("holdfast.jdbc.mode=lease", "holdfast.lease-time=20s")
 			.run((context) -> assertThat(output).contains("WARN", "'holdfast.lease-time' (20s) is less than the",
 					"(30000 ms)", "'spring.datasource.hikari.connection-timeout' to 6666 or less"));
 	}
@@ -266,16 +266,17 @@ class StrictConfigurationTests {
 	@Test
 	void poolOfOneConnectionIsTold(CapturedOutput output) {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
+			.withPropertyValues("holdfast.jdbc.mode=lease", "spring.datasource.hikari.maximum-pool-size=1")
 			.run((context) -> assertThat(output).contains("WARN", "has one connection",
 					"'spring.datasource.hikari.maximum-pool-size' to 2 or more"));
 	}
 
 	@Test
 	void startWithAllDefaultsWarnsOfNothing(CapturedOutput output) {
-		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withBean(Report.class)
-			.run((context) -> assertThat(context).hasNotFailed());
+		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withBean(Report.class);
+		application.run((context) -> assertThat(context).hasNotFailed());
+		application.withPropertyValues("holdfast.jdbc.mode=lease").run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output.getAll().lines()).noneMatch((line) -> line.contains("WARN") && line.contains("holdfast"));
 	}
 
