@@ -65,7 +65,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_213;
+	private static final int MOST_LINES = 18_212;
 
 	private static final int LARGEST_CLASS = 365;
 
@@ -73,7 +73,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 
-	private static final int MOST_PROPERTIES = 41;
+	private static final int MOST_PROPERTIES = 42;
 
 	private static final int MOST_METHODS_OF_THE_SEAM = 13;
 

@@ -1,5 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -22,6 +24,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.check.LockNames;
 import io.github.holdfast.check.LockedBeanCheck;
+import io.github.holdfast.check.OnEntityArgument;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperationSource;
@@ -77,8 +80,12 @@ public final class DistributedLockAutoConfiguration {
 	static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<LockProperties> properties,
 			ObjectProvider<LockProperties.Jpa> jpa) {
 		return new LockedBeanCheck(source, LockBackendType::remedy, () -> properties.getObject().getOnSelfCall(),
-				() -> jpa.getIfAvailable(LockProperties.Jpa::new).getOnEntityArgument(),
+				() -> onEntityArgument(jpa.getIfAvailable()),
 				() -> properties.getObject().getOnActiveTransaction() != OnActiveTransaction.RELEASE_AFTER_COMPLETION);
+	}
+
+	private static OnEntityArgument onEntityArgument(LockProperties.@Nullable Jpa jpa) {
+		return (jpa != null) ? jpa.onEntityArgument() : OnEntityArgument.WARN;
 	}
 
 	@Bean

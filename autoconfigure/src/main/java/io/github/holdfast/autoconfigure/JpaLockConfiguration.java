@@ -27,7 +27,7 @@ class JpaLockConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	StaleContextRule staleContextRule(LockProperties.Jpa properties) {
-		return new StaleContextRule(properties.getStaleContext());
+		return new StaleContextRule(properties.staleContext());
 	}
 
 	@Configuration(proxyBeanMethods = false)

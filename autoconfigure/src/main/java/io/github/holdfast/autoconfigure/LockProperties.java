@@ -627,38 +627,15 @@ public class LockProperties {
 	/**
 	 * Configuration properties for locked methods that use JPA.
 	 *
+	 * @param staleContext Reaction to a locked call whose persistence context holds
+	 * entities already, for example by open-in-view.
+	 * @param onEntityArgument Reaction to locked methods with a parameter that is an
+	 * entity without a version.
 	 * @since 0.2.0
 	 */
 	@ConfigurationProperties("holdfast.jpa")
-	public static class Jpa {
-
-		/**
-		 * Reaction to a locked call whose persistence context holds entities already, for
-		 * example by open-in-view.
-		 */
-		private StaleContext staleContext = StaleContext.ISOLATE;
-
-		/**
-		 * Reaction to locked methods with a parameter that is an entity without a
-		 * version.
-		 */
-		private OnEntityArgument onEntityArgument = OnEntityArgument.WARN;
-
-		public StaleContext getStaleContext() {
-			return this.staleContext;
-		}
-
-		public void setStaleContext(StaleContext staleContext) {
-			this.staleContext = staleContext;
-		}
-
-		public OnEntityArgument getOnEntityArgument() {
-			return this.onEntityArgument;
-		}
-
-		public void setOnEntityArgument(OnEntityArgument onEntityArgument) {
-			this.onEntityArgument = onEntityArgument;
-		}
+	public record Jpa(@DefaultValue("isolate") StaleContext staleContext,
+			@DefaultValue("warn") OnEntityArgument onEntityArgument) {
 
 	}
 

@@ -2,7 +2,6 @@ package io.github.holdfast.check;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -19,10 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -107,30 +104,12 @@ public final class LockedBeanCheck implements SmartInstantiationAwareBeanPostPro
 		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
 	}
 
-	/**
-	 * Of a final class no proxy can be made, which Spring tells by an exception that does
-	 * not say what to do.
-	 */
 	@Override
 	public Object postProcessBeforeInitialization(Object bean, String beanName) {
-		Class<?> type = bean.getClass();
-		if (Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !type.isHidden()
-				&& isProxiedByClass(type) && !Mocks.isMock(bean)) {
-			this.source.getAll(type).stream().findAny().ifPresent((operation) -> {
-				throw new LockConfigurationException(
-						where(operation.location(), beanName)
-								+ "has no effect: the class is final, so that no proxy can be made of it.",
-						"Remove 'final' from the class. In Kotlin, use the compiler plugin kotlin-spring, which opens "
-								+ "classes with Spring's annotations. A record cannot be locked.");
-			});
+		if (this.beanFactory != null) {
+			FinalClassCheck.check(bean, beanName, this.source, this.beanFactory);
 		}
 		return bean;
-	}
-
-	private boolean isProxiedByClass(Class<?> type) {
-		return ClassUtils.getAllInterfacesForClass(type).length == 0 || (this.beanFactory != null
-				&& this.beanFactory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class)
-					.isProxyTargetClass());
 	}
 
 	/**
