@@ -51,10 +51,14 @@ public final class WaitingCall {
 		return call;
 	}
 
+	/**
+	 * In the queue, or in the database as the first one of the queue.
+	 */
 	private static boolean isQueued(Thread thread) {
 		return Arrays.stream(thread.getStackTrace())
-			.anyMatch(
-					(frame) -> frame.getClassName().endsWith("KeyedPermits") && frame.getMethodName().equals("await"));
+			.anyMatch((frame) -> (frame.getClassName().endsWith("KeyedPermits")
+					&& frame.getMethodName().equals("await"))
+					|| (frame.getClassName().endsWith("LockTable") && frame.getMethodName().startsWith("awaitLock")));
 	}
 
 }

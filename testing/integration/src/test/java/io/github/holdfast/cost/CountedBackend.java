@@ -150,11 +150,22 @@ enum CountedBackend {
 
 	},
 
-	JDBC("`jdbc`", Levels.ALL) {
+	/** Locked by the transactions themselves, which only this level knows. */
+	JDBC("`jdbc`", List.of(Levels.FENCE)) {
 
 		@Override
 		ApplicationContextRunner application(DatabaseAccess database, int port) {
 			return LockedApplication.jdbc(database).withPropertyValues("holdfast.backend=jdbc");
+		}
+
+	},
+
+	JDBC_LEASE("`jdbc`, leases", Levels.ALL) {
+
+		@Override
+		ApplicationContextRunner application(DatabaseAccess database, int port) {
+			return LockedApplication.jdbc(database)
+				.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.mode=lease");
 		}
 
 	};
