@@ -40,10 +40,13 @@ import io.github.holdfast.store.jdbc.JdbcLockPurge;
 @Import({ LockDataSource.class, DatabaseCheck.class })
 class JdbcLockConfiguration {
 
+	/** Of most pools. */
+	private static final int CONNECTIONS = 10;
+
 	@Bean
 	@DependsOnDatabaseInitialization
-	TableCheck jdbcLockTableCheck(LockDataSource dataSource, DatabaseCheck database) {
-		JdbcLockBackend backend = new JdbcLockBackend(dataSource);
+	TableCheck jdbcLockTableCheck(Locks locks, LockDataSource dataSource, DatabaseCheck database) {
+		JdbcLockBackend backend = locks.backend();
 		return new TableCheck(TableCheck.Table.LOCK, backend::dialect, backend::checkTable, backend::checkWritable,
 				(table) -> database.check(table, JdbcLockBackend.fence(dataSource)));
 	}
@@ -76,33 +79,32 @@ class JdbcLockConfiguration {
 		return new JdbcLockPurge(dataSource, jdbc.getPurgeAfter());
 	}
 
+	@Bean
+	LockBackendCandidate jdbcLockBackend(Locks locks) {
+		return new LockBackendCandidate(LockBackendType.JDBC, locks::backend);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(Fence.class)
+	RowFence lockFence(Locks locks) {
+		return locks.backend().fence();
+	}
+
+	private static int connections(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSource);
+		return (pool != null && pool.getMax() != null) ? pool.getMax() : CONNECTIONS;
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "transaction", matchIfMissing = true)
 	@Import(FenceClaimConfiguration.class)
 	static class TransactionConfiguration {
 
-		/** Of most pools. */
-		private static final int CONNECTIONS = 10;
-
 		@Bean
-		LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
-			return new LockBackendCandidate(LockBackendType.JDBC,
-					() -> JdbcLockBackend.takenByTransactions(dataSource));
-		}
-
-		/**
-		 * Half of the pool is left to those who hold locks, and to others.
-		 */
-		@Bean
-		@ConditionalOnMissingBean(Fence.class)
-		RowFence lockFence(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-			return JdbcLockBackend.fence(dataSource, () -> connections(dataSource.get(), pools) / 2);
-		}
-
-		private static int connections(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
-				.getDataSourcePoolMetadata(dataSource);
-			return (pool != null && pool.getMax() != null) ? pool.getMax() : CONNECTIONS;
+		Locks jdbcLocks(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			return new Locks(
+					JdbcLockBackend.takenByTransactions(dataSource, () -> connections(dataSource.get(), pools)));
 		}
 
 	}
@@ -112,14 +114,8 @@ class JdbcLockConfiguration {
 	static class LeaseConfiguration {
 
 		@Bean
-		LockBackendCandidate jdbcLockBackend(LockDataSource dataSource) {
-			return new LockBackendCandidate(LockBackendType.JDBC, () -> new JdbcLockBackend(dataSource));
-		}
-
-		@Bean
-		@ConditionalOnMissingBean(Fence.class)
-		RowFence lockFence(LockDataSource dataSource) {
-			return JdbcLockBackend.fence(dataSource);
+		Locks jdbcLocks(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+			return new Locks(new JdbcLockBackend(dataSource, () -> connections(dataSource.get(), pools)));
 		}
 
 		@Configuration(proxyBeanMethods = false)
@@ -132,6 +128,13 @@ class JdbcLockConfiguration {
 			}
 
 		}
+
+	}
+
+	/**
+	 * The backend, which is no bean before it is chosen.
+	 */
+	record Locks(JdbcLockBackend backend) {
 
 	}
 

@@ -19,8 +19,8 @@ public enum LockBackendType {
 	 */
 	LOCAL("nothing else", Capability.FAIR),
 
-	/** A table in the application's SQL database. */
-	JDBC("spring-jdbc on the class path and one DataSource bean"),
+	/** A table in the application's SQL database. H2 has no shared row locks. */
+	JDBC("spring-jdbc on the class path and one DataSource bean", Capability.SHARED),
 
 	/** Redis, in whatever set-up the application uses it. */
 	REDIS("spring-data-redis and Lettuce on the class path, and one RedisConnectionFactory bean", Capability.FAIR),
@@ -73,7 +73,8 @@ public enum LockBackendType {
 		}
 		String offering = Arrays.stream(values())
 			.filter((type) -> type.capabilities.containsAll(asked))
-			.map((type) -> "'" + type.propertyValue() + "'")
+			.map((type) -> "'" + type.propertyValue() + "'"
+					+ ((type == JDBC && asked.contains(Capability.SHARED)) ? " not on H2" : ""))
 			.collect(Collectors.joining(", "));
 		String removal = "remove 'mode' and 'fair' from the annotation.";
 		return offering.isEmpty() ? "No backend offers " + asked + ": " + removal

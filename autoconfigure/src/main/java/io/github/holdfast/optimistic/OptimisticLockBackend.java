@@ -33,8 +33,6 @@ public final class OptimisticLockBackend extends DelegatingLockBackend {
 
 	private final FenceVersions versions;
 
-	private final Set<Capability> capabilities;
-
 	/**
 	 * Add optimistic locks to a backend.
 	 * @param locks the backend, with its queue and its fence
@@ -43,9 +41,6 @@ public final class OptimisticLockBackend extends DelegatingLockBackend {
 	public OptimisticLockBackend(LockBackend locks, RowFence fence) {
 		super(locks);
 		this.versions = new FenceVersions(fence);
-		Set<Capability> capabilities = EnumSet.of(Capability.OPTIMISTIC);
-		capabilities.addAll(locks.capabilities());
-		this.capabilities = Set.copyOf(capabilities);
 	}
 
 	@Override
@@ -101,7 +96,9 @@ public final class OptimisticLockBackend extends DelegatingLockBackend {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return this.capabilities;
+		Set<Capability> capabilities = EnumSet.of(Capability.OPTIMISTIC);
+		capabilities.addAll(this.store.capabilities());
+		return capabilities;
 	}
 
 }

@@ -108,26 +108,30 @@ public final class LockConnections<S> {
 	 */
 	public <T> T inTransaction(Work<S, T> work) throws SQLException {
 		try (Connection connection = open()) {
-			boolean autoCommit = connection.getAutoCommit();
-			int isolation = connection.getTransactionIsolation();
-			if (autoCommit) {
-				connection.setAutoCommit(false);
-			}
+			OwnTransaction transaction = OwnTransaction.on(connection);
 			try {
-				if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
-					connection.rollback();
-					connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-				}
 				return commit(connection, work);
 			}
 			finally {
-				if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
-					connection.setTransactionIsolation(isolation);
-				}
-				if (autoCommit) {
-					connection.setAutoCommit(true);
-				}
+				transaction.restore();
 			}
+		}
+	}
+
+	/**
+	 * Begin a transaction of its own, at READ COMMITTED, that nothing is to be committed
+	 * of.
+	 * @return the transaction, to be ended by the caller
+	 * @throws SQLException if there is no connection
+	 */
+	public OwnTransaction begin() throws SQLException {
+		Connection connection = open();
+		try {
+			return OwnTransaction.on(connection);
+		}
+		catch (SQLException | RuntimeException ex) {
+			connection.close();
+			throw ex;
 		}
 	}
 
@@ -225,7 +229,22 @@ public final class LockConnections<S> {
 		return database != null && kind.test(database.dialect(), ex);
 	}
 
-	private S statements(Connection connection) throws SQLException {
+	/**
+	 * The dialect, if it is known without asking the database.
+	 * @return the dialect, or {@code null} before the first connection
+	 */
+	public @Nullable SqlDialect knownDialect() {
+		Database<S> database = this.database;
+		return (database != null) ? database.dialect() : null;
+	}
+
+	/**
+	 * The statements, in the dialect of the database.
+	 * @param connection a connection to it
+	 * @return the statements
+	 * @throws SQLException if the driver fails
+	 */
+	public S statements(Connection connection) throws SQLException {
 		Database<S> database = this.database;
 		if (database == null) {
 			SqlDialect dialect = SqlDialect.of(connection);

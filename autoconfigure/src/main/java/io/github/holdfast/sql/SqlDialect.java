@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -69,6 +70,24 @@ public enum SqlDialect {
 		@Override
 		public boolean limitsIdleTransactions() {
 			return true;
+		}
+
+		@Override
+		public String andIdleLimit() {
+			return ", set_config('idle_in_transaction_session_timeout', ?, true)";
+		}
+
+		@Override
+		public String limitIdle(Duration limit) {
+			return "SELECT set_config('idle_in_transaction_session_timeout', '" + idleMillis(limit) + "', true)";
+		}
+
+		/**
+		 * Its end does.
+		 */
+		@Override
+		public @Nullable String unlimitIdle() {
+			return null;
 		}
 
 		@Override
@@ -191,6 +210,11 @@ public enum SqlDialect {
 			Set.of("40001", "50200", "90131"), Set.of("23505"), Set.of("57014"), Set.of("90096")) {
 
 		@Override
+		public boolean sharesRowLocks() {
+			return false;
+		}
+
+		@Override
 		public boolean cancelsWaits() {
 			return false;
 		}
@@ -275,6 +299,14 @@ public enum SqlDialect {
 	 */
 	public String shareLock() {
 		return this.shareLock;
+	}
+
+	/**
+	 * Whether several transactions can have the same row locked in share mode.
+	 * @return {@code false} if such a lock excludes others of its kind
+	 */
+	public boolean sharesRowLocks() {
+		return true;
 	}
 
 	/**
@@ -409,6 +441,44 @@ public enum SqlDialect {
 	 */
 	public boolean limitsIdleTransactions() {
 		return false;
+	}
+
+	/**
+	 * What to select besides, so that the database ends the session of the transaction
+	 * when that idles for too long.
+	 * @return an expression after a comma, with the time in milliseconds, as a text, as
+	 * its parameter, or an empty text unless it {@link #limitsIdleTransactions()}
+	 */
+	public String andIdleLimit() {
+		return "";
+	}
+
+	/**
+	 * A statement that lets the database end the session of a connection of our own, in
+	 * its transaction, when that idles for too long.
+	 * @param limit how long it may idle
+	 * @return the statement, which may be repeated
+	 */
+	public String limitIdle(Duration limit) {
+		return "SET @holdfast_wait_timeout = cast(coalesce(@holdfast_wait_timeout, @@SESSION.wait_timeout) AS unsigned), "
+				+ "SESSION wait_timeout = " + Math.max(1, Math.min(limit.plusMillis(999).toSeconds(), 31_536_000));
+	}
+
+	/**
+	 * A statement that takes {@link #limitIdle} back.
+	 * @return the statement, or {@code null} if the end of the transaction does so
+	 */
+	public @Nullable String unlimitIdle() {
+		return "SET SESSION wait_timeout = cast(@holdfast_wait_timeout AS unsigned), @holdfast_wait_timeout = NULL";
+	}
+
+	/**
+	 * A time as a limit for an idle transaction.
+	 * @param limit the time
+	 * @return the milliseconds
+	 */
+	public static String idleMillis(Duration limit) {
+		return String.valueOf(Math.min(limit.toMillis(), Integer.MAX_VALUE));
 	}
 
 	/**

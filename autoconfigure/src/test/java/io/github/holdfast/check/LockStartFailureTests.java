@@ -904,7 +904,17 @@ class LockStartFailureTests {
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
 				"Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [SHARED] ('etcd', 'zookeeper'), name a bean", "or remove");
+				"offers [SHARED] ('jdbc' not on H2, 'etcd', 'zookeeper'), name a bean", "or remove");
+	}
+
+	@Test
+	void sharedModeOnH2FailsTheStart() {
+		for (String mode : List.of("transaction", "lease")) {
+			assertFailure(
+					LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+						.withPropertyValues("holdfast.jdbc.mode=" + mode),
+					SharedMode.class, "asks for [SHARED]", "backend 'jdbc'", "('jdbc' not on H2, 'etcd', 'zookeeper')");
+		}
 	}
 
 	static class SharedMode {

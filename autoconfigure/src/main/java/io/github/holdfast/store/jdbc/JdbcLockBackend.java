@@ -3,6 +3,7 @@ package io.github.holdfast.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
@@ -69,57 +70,80 @@ import io.github.holdfast.store.Releases;
  */
 public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
-	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+	static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
 	private static final Duration LOOK = Duration.ofSeconds(1);
 
 	/** A free row may be locked for a moment, by a late renewal or a purge. */
-	private static final int LAST_LOOKS = 5;
+	static final int LAST_LOOKS = 5;
+
+	/** How long those who share a lock let one pass who waits, unless it asks again. */
+	private static final Duration ANNOUNCED = LOOK.multipliedBy(2);
+
+	/** Of most pools. */
+	private static final int CONNECTIONS = 10;
 
 	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
 	private final LockConnections<LockTable> connections;
 
+	private final PoolShare share;
+
 	private final boolean takenByTransactions;
 
 	private final Releases releases = new Releases();
 
+	private final Supplier<DataSource> dataSource;
+
 	/**
-	 * Create a backend.
+	 * Create a backend on a pool of ten connections, as most pools have. What depends on
+	 * their number are shared locks.
 	 * @param dataSource supplies the database, at the first use
 	 */
 	public JdbcLockBackend(Supplier<DataSource> dataSource) {
-		this(dataSource, false);
+		this(dataSource, () -> CONNECTIONS);
 	}
 
-	private JdbcLockBackend(Supplier<DataSource> dataSource, boolean takenByTransactions) {
+	/**
+	 * Create a backend.
+	 * @param dataSource supplies the database, at the first use
+	 * @param connections supplies how many connections the pool has, of which shared
+	 * locks keep half at most
+	 */
+	public JdbcLockBackend(Supplier<DataSource> dataSource, IntSupplier connections) {
+		this(dataSource, connections, false);
+	}
+
+	private JdbcLockBackend(Supplier<DataSource> dataSource, IntSupplier connections, boolean takenByTransactions) {
+		this.dataSource = dataSource;
 		this.connections = new LockConnections<>(dataSource, LockTable::new);
+		this.share = new PoolShare(connections);
 		this.takenByTransactions = takenByTransactions;
 	}
 
 	/**
 	 * Create a backend whose locks are taken by the business transactions themselves,
-	 * where the fence of {@link #fence(Supplier, IntSupplier)} lets them. It excludes,
-	 * and is excluded by, any other backend on the same table.
+	 * where its {@link #fence()} lets them. It excludes, and is excluded by, any other
+	 * backend on the same table.
 	 * @param dataSource supplies the database, at the first use
+	 * @param connections supplies how many connections the pool has, of which shared
+	 * locks and those who wait in the database keep half at most
 	 * @return the backend
 	 */
-	public static JdbcLockBackend takenByTransactions(Supplier<DataSource> dataSource) {
-		return new JdbcLockBackend(dataSource, true);
+	public static JdbcLockBackend takenByTransactions(Supplier<DataSource> dataSource, IntSupplier connections) {
+		return new JdbcLockBackend(dataSource, connections, true);
 	}
 
 	/**
 	 * The check of commits against the lock table, and the locks that transactions take
-	 * there themselves.
-	 * @param dataSource supplies the database of the lock table
-	 * @param mostWaiting supplies how many threads may wait for such a lock in the
-	 * database, which takes a connection of the pool for each of them
+	 * there themselves, if they do.
 	 * @return the fence
 	 */
-	public static RowFence fence(Supplier<DataSource> dataSource, IntSupplier mostWaiting) {
-		return new RowFence(dataSource, LockTable::new, new RowClaims(mostWaiting));
+	public RowFence fence() {
+		return this.takenByTransactions ? new RowFence(this.dataSource, LockTable::new, new RowClaims(this.share))
+				: fence(this.dataSource);
 	}
 
 	/**
@@ -182,8 +206,18 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		if (isTakenByTransaction(request)) {
 			return new RowLease(request);
 		}
+		if (request.mode() == LockRequest.Mode.SHARED) {
+			return new SharedAcquisition(this.connections, this.share, request,
+					LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES))
+				.run(POLLING);
+		}
 		Acquisition acquisition = new Acquisition(request);
-		return POLLING.until(request.waitTime(), acquisition::attempt);
+		try {
+			return POLLING.until(request.waitTime(), acquisition::attempt);
+		}
+		finally {
+			acquisition.end();
+		}
 	}
 
 	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
@@ -285,7 +319,16 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private boolean isTakenByTransaction(LockRequest request) {
-		return this.takenByTransactions && request.claims();
+		return this.takenByTransactions && request.claims() && request.mode() == LockRequest.Mode.EXCLUSIVE;
+	}
+
+	/**
+	 * As far as is known: what the database is, the first connection tells.
+	 */
+	@Override
+	public Set<Capability> capabilities() {
+		SqlDialect dialect = this.connections.knownDialect();
+		return (dialect == null || dialect.sharesRowLocks()) ? Set.of(Capability.SHARED) : Set.of();
 	}
 
 	@Override
@@ -326,6 +369,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 		/** When to see whether the transaction that has the row locked hangs. */
 		private Deadline nextLook = Deadline.PASSED;
+
+		private boolean waits;
+
+		private boolean announced;
 
 		private Acquisition(LockRequest request) {
 			this.request = request;
@@ -418,11 +465,38 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				this.nextLook = Deadline.after(LOOK);
 				JdbcLockBackend.this.connections
 					.call((connection, table) -> table.endIdleHolder(connection, this.id, row.epoch(), timeout));
+				if (this.waits && JdbcLockBackend.this.connections.dialect().sharesRowLocks()) {
+					announce(ANNOUNCED, timeout);
+				}
+				this.waits = true;
 			}
 			return (taken != null) ? taken
 					: JdbcLockBackend.this.connections
 						.call((connection, table) -> table.find(connection, this.id, timeout).exists() ? null
 								: insert(connection, table, row, timeout));
+		}
+
+		/**
+		 * Where those who share a lock come one after the other, the row is never without
+		 * any of them.
+		 */
+		private void announce(Duration time, Duration timeout) throws SQLException {
+			this.announced = !time.isZero();
+			JdbcLockBackend.this.connections.call((connection, table) -> {
+				table.renewals().announceWaiter(connection, this.id, time, timeout);
+				return true;
+			});
+		}
+
+		private void end() {
+			if (this.announced) {
+				try {
+					announce(Duration.ZERO, SHORT);
+				}
+				catch (SQLException ex) {
+					// It runs out by itself
+				}
+			}
 		}
 
 		private LockTable.@Nullable Grant takeFree(Duration timeout) throws SQLException {

@@ -1,5 +1,6 @@
 package io.github.holdfast.store.jdbc;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -63,7 +64,7 @@ public final class JdbcLockPurge implements SmartLifecycle {
 	/** Another statement than the one that locks, so that no renewal is overlooked. */
 	private static final String DELETE = "DELETE FROM holdfast_lock WHERE lock_key = ? AND " + NOT_RENEWED;
 
-	private static final String DELETE_RENEWAL = "DELETE FROM holdfast_renewal WHERE lock_key = ?";
+	private static final String DELETE_RENEWAL = "DELETE FROM holdfast_renewal WHERE lock_key IN (?, ?)";
 
 	/** Fails if a privilege is missing, also while no row is idle. */
 	private static final String[] CHECK = { "DELETE FROM holdfast_lock WHERE 1 = 0",
@@ -194,6 +195,7 @@ public final class JdbcLockPurge implements SmartLifecycle {
 				lock.setObject(1, key);
 				delete.setObject(1, key);
 				deleteRenewal.setObject(1, key);
+				dialect.setKey(deleteRenewal, 2, RenewalTable.waitingId(id(key)));
 				if (isLocked(lock) && delete.executeUpdate() == 1) {
 					deleteRenewal.executeUpdate();
 					deleted++;
@@ -201,6 +203,10 @@ public final class JdbcLockPurge implements SmartLifecycle {
 			}
 		}
 		return deleted;
+	}
+
+	private static String id(Object key) {
+		return (key instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : key.toString();
 	}
 
 	private static boolean isLocked(PreparedStatement lock) throws SQLException {

@@ -4,13 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.function.IntSupplier;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -32,17 +27,16 @@ final class RowClaims implements FenceClaims {
 	/** The turns of many short transactions, and a small part of a wait time. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-	private final Supplier<Semaphore> waiting;
+	private final PoolShare share;
 
 	private volatile @Nullable LockTable table;
 
 	/**
 	 * Create claims.
-	 * @param mostWaiting supplies how many threads may wait in the database at a time, at
-	 * the first use
+	 * @param share the connections that may wait in the database
 	 */
-	RowClaims(IntSupplier mostWaiting) {
-		this.waiting = SingletonSupplier.of(() -> new Semaphore(mostWaiting.getAsInt()));
+	RowClaims(PoolShare share) {
+		this.share = share;
 	}
 
 	@Override
@@ -73,13 +67,13 @@ final class RowClaims implements FenceClaims {
 		}
 		RowLease lease = leases.get(0);
 		Duration wait = mayWait ? lease.deadline().remaining() : Duration.ZERO;
-		if (table.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.waiting.get().tryAcquire()) {
+		if (table.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.share.take()) {
 			return waiting(() -> table.awaitLockForASecond(connection, lease));
 		}
 		if (table.lock(connection, lease)) {
 			return true;
 		}
-		if (wait.isZero() || !this.waiting.get().tryAcquire()) {
+		if (wait.isZero() || !this.share.take()) {
 			return false;
 		}
 		Duration limit = (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT;
@@ -91,7 +85,7 @@ final class RowClaims implements FenceClaims {
 			return call.run();
 		}
 		finally {
-			this.waiting.get().release();
+			this.share.giveBack();
 		}
 	}
 
