@@ -111,6 +111,7 @@ class LeastPrivilegeTests {
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
+				assertThat(acquire(backend, LockRequest.Mode.SHARED).release().toCompletableFuture().get()).isTrue();
 				commitOptimistically(backend, dataSource);
 				LockLease lease = acquire(backend);
 				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
@@ -142,8 +143,12 @@ class LeastPrivilegeTests {
 	}
 
 	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
-				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+		return acquire(backend, LockRequest.Mode.EXCLUSIVE);
+	}
+
+	private static LockLease acquire(JdbcLockBackend backend, LockRequest.Mode mode) throws InterruptedException {
+		LockLease lease = backend.acquire(new LockRequest("key", "test", mode, false, Duration.ofSeconds(10),
+				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

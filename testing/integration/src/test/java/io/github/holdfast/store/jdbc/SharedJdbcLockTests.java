@@ -1,11 +1,14 @@
 package io.github.holdfast.store.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -401,7 +405,7 @@ class SharedJdbcLockTests {
 		return lease.release().toCompletableFuture().join();
 	}
 
-	private static FutureTask<@Nullable LockLease> start(java.util.concurrent.Callable<@Nullable LockLease> call) {
+	private static FutureTask<@Nullable LockLease> start(Callable<@Nullable LockLease> call) {
 		FutureTask<@Nullable LockLease> task = new FutureTask<>(call);
 		new Thread(task).start();
 		return task;
@@ -461,8 +465,7 @@ class SharedJdbcLockTests {
 		private List<String> settings(Connection connection) throws SQLException {
 			String sql = (this.database == TestDatabase.POSTGRESQL)
 					? "SELECT current_setting('idle_in_transaction_session_timeout')" : "SELECT @@SESSION.wait_timeout";
-			try (java.sql.Statement statement = connection.createStatement();
-					java.sql.ResultSet rs = statement.executeQuery(sql)) {
+			try (Statement statement = connection.createStatement(); ResultSet rs = statement.executeQuery(sql)) {
 				rs.next();
 				return List.of(rs.getString(1), String.valueOf(connection.getAutoCommit()),
 						String.valueOf(connection.getTransactionIsolation()));
@@ -484,8 +487,7 @@ class SharedJdbcLockTests {
 	 * Gives out one connection, and does not close it: unlike a pool, it puts nothing
 	 * back.
 	 */
-	private static final class UnpooledConnection
-			extends org.springframework.jdbc.datasource.SingleConnectionDataSource {
+	private static final class UnpooledConnection extends SingleConnectionDataSource {
 
 		private UnpooledConnection(Connection connection) {
 			super(connection, true);
