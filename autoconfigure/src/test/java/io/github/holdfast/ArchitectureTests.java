@@ -29,6 +29,7 @@ import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.OwnTransaction;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -176,6 +177,8 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule onlyOwnConnectionsAreCommitted = noClasses().that()
 		.areNotAssignableTo(LockConnections.class)
+		.and()
+		.areNotAssignableTo(OwnTransaction.class)
 		.should()
 		.callMethodWhere(commits());
 
