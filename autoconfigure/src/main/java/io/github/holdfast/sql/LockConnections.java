@@ -238,13 +238,7 @@ public final class LockConnections<S> {
 		return (database != null) ? database.dialect() : null;
 	}
 
-	/**
-	 * The statements, in the dialect of the database.
-	 * @param connection a connection to it
-	 * @return the statements
-	 * @throws SQLException if the driver fails
-	 */
-	public S statements(Connection connection) throws SQLException {
+	private S statements(Connection connection) throws SQLException {
 		Database<S> database = this.database;
 		if (database == null) {
 			SqlDialect dialect = SqlDialect.of(connection);

@@ -207,9 +207,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			return new RowLease(request);
 		}
 		if (request.mode() == LockRequest.Mode.SHARED) {
-			return new SharedAcquisition(this.connections, this.share, request,
-					LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES))
-				.run(POLLING);
+			return new SharedAcquisition(this.connections, this.share, request).run();
 		}
 		Acquisition acquisition = new Acquisition(request);
 		try {
@@ -482,10 +480,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 */
 		private void announce(Duration time, Duration timeout) throws SQLException {
 			this.announced = !time.isZero();
-			JdbcLockBackend.this.connections.call((connection, table) -> {
-				table.renewals().announceWaiter(connection, this.id, time, timeout);
-				return true;
-			});
+			JdbcLockBackend.this.connections
+				.call((connection, table) -> table.renewals().announceWaiter(connection, this.id, time, timeout));
 		}
 
 		private void end() {

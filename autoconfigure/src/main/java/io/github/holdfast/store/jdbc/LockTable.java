@@ -103,11 +103,7 @@ final class LockTable implements FenceRows {
 	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
 			+ "acquired_at = {now}, expires_at = {now} + ?";
 
-	private static final String FREE_ROW = "lock_key = ? AND owner IS NULL";
-
-	/** Who shares a lock does not overtake one that waits to have it alone. */
-	private static final String SHARED = "SELECT epoch{limit} FROM holdfast_lock WHERE " + FREE_ROW
-			+ " AND NOT EXISTS (" + RenewalTable.WAITING + ")";
+	static final String FREE_ROW = "lock_key = ? AND owner IS NULL";
 
 	private static final String FIND_VERSION = "SELECT epoch, version, owner FROM holdfast_lock WHERE lock_key = ?";
 
@@ -147,10 +143,6 @@ final class LockTable implements FenceRows {
 
 	private final @Nullable String awaitLockForASecond;
 
-	private final String lockShared;
-
-	private final String awaitShared;
-
 	private final String raiseVersion;
 
 	private final RenewalTable renewals;
@@ -169,9 +161,6 @@ final class LockTable implements FenceRows {
 		this.lockFree = freeRow(lock);
 		this.awaitLock = ("UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW).replace("{now}", dialect.now());
 		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
-		String shared = SHARED.replace("{limit}", dialect.andIdleLimit()).replace("{now}", dialect.now());
-		this.lockShared = shared + dialect.shareLockOfUnlocked();
-		this.awaitShared = shared + dialect.shareLock();
 		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", "version = version + 1",
 				OF_VERSION);
 		this.renewals = new RenewalTable(dialect);
@@ -321,39 +310,6 @@ final class LockTable implements FenceRows {
 
 	private static String id(RowLease lease) {
 		return LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES);
-	}
-
-	/**
-	 * Lock the row of a lock in share mode, if it is there and free, and if nobody waits
-	 * for all who share it.
-	 * @param wait whether to wait for the transaction that has the row locked
-	 * @return the epoch of the row, or {@code null} if it was not locked
-	 */
-	@Nullable Long lockShared(Connection connection, String id, Duration leaseTime, boolean wait, Duration limit)
-			throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(wait ? this.awaitShared : this.lockShared)) {
-			int index = 1;
-			if (this.dialect.limitsIdleTransactions()) {
-				statement.setString(index++, SqlDialect.idleMillis(leaseTime));
-			}
-			this.dialect.setKey(statement, index++, id);
-			this.dialect.setKey(statement, index, RenewalTable.waitingId(id));
-			return CancellableStatement.run(statement, limit, () -> {
-				try (ResultSet rs = statement.executeQuery()) {
-					return rs.next() ? rs.getLong(1) : null;
-				}
-			});
-		}
-	}
-
-	/**
-	 * Insert the row of a lock that nobody has.
-	 */
-	boolean insertFree(Connection connection, String id, Duration timeout) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, INSERT_VERSION, timeout)) {
-			this.dialect.setKey(statement, 1, id);
-			return statement.executeUpdate() == 1;
-		}
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package io.github.holdfast.store.jdbc;
 
+import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -39,6 +41,14 @@ final class PoolShare {
 	 */
 	boolean take() {
 		return this.places.get().tryAcquire();
+	}
+
+	/**
+	 * Take the place of one connection, which others may have for a moment only.
+	 * @return {@code false} if there was none in time
+	 */
+	boolean take(Duration wait) throws InterruptedException {
+		return this.places.get().tryAcquire(wait.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	void giveBack() {

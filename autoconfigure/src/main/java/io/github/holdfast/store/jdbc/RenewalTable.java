@@ -74,11 +74,11 @@ final class RenewalTable {
 	/**
 	 * Keep more holders from sharing a lock for some time, or let them again after none.
 	 */
-	void announceWaiter(Connection connection, String id, Duration time, Duration timeout) throws SQLException {
+	boolean announceWaiter(Connection connection, String id, Duration time, Duration timeout) throws SQLException {
 		try (PreparedStatement statement = LockConnections.prepare(connection, this.announce, timeout)) {
 			this.dialect.setKey(statement, 1, waitingId(id));
 			statement.setLong(2, TimeUnit.MICROSECONDS.convert(time));
-			statement.executeUpdate();
+			return statement.executeUpdate() > 0;
 		}
 	}
 

@@ -13,9 +13,9 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.OwnTransaction;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
-import io.github.holdfast.store.Polling;
 
 /**
  * The attempts to share one lock.
@@ -37,6 +37,8 @@ final class SharedAcquisition {
 
 	private final String id;
 
+	private final SharedRow row;
+
 	private boolean first = true;
 
 	private boolean hasWaited;
@@ -45,11 +47,12 @@ final class SharedAcquisition {
 
 	private Deadline nextLook = Deadline.PASSED;
 
-	SharedAcquisition(LockConnections<LockTable> connections, PoolShare share, LockRequest request, String id) {
+	SharedAcquisition(LockConnections<LockTable> connections, PoolShare share, LockRequest request) {
 		this.connections = connections;
 		this.share = share;
 		this.request = request;
-		this.id = id;
+		this.id = LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES);
+		this.row = new SharedRow(this.id, request.leaseTime());
 	}
 
 	/**
@@ -58,8 +61,8 @@ final class SharedAcquisition {
 	 * it, for the whole wait time
 	 * @throws RejectedExecutionException if there was no place for a connection
 	 */
-	@Nullable LockLease run(Polling polling) throws InterruptedException {
-		LockLease lease = polling.until(this.request.waitTime(), this::attempt);
+	@Nullable LockLease run() throws InterruptedException {
+		LockLease lease = JdbcLockBackend.POLLING.until(this.request.waitTime(), this::attempt);
 		if (lease == null && this.crowded) {
 			throw new RejectedExecutionException("Each lock that is held shared keeps a connection, and "
 					+ this.share.size() + " connections, half of the pool, are kept already by shared locks and by "
@@ -71,7 +74,7 @@ final class SharedAcquisition {
 	private @Nullable LockLease attempt(Deadline deadline) throws InterruptedException {
 		LockLease lease = null;
 		checkSupported();
-		this.crowded = !this.share.take();
+		this.crowded = !this.share.take(JdbcLockBackend.POLLING.longest());
 		if (this.crowded) {
 			return null;
 		}
@@ -80,8 +83,7 @@ final class SharedAcquisition {
 			return lease;
 		}
 		catch (SQLException ex) {
-			if (this.connections.is(ex, (dialect, failure) -> dialect.isConcurrencyFailure(failure))
-					&& !Thread.currentThread().isInterrupted()) {
+			if (this.connections.is(ex, SqlDialect::isConcurrencyFailure) && !Thread.currentThread().isInterrupted()) {
 				return null;
 			}
 			throw failed(ex);
@@ -135,7 +137,7 @@ final class SharedAcquisition {
 			return null;
 		}
 		if (!row.exists()) {
-			this.connections.call((connection, table) -> table.insertFree(connection, this.id, deadline.remaining()));
+			this.connections.call((connection, table) -> this.row.insert(connection, table, deadline.remaining()));
 		}
 		return lockFree(row, deadline);
 	}
@@ -161,48 +163,48 @@ final class SharedAcquisition {
 	}
 
 	private @Nullable LockLease lock(boolean wait, Deadline deadline) throws SQLException {
+		SqlDialect dialect = this.connections.dialect();
 		OwnTransaction transaction = this.connections.begin();
-		LockTable table = null;
 		LockLease lease = null;
 		try {
-			table = this.connections.statements(transaction.connection());
-			lease = lock(transaction, table, wait, deadline.remaining());
+			lease = lock(transaction, dialect, wait, deadline.remaining());
 			return lease;
 		}
 		finally {
 			if (lease == null) {
-				transaction.end((table != null) ? table.dialect().unlimitIdle() : null);
+				transaction.end(dialect.unlimitIdle());
 			}
 		}
 	}
 
-	private @Nullable LockLease lock(OwnTransaction transaction, LockTable table, boolean wait, Duration rest)
+	private @Nullable LockLease lock(OwnTransaction transaction, SqlDialect dialect, boolean wait, Duration rest)
 			throws SQLException {
 		Duration leaseTime = this.request.leaseTime();
 		Deadline end = Deadline.ofLease(leaseTime);
-		if (!table.dialect().limitsIdleTransactions()) {
-			transaction.execute(table.dialect().limitIdle(leaseTime));
+		if (!dialect.limitsIdleTransactions()) {
+			transaction.execute(dialect.limitIdle(leaseTime));
 		}
-		Long epoch = wait ? awaitLock(transaction, table, rest)
-				: table.lockShared(transaction.connection(), this.id, leaseTime, false, rest);
+		Long epoch = wait ? awaitLock(transaction, dialect, rest)
+				: this.row.lock(transaction.connection(), dialect, false, rest);
 		if (epoch == null) {
 			return null;
 		}
 		if (wait) {
 			// Of the wait nobody knows how long it was
 			end = Deadline.ofLease(leaseTime);
-			transaction.execute(table.dialect().limitIdle(leaseTime));
+			transaction.execute(dialect.limitIdle(leaseTime));
 		}
-		return new SharedRowLease(this.request, epoch, end, transaction, table.dialect(), this.share);
+		return new SharedRowLease(this.request, epoch, end, transaction, dialect, this.share);
 	}
 
-	private @Nullable Long awaitLock(OwnTransaction transaction, LockTable table, Duration rest) throws SQLException {
+	private @Nullable Long awaitLock(OwnTransaction transaction, SqlDialect dialect, Duration rest)
+			throws SQLException {
 		try {
-			return table.lockShared(transaction.connection(), this.id, this.request.leaseTime(), true,
+			return this.row.lock(transaction.connection(), dialect, true,
 					(rest.compareTo(LONGEST_WAIT) < 0) ? rest : LONGEST_WAIT);
 		}
 		catch (SQLException ex) {
-			if (Thread.currentThread().isInterrupted() || !table.dialect().isTimeout(ex)) {
+			if (Thread.currentThread().isInterrupted() || !dialect.isTimeout(ex)) {
 				throw ex;
 			}
 			return null;
