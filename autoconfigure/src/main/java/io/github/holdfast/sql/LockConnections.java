@@ -109,12 +109,16 @@ public final class LockConnections<S> {
 	public <T> T inTransaction(Work<S, T> work) throws SQLException {
 		try (Connection connection = open()) {
 			OwnTransaction transaction = OwnTransaction.on(connection);
+			T result;
 			try {
-				return commit(connection, work);
+				result = commit(connection, work);
 			}
-			finally {
-				transaction.restore();
+			catch (Throwable ex) {
+				transaction.restoreAfter(ex);
+				throw ex;
 			}
+			transaction.restore();
+			return result;
 		}
 	}
 
@@ -130,8 +134,9 @@ public final class LockConnections<S> {
 			return OwnTransaction.on(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
-			connection.close();
-			throw ex;
+			try (connection) {
+				throw ex;
+			}
 		}
 	}
 

@@ -42,7 +42,7 @@ public final class OwnTransaction {
 			}
 		}
 		catch (SQLException | RuntimeException ex) {
-			transaction.restore();
+			transaction.restoreAfter(ex);
 			throw ex;
 		}
 		return transaction;
@@ -76,6 +76,19 @@ public final class OwnTransaction {
 		}
 		if (this.autoCommit) {
 			this.connection.setAutoCommit(true);
+		}
+	}
+
+	/**
+	 * Put the settings of the connection back after a failure, which may be that of its
+	 * session and stays the one to be told.
+	 */
+	void restoreAfter(Throwable failure) {
+		try {
+			restore();
+		}
+		catch (SQLException ex) {
+			failure.addSuppressed(ex);
 		}
 	}
 

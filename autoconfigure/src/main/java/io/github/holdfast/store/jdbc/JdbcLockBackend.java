@@ -62,6 +62,12 @@ import io.github.holdfast.store.Releases;
  * deadlock with it.
  *
  * <p>
+ * Who shares a lock has its row locked in share mode, by a transaction that lasts until
+ * the release. That is all: the row stays as it is, so those who would take it pass it
+ * over, or wait for it, as they do while a transaction that takes its lock itself has it
+ * locked.
+ *
+ * <p>
  * Only the database's clock is used. The epoch is never behind that clock in
  * microseconds, so that it rises even after rows have been deleted. Each step is a
  * transaction of its own on a connection of its own.

@@ -105,9 +105,10 @@ final class SharedAcquisition {
 					+ "Let the pool have two connections at least");
 		}
 		try {
-			if (!this.connections.dialect().sharesRowLocks()) {
+			SqlDialect dialect = this.connections.retryInAnySession(this.connections::dialect);
+			if (!dialect.sharesRowLocks()) {
 				throw new UnsupportedOperationException("Lock " + LockException.quote(this.request.key())
-						+ " cannot be shared, as " + this.connections.dialect() + " has no shared row locks. Lock "
+						+ " cannot be shared, as " + dialect + " has no shared row locks. Lock "
 						+ "exclusively, or use a database that has them (PostgreSQL, MariaDB, MySQL)");
 			}
 		}

@@ -101,6 +101,27 @@ class FailedAttemptTests {
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
+	void lockIsSharedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
+		LockRequest request = new LockRequest("k", "test", LockRequest.Mode.SHARED, false, Duration.ZERO, LEASE,
+				"owner", "test", 0);
+		try (Store store = new Store(database, 1); HikariDataSource admin = store.access.dataSource(1)) {
+			for (int i = 0; i < 3; i++) {
+				store.fillPool();
+				endSessions(database, admin);
+				LockLease lease = store.backend.acquire(request);
+				assertThat(lease).isNotNull();
+				assertThat(lease.renew(LEASE)).isTrue();
+				assertThat(lease.release().toCompletableFuture().join()).isTrue();
+				store.backend.acquire(REQUEST);
+				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			}
+			assertThat(store.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			DatabaseAccess.runScript(store.pool,

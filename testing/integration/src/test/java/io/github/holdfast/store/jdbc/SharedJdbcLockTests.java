@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,7 @@ import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.HandoverLockBackend;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -357,19 +359,24 @@ class SharedJdbcLockTests {
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void readerEntersAgainAndAWriterMayReadButAReaderMayNotWrite(TestDatabase database) throws Exception {
-		try (Nodes nodes = new Nodes(database, 6);
-				LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(nodes.first), List::of)
-					.withWaitTime(PATIENCE)) {
-			LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
-			shared.run("A", () -> {
-				shared.run("A", () -> assertThat(nodes.firstPool.getHikariPoolMXBean().getActiveConnections()).isOne());
-				assertThatIllegalStateException().isThrownBy(() -> exclusive.run("A", () -> {
-				})).withMessageContaining("cannot become exclusive");
-				exclusive.run("B", () -> {
+		try (Nodes nodes = new Nodes(database, 6)) {
+			LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(nodes.first), List::of)
+				.withWaitTime(PATIENCE);
+			HikariPoolMXBean pool = nodes.firstPool.getHikariPoolMXBean();
+			try {
+				LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
+				shared.run("A", () -> {
+					shared.run("A", () -> assertThat(pool.getActiveConnections()).isOne());
+					assertThatIllegalStateException().isThrownBy(() -> exclusive.run("A", () -> {
+					})).withMessageContaining("cannot become exclusive");
+					exclusive.run("B", () -> {
+					});
 				});
-			});
-			exclusive.run("A", () -> shared.run("A",
-					() -> assertThat(nodes.firstPool.getHikariPoolMXBean().getActiveConnections()).isZero()));
+				exclusive.run("A", () -> shared.run("A", () -> assertThat(pool.getActiveConnections()).isZero()));
+			}
+			finally {
+				TemplateAccess.close(exclusive);
+			}
 			nodes.assertNothingIsKept();
 		}
 	}
