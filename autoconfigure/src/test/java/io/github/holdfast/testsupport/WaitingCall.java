@@ -58,7 +58,7 @@ public final class WaitingCall {
 		return Arrays.stream(thread.getStackTrace())
 			.anyMatch((frame) -> (frame.getClassName().endsWith("KeyedPermits")
 					&& frame.getMethodName().equals("await"))
-					|| (frame.getClassName().endsWith("LockTable") && frame.getMethodName().startsWith("awaitLock")));
+					|| (frame.getClassName().endsWith("RowLocks") && frame.getMethodName().startsWith("awaitLock")));
 	}
 
 }

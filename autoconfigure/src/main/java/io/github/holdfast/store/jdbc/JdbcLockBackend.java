@@ -272,8 +272,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			String id = LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
 			return this.connections.call((connection, table) -> {
 				LockTable.Row row = table.find(connection, id, LOOK);
-				return (row.exists() && row.owner() == null && table.isLocked(connection, id, LOOK)) ? row.lockedBy()
-						: row.heldBy();
+				return (row.exists() && row.owner() == null && table.locks().isLocked(connection, id, LOOK))
+						? row.lockedBy() : row.heldBy();
 			});
 		}
 		catch (SQLException ex) {
@@ -293,7 +293,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				return this.connections.retry(() -> this.connections.inTransaction((connection, table) -> {
 					LockTable.Row row = table.find(connection, id, LOOK);
 					LockHolder holder = row.heldBy();
-					if (holder == null && row.exists() && table.isLocked(connection, id, LOOK)) {
+					if (holder == null && row.exists() && table.locks().isLocked(connection, id, LOOK)) {
 						return Eviction.IN_TRANSACTION;
 					}
 					if (holder == null || !holder.isOf(owner, epoch)) {
@@ -467,8 +467,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			}
 			if (taken == null && this.nextLook.hasPassed()) {
 				this.nextLook = Deadline.after(LOOK);
-				JdbcLockBackend.this.connections
-					.call((connection, table) -> table.endIdleHolder(connection, this.id, row.epoch(), timeout));
+				JdbcLockBackend.this.connections.call(
+						(connection, table) -> table.locks().endIdleHolder(connection, this.id, row.epoch(), timeout));
 				if (this.waits && JdbcLockBackend.this.connections.dialect().sharesRowLocks()) {
 					announce(ANNOUNCED, timeout);
 				}

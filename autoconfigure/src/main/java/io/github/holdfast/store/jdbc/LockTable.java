@@ -4,24 +4,18 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-import io.github.holdfast.LockException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.fence.FenceRows;
 import io.github.holdfast.sql.CancellableStatement;
@@ -38,8 +32,6 @@ import io.github.holdfast.store.LockKeys;
  * optimistic commits write it. A renewal writes a row of its own.
  */
 final class LockTable implements FenceRows {
-
-	private static final Logger logger = LoggerFactory.getLogger(LockTable.class);
 
 	static final String CHECK = """
 			SELECT lock_key, epoch, owner, holder, acquired_at, expires_at, version
@@ -75,12 +67,6 @@ final class LockTable implements FenceRows {
 			WHERE lock_key = ? AND epoch = ? AND owner IS NOT NULL
 			FOR UPDATE SKIP LOCKED""";
 
-	private static final String LOCK_FREE = """
-			SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner IS NULL
-			FOR UPDATE SKIP LOCKED""";
-
-	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
-
 	private static final String TAKE_EXPIRED = TAKE
 			+ " AND COALESCE((SELECT r.expires_at FROM holdfast_renewal r WHERE {renewed}), l.expires_at) <= {now}";
 
@@ -95,13 +81,6 @@ final class LockTable implements FenceRows {
 	 */
 	private static final String OF_HOLDER = " FROM holdfast_lock WHERE epoch = ?"
 			+ " AND coalesce(owner, left(holder, 36)) = ? AND lock_key = ?";
-
-	/**
-	 * A row that a transaction locks stays free, for others from its end on, but with
-	 * another epoch and its holder.
-	 */
-	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
-			+ "acquired_at = {now}, expires_at = {now} + ?";
 
 	static final String FREE_ROW = "lock_key = ? AND owner IS NULL";
 
@@ -124,11 +103,6 @@ final class LockTable implements FenceRows {
 	/** Leaves room for the number of a connection. */
 	private static final int MAX_HOLDER_LENGTH = 234;
 
-	/** For statements that wait only if the whole table is locked. */
-	private static final Duration SHORT = Duration.ofSeconds(5);
-
-	private static final String[] EPOCH = { "epoch" };
-
 	private static final long NO_ROW = -1;
 
 	private final SqlDialect dialect;
@@ -137,38 +111,27 @@ final class LockTable implements FenceRows {
 
 	private final String takeFree;
 
-	private final String lockFree;
-
-	private final String awaitLock;
-
-	private final @Nullable String awaitLockForASecond;
-
 	private final String raiseVersion;
 
 	private final RenewalTable renewals;
 
+	private final RowLocks locks;
+
 	LockTable(SqlDialect dialect) {
 		this.dialect = dialect;
-		this.resolved = Stream
-			.of(FIND, INSERT, LOCK_HELD, TAKE_EXPIRED, RELEASE, RELEASE_HOLDER, INSERT_VERSION, LOCK_ANY)
+		this.resolved = Stream.of(FIND, INSERT, LOCK_HELD, TAKE_EXPIRED, RELEASE, RELEASE_HOLDER, INSERT_VERSION)
 			.collect(Collectors.toUnmodifiableMap(Function.identity(),
 					(sql) -> sql.replace("{now}", dialect.now())
 						.replace("{renewed}", RenewalTable.OF_HOLDER)
 						.replace("{ignore}", dialect.ignoreDuplicate())));
-		this.takeFree = freeRow("epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT);
-		String lock = LOCK.replace("{epoch}", dialect.answered("greatest(epoch + 1, {now})"))
-			.replace("{holder}", dialect.holder());
-		this.lockFree = freeRow(lock);
-		this.awaitLock = ("UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW).replace("{now}", dialect.now());
-		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
+		this.takeFree = dialect
+			.updateSkippingLocked("holdfast_lock", "lock_key", "epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT,
+					FREE_ROW)
+			.replace("{now}", dialect.now());
 		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", "version = version + 1",
 				OF_VERSION);
 		this.renewals = new RenewalTable(dialect);
-	}
-
-	private String freeRow(String assignments) {
-		return this.dialect.updateSkippingLocked("holdfast_lock", "lock_key", assignments, FREE_ROW)
-			.replace("{now}", this.dialect.now());
+		this.locks = new RowLocks(dialect);
 	}
 
 	/**
@@ -180,182 +143,14 @@ final class LockTable implements FenceRows {
 	 * @return the grant, or {@code null} if the row was not taken
 	 */
 	@Nullable Grant takeFree(Connection connection, String id, Grant least, Duration limit) throws SQLException {
-		if (!this.dialect.skipsLocked() && !lockFree(connection, id, limit)) {
+		if (!this.dialect.skipsLocked() && !this.locks.lockFree(connection, id, limit)) {
 			return null;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(this.takeFree, EPOCH)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.takeFree, RowLocks.EPOCH)) {
 			least.set(statement);
 			this.dialect.setKey(statement, 5, id);
 			return (CancellableStatement.run(statement, limit, statement::executeUpdate) != 0)
-					? least.withEpoch(answer(statement)) : null;
-		}
-	}
-
-	private boolean lockFree(Connection connection, String id, Duration timeout) throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, LOCK_FREE, timeout)) {
-			this.dialect.setKey(statement, 1, id);
-			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next();
-			}
-		}
-	}
-
-	private static long answer(Statement statement) throws SQLException {
-		try (ResultSet rs = statement.getGeneratedKeys()) {
-			if (!rs.next()) {
-				throw new SQLException("The driver does not tell the epoch that was written");
-			}
-			return rs.getLong(1);
-		}
-	}
-
-	/**
-	 * Lock the row of a lock in the transaction of its holder, if it is there and free,
-	 * and if nobody else has it locked.
-	 */
-	boolean lock(Connection connection, RowLease lease) throws SQLException {
-		if (!this.dialect.skipsLocked()) {
-			return lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, null);
-		}
-		return lock(connection, this.lockFree, lease, null);
-	}
-
-	/**
-	 * Lock the row of a lock in the transaction of its holder, and wait for the
-	 * transaction that has it locked, where the wait can be limited. A lease is not
-	 * waited for.
-	 */
-	boolean awaitLock(Connection connection, RowLease lease, Duration limit) throws SQLException {
-		return this.dialect.cancelsWaits() && lock(connection, this.awaitLock, lease, limit);
-	}
-
-	/**
-	 * Whether {@link #awaitLockForASecond} is possible.
-	 */
-	boolean limitsWaits() {
-		return this.awaitLockForASecond != null;
-	}
-
-	/**
-	 * The same as {@link #awaitLock} for a second, which the database counts: one
-	 * statement, whether the row is locked or not.
-	 */
-	boolean awaitLockForASecond(Connection connection, RowLease lease) throws SQLException {
-		return lock(connection, Objects.requireNonNull(this.awaitLockForASecond), lease, null);
-	}
-
-	/**
-	 * Run a lock statement.
-	 * @param limit when to cancel it, or {@code null} if that is not needed
-	 */
-	private boolean lock(Connection connection, String sql, RowLease lease, @Nullable Duration limit)
-			throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
-			setLock(statement, lease);
-			int locked = (limit != null) ? CancellableStatement.run(statement, limit, statement::executeUpdate)
-					: statement.executeUpdate();
-			if (locked == 0) {
-				return false;
-			}
-			lease.taken(answer(statement));
-			return true;
-		}
-	}
-
-	/**
-	 * The same as {@link #lock}, for several locks in one round trip.
-	 * @return {@code false} if it was not all of them
-	 */
-	boolean lockAll(Connection connection, List<RowLease> leases) throws SQLException {
-		if (!this.dialect.skipsLocked()) {
-			for (RowLease lease : leases) {
-				if (!lock(connection, lease)) {
-					return false;
-				}
-			}
-			return true;
-		}
-		try (PreparedStatement statement = connection.prepareStatement(this.lockFree, EPOCH)) {
-			for (RowLease lease : leases) {
-				setLock(statement, lease);
-				statement.addBatch();
-			}
-			return IntStream.of(statement.executeBatch()).allMatch((count) -> count == 1)
-					&& areTaken(statement, leases);
-		}
-	}
-
-	private static boolean areTaken(Statement statement, List<RowLease> leases) throws SQLException {
-		try (ResultSet rs = statement.getGeneratedKeys()) {
-			for (RowLease lease : leases) {
-				if (!rs.next()) {
-					return false;
-				}
-				lease.taken(rs.getLong(1));
-			}
-			return true;
-		}
-	}
-
-	private void setLock(PreparedStatement statement, RowLease lease) throws SQLException {
-		int index = 1;
-		Duration leaseTime = lease.request().leaseTime();
-		statement.setString(index++, shortened(lease.owner() + " " + lease.request().holder()));
-		if (this.dialect.limitsIdleTransactions()) {
-			statement.setString(index++, SqlDialect.idleMillis(leaseTime));
-		}
-		statement.setLong(index++, micros(leaseTime));
-		this.dialect.setKey(statement, index, id(lease));
-	}
-
-	private static String id(RowLease lease) {
-		return LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES);
-	}
-
-	/**
-	 * Whether a transaction has the row of a lock locked.
-	 */
-	boolean isLocked(Connection connection, String id, Duration timeout) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, LOCK_ANY, timeout)) {
-			this.dialect.setKey(statement, 1, id);
-			try (ResultSet rs = statement.executeQuery()) {
-				return !rs.next();
-			}
-		}
-	}
-
-	/**
-	 * End the session whose transaction has a free row locked, and has idled for longer
-	 * than its lease time: its process hangs, or is cut off. Where the database does not
-	 * do so itself.
-	 * @param epoch the epoch of the row, as it is committed
-	 * @return whether there was one
-	 */
-	boolean endIdleHolder(Connection connection, String id, long epoch, Duration timeout) throws SQLException {
-		String sql = this.dialect.idleHolder();
-		if (sql == null) {
-			return false;
-		}
-		try (Statement statement = connection.createStatement()) {
-			statement.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
-			String kill = idleHolder(connection, sql, id, epoch, timeout);
-			if (kill != null) {
-				logger.warn("The transaction that holds lock {} has idled for longer than its lease time, and is ended",
-						LockException.quote(id));
-				statement.execute(kill);
-			}
-			return kill != null;
-		}
-	}
-
-	private @Nullable String idleHolder(Connection connection, String sql, String id, long epoch, Duration timeout)
-			throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
-			this.dialect.setKey(statement, 1, id);
-			statement.setLong(2, epoch);
-			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next() ? rs.getString(1) : null;
-			}
+					? least.withEpoch(RowLocks.answer(statement)) : null;
 		}
 	}
 
@@ -452,6 +247,10 @@ final class LockTable implements FenceRows {
 		return this.renewals;
 	}
 
+	RowLocks locks() {
+		return this.locks;
+	}
+
 	@Override
 	public SqlDialect dialect() {
 		return this.dialect;
@@ -512,11 +311,11 @@ final class LockTable implements FenceRows {
 		return Objects.requireNonNull(this.resolved.get(sql));
 	}
 
-	private static String shortened(String holder) {
+	static String shortened(String holder) {
 		return (holder.length() > MAX_HOLDER_LENGTH) ? holder.substring(0, MAX_HOLDER_LENGTH) : holder;
 	}
 
-	private static long micros(Duration duration) {
+	static long micros(Duration duration) {
 		return TimeUnit.MICROSECONDS.convert(duration);
 	}
 

@@ -29,7 +29,7 @@ final class RowClaims implements FenceClaims {
 
 	private final PoolShare share;
 
-	private volatile @Nullable LockTable table;
+	private volatile @Nullable RowLocks locks;
 
 	/**
 	 * Create claims.
@@ -46,13 +46,13 @@ final class RowClaims implements FenceClaims {
 
 	@Override
 	public boolean claim(Connection connection, List<LockLease> leases, boolean mayWait) {
-		LockTable table = null;
+		RowLocks locks = null;
 		try {
-			table = table(connection);
-			return lock(connection, table, leases.stream().map(RowLease.class::cast).toList(), mayWait);
+			locks = locks(connection);
+			return lock(connection, locks, leases.stream().map(RowLease.class::cast).toList(), mayWait);
 		}
 		catch (SQLException ex) {
-			if (table != null && (table.dialect().isConcurrencyFailure(ex) || table.dialect().isTimeout(ex))) {
+			if (locks != null && (locks.dialect().isConcurrencyFailure(ex) || locks.dialect().isTimeout(ex))) {
 				return false;
 			}
 			throw new LockBackendException(leases.get(0).key(),
@@ -60,24 +60,24 @@ final class RowClaims implements FenceClaims {
 		}
 	}
 
-	private boolean lock(Connection connection, LockTable table, List<RowLease> leases, boolean mayWait)
+	private boolean lock(Connection connection, RowLocks locks, List<RowLease> leases, boolean mayWait)
 			throws SQLException {
 		if (leases.size() > 1) {
-			return table.lockAll(connection, leases);
+			return locks.lockAll(connection, leases);
 		}
 		RowLease lease = leases.get(0);
 		Duration wait = mayWait ? lease.deadline().remaining() : Duration.ZERO;
-		if (table.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.share.take()) {
-			return waiting(() -> table.awaitLockForASecond(connection, lease));
+		if (locks.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.share.take()) {
+			return waiting(() -> locks.awaitLockForASecond(connection, lease));
 		}
-		if (table.lock(connection, lease)) {
+		if (locks.lock(connection, lease)) {
 			return true;
 		}
 		if (wait.isZero() || !this.share.take()) {
 			return false;
 		}
 		Duration limit = (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT;
-		return waiting(() -> table.awaitLock(connection, lease, limit));
+		return waiting(() -> locks.awaitLock(connection, lease, limit));
 	}
 
 	private boolean waiting(LockConnections.SqlCall<Boolean> call) throws SQLException {
@@ -89,19 +89,19 @@ final class RowClaims implements FenceClaims {
 		}
 	}
 
-	private LockTable table(Connection connection) throws SQLException {
-		LockTable table = this.table;
-		if (table == null) {
-			table = new LockTable(SqlDialect.of(connection));
-			this.table = table;
+	private RowLocks locks(Connection connection) throws SQLException {
+		RowLocks locks = this.locks;
+		if (locks == null) {
+			locks = new RowLocks(SqlDialect.of(connection));
+			this.locks = locks;
 		}
-		return table;
+		return locks;
 	}
 
 	@Override
 	public boolean areKeptUntilTheEnd() {
-		LockTable table = this.table;
-		return table != null && table.dialect() == SqlDialect.POSTGRESQL;
+		RowLocks locks = this.locks;
+		return locks != null && locks.dialect() == SqlDialect.POSTGRESQL;
 	}
 
 	/**

@@ -1,0 +1,236 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.sql.CancellableStatement;
+import io.github.holdfast.sql.LockConnections;
+import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.LockKeys;
+
+/**
+ * The statements by which business transactions lock rows of the table
+ * {@code holdfast_lock}. A row that is locked so stays free, for others from the end of
+ * the transaction on, but with another epoch and its holder.
+ */
+final class RowLocks {
+
+	private static final Logger logger = LoggerFactory.getLogger(RowLocks.class);
+
+	static final String[] EPOCH = { "epoch" };
+
+	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
+			+ "acquired_at = {now}, expires_at = {now} + ?";
+
+	private static final String LOCK_FREE = """
+			SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner IS NULL
+			FOR UPDATE SKIP LOCKED""";
+
+	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
+
+	/** For a statement that waits only if the whole table is locked. */
+	private static final Duration SHORT = Duration.ofSeconds(5);
+
+	private final SqlDialect dialect;
+
+	private final String lockFree;
+
+	private final String awaitLock;
+
+	private final @Nullable String awaitLockForASecond;
+
+	RowLocks(SqlDialect dialect) {
+		this.dialect = dialect;
+		String lock = LOCK.replace("{epoch}", dialect.answered("greatest(epoch + 1, {now})"))
+			.replace("{holder}", dialect.holder())
+			.replace("{now}", dialect.now());
+		this.lockFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", lock, LockTable.FREE_ROW);
+		this.awaitLock = "UPDATE holdfast_lock SET " + lock + " WHERE " + LockTable.FREE_ROW;
+		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
+	}
+
+	SqlDialect dialect() {
+		return this.dialect;
+	}
+
+	/**
+	 * Lock the row of a lock in the transaction of its holder, if it is there and free,
+	 * and if nobody else has it locked.
+	 */
+	boolean lock(Connection connection, RowLease lease) throws SQLException {
+		if (!this.dialect.skipsLocked()) {
+			return lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, null);
+		}
+		return lock(connection, this.lockFree, lease, null);
+	}
+
+	/**
+	 * Lock the row of a lock in the transaction of its holder, and wait for the
+	 * transaction that has it locked, where the wait can be limited. A lease is not
+	 * waited for.
+	 */
+	boolean awaitLock(Connection connection, RowLease lease, Duration limit) throws SQLException {
+		return this.dialect.cancelsWaits() && lock(connection, this.awaitLock, lease, limit);
+	}
+
+	/**
+	 * Whether {@link #awaitLockForASecond} is possible.
+	 */
+	boolean limitsWaits() {
+		return this.awaitLockForASecond != null;
+	}
+
+	/**
+	 * The same as {@link #awaitLock} for a second, which the database counts: one
+	 * statement, whether the row is locked or not.
+	 */
+	boolean awaitLockForASecond(Connection connection, RowLease lease) throws SQLException {
+		return lock(connection, Objects.requireNonNull(this.awaitLockForASecond), lease, null);
+	}
+
+	/**
+	 * Run a lock statement.
+	 * @param limit when to cancel it, or {@code null} if that is not needed
+	 */
+	private boolean lock(Connection connection, String sql, RowLease lease, @Nullable Duration limit)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
+			setLock(statement, lease);
+			int locked = (limit != null) ? CancellableStatement.run(statement, limit, statement::executeUpdate)
+					: statement.executeUpdate();
+			if (locked == 0) {
+				return false;
+			}
+			lease.taken(answer(statement));
+			return true;
+		}
+	}
+
+	/**
+	 * The same as {@link #lock}, for several locks in one round trip.
+	 * @return {@code false} if it was not all of them
+	 */
+	boolean lockAll(Connection connection, List<RowLease> leases) throws SQLException {
+		if (!this.dialect.skipsLocked()) {
+			for (RowLease lease : leases) {
+				if (!lock(connection, lease)) {
+					return false;
+				}
+			}
+			return true;
+		}
+		try (PreparedStatement statement = connection.prepareStatement(this.lockFree, EPOCH)) {
+			for (RowLease lease : leases) {
+				setLock(statement, lease);
+				statement.addBatch();
+			}
+			return IntStream.of(statement.executeBatch()).allMatch((count) -> count == 1)
+					&& areTaken(statement, leases);
+		}
+	}
+
+	private static boolean areTaken(Statement statement, List<RowLease> leases) throws SQLException {
+		try (ResultSet rs = statement.getGeneratedKeys()) {
+			for (RowLease lease : leases) {
+				if (!rs.next()) {
+					return false;
+				}
+				lease.taken(rs.getLong(1));
+			}
+			return true;
+		}
+	}
+
+	private void setLock(PreparedStatement statement, RowLease lease) throws SQLException {
+		int index = 1;
+		Duration leaseTime = lease.request().leaseTime();
+		statement.setString(index++, LockTable.shortened(lease.owner() + " " + lease.request().holder()));
+		if (this.dialect.limitsIdleTransactions()) {
+			statement.setString(index++, SqlDialect.idleMillis(leaseTime));
+		}
+		statement.setLong(index++, LockTable.micros(leaseTime));
+		this.dialect.setKey(statement, index, id(lease));
+	}
+
+	private static String id(RowLease lease) {
+		return LockKeys.id(lease.key(), SqlDialect.MAX_KEY_BYTES);
+	}
+
+	/**
+	 * Whether a transaction has the row of a lock locked.
+	 */
+	boolean isLocked(Connection connection, String id, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepare(connection, LOCK_ANY, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			try (ResultSet rs = statement.executeQuery()) {
+				return !rs.next();
+			}
+		}
+	}
+
+	/**
+	 * End the session whose transaction has a free row locked, and has idled for longer
+	 * than its lease time: its process hangs, or is cut off. Where the database does not
+	 * do so itself.
+	 * @param epoch the epoch of the row, as it is committed
+	 * @return whether there was one
+	 */
+	boolean endIdleHolder(Connection connection, String id, long epoch, Duration timeout) throws SQLException {
+		String sql = this.dialect.idleHolder();
+		if (sql == null) {
+			return false;
+		}
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+			String kill = idleHolder(connection, sql, id, epoch, timeout);
+			if (kill != null) {
+				logger.warn("The transaction that holds lock {} has idled for longer than its lease time, and is ended",
+						LockException.quote(id));
+				statement.execute(kill);
+			}
+			return kill != null;
+		}
+	}
+
+	private @Nullable String idleHolder(Connection connection, String sql, String id, long epoch, Duration timeout)
+			throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			statement.setLong(2, epoch);
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next() ? rs.getString(1) : null;
+			}
+		}
+	}
+
+	boolean lockFree(Connection connection, String id, Duration timeout) throws SQLException {
+		try (PreparedStatement statement = LockConnections.prepare(connection, LOCK_FREE, timeout)) {
+			this.dialect.setKey(statement, 1, id);
+			try (ResultSet rs = statement.executeQuery()) {
+				return rs.next();
+			}
+		}
+	}
+
+	static long answer(Statement statement) throws SQLException {
+		try (ResultSet rs = statement.getGeneratedKeys()) {
+			if (!rs.next()) {
+				throw new SQLException("The driver does not tell the epoch that was written");
+			}
+			return rs.getLong(1);
+		}
+	}
+
+}
