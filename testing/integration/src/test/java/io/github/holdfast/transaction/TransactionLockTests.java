@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -273,6 +274,73 @@ class TransactionLockTests {
 		});
 	}
 
+	/**
+	 * As it hangs, or is cut off from the database. Nobody else ends it than a database
+	 * or a waiter that knows for how long it wants to hold the lock.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void holderThatIdlesForLongerThanItsLeaseIsEndedAndCannotCommit(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.shop.takeForASecond(() -> {
+			});
+			assertThat(catchThrowable(() -> nodes.first.shop.takeForASecond(() -> {
+				CompletableFuture<Void> second = nodes.second.start(nodes.second::take);
+				await().atMost(PATIENCE).until(second::isDone);
+				second.join();
+			}))).isNotNull();
+			assertThat(nodes.quantity()).as("without the sale of the one that has hung").isEqualTo(96);
+			nodes.first.take();
+			assertThat(nodes.quantity()).isEqualTo(95);
+		});
+	}
+
+	/**
+	 * It is left alone while nobody can tell that it hangs.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void holderThatWorksIsLeftAlone(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.shop.takeForASecond(() -> {
+			});
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			nodes.first.shop.takeForASecond(() -> {
+				second.set(nodes.second.start(nodes.second::take));
+				long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+				await().pollInSameThread()
+					.atMost(PATIENCE)
+					.until(() -> nodes.first.shop.quantity() > 0 && System.nanoTime() > end);
+			});
+			second.get().join();
+			assertThat(nodes.quantity()).isEqualTo(95);
+		});
+	}
+
+	/**
+	 * What the lock sets is for its transaction.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "POSTGRESQL")
+	void settingOfTheSessionIsAsBefore(TestDatabase database) {
+		run(database, (nodes) -> {
+			String setting = "SELECT current_setting('idle_in_transaction_session_timeout')";
+			nodes.bothLock();
+			List<String> seen = new ArrayList<>();
+			nodes.first.shop.take(() -> seen.add(nodes.first.jdbc.queryForObject(setting, String.class)));
+			seen.add(nodes.first.jdbc.queryForObject(setting, String.class));
+			nodes.first.jdbc
+				.execute("ALTER DATABASE " + nodes.first.jdbc.queryForObject("SELECT current_database()", String.class)
+						+ " SET idle_in_transaction_session_timeout = '5min'");
+			((HikariDataSource) nodes.first.recording().getTargetDataSource()).getHikariPoolMXBean()
+				.softEvictConnections();
+			nodes.first.shop.take(() -> seen.add(nodes.first.jdbc.queryForObject(setting, String.class)));
+			assertThat(seen).containsExactly("30s", "0", "5min");
+		});
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void repeatableReadsAreNotOlderThanTheLock(TestDatabase database) {
@@ -491,6 +559,12 @@ class TransactionLockTests {
 		@Transactional
 		public void skipOrFail() {
 			throw new IllegalStateException("Not skipped");
+		}
+
+		@DistributedLock(key = "'stock'", leaseTime = "1s")
+		@Transactional
+		public void takeForASecond(Runnable whileRead) {
+			sell(whileRead);
 		}
 
 		@DistributedLock(key = "'stock'")
