@@ -150,7 +150,8 @@ class MutantTests {
 						this.events.renewalFailed(failure);
 						return leaseNanos() / 10;""", "return 0;", test, "aStoreThatDoesNotAnswerIsAskedAgain"),
 				new Case("a loss is told of a call that has not begun", "core.LockEvents",
-						"this.held && this.lost.add(key)", "this.lost.add(key)", test, "aLossIsToldOnce"),
+						"this.state == State.HELD && this.lost.add(key)", "this.lost.add(key)", test,
+						"aLossIsToldOnce"),
 				new Case("a loss is told after the end", "core.LockEvents", "return this.toldElsewhere;",
 						"return false;", test, "aLossIsToldOnce"),
 				new Case("a minimum hold time is cut", lease, "return this.lease.renew(time);",
