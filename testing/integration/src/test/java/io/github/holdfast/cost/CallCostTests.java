@@ -152,7 +152,7 @@ class CallCostTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void lockInTheTableIsTakenByOneRoundTripAndReleasedByTheCommit(TestDatabase database) throws Exception {
 		Cost without = cost(database, NO_LOCK, CallKind.FREE);
-		Cost locked = cost(database, new Counted(CountedBackend.JDBC, Levels.FENCE), CallKind.FREE);
+		Cost locked = cost(database, new Counted(CountedBackend.JDBC_LEASE, Levels.FENCE), CallKind.FREE);
 		assertThat(locked.trips()).as("%s", locked).hasSize(without.trips().size() + 2).satisfies((trips) -> {
 			assertThat(trips.get(0)).contains("UPDATE holdfast_lock").contains("epoch = ");
 			assertThat(trips).filteredOn((sql) -> sql.contains("UPDATE holdfast_lock SET owner = NULL")).hasSize(1);
