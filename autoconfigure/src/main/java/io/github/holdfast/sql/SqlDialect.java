@@ -146,7 +146,9 @@ public enum SqlDialect {
 		}
 
 		/**
-		 * What the uncommitted row says, and how long its session has done nothing.
+		 * What the uncommitted row says, and how long its session has done nothing. One
+		 * that has done nothing since the look at the committed row has not committed
+		 * since. MySQL may count up to a second more.
 		 */
 		@Override
 		public String idleHolder() {
@@ -154,7 +156,8 @@ public enum SqlDialect {
 					SELECT concat('KILL ', p.id) FROM holdfast_lock l
 					JOIN information_schema.processlist p ON p.id = substring_index(l.holder, ' ', -1)
 					WHERE l.lock_key = ? AND l.owner IS NULL AND l.epoch > ? AND p.command = 'Sleep'
-					AND p.time * 1000000 >= l.expires_at - l.acquired_at""";
+					AND p.time * 1000000 >= l.expires_at - l.acquired_at
+					AND\s""" + now() + " - (p.time - 1) * 1000000 < ?";
 		}
 
 	},
@@ -484,8 +487,9 @@ public enum SqlDialect {
 	/**
 	 * The query for a statement that ends the session of the transaction which has a row
 	 * locked, if that has idled for longer than its lease time.
-	 * @return the query, for a transaction at READ UNCOMMITTED, with the key and the
-	 * committed epoch as parameters, or {@code null} if the database does that itself
+	 * @return the query, for a transaction at READ UNCOMMITTED, with the key, the
+	 * committed epoch and the time before it was read as parameters, or {@code null} if
+	 * the database does that itself
 	 */
 	public @Nullable String idleHolder() {
 		return null;

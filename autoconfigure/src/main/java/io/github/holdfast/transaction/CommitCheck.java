@@ -18,6 +18,7 @@ import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceClaims;
 import io.github.holdfast.optimistic.VersionLease;
+import io.github.holdfast.store.TransactionLease;
 
 /**
  * The check of all locks that a transaction belongs to, before something of it is
@@ -157,14 +158,17 @@ final class CommitCheck {
 	/**
 	 * Most databases may have rolled back what the connection did first, and let it go
 	 * on. An inner transaction of another connection has nothing that would keep its
-	 * commit from being overwritten once the outer one is rolled back.
+	 * commit from being overwritten once the outer one is rolled back. One on the same
+	 * connection would give the lock back before the outer one has ended, if its commit
+	 * is the release.
 	 */
 	private boolean isClaimHeld(Claim claim, String key, LockLease lease, Fence fence) {
-		if (this.transaction.hasClaimed(claim)) {
+		boolean released = lease instanceof TransactionLease && this.transaction.isBorrowing();
+		if (this.transaction.hasClaimed(claim) && !released) {
 			return (lease.isValid() && claim.isKeptUntilTheEnd())
 					|| fence.holds(this.manager.dataSource(), lease, false);
 		}
-		if (this.transaction.commitsReadsOnly()) {
+		if (this.transaction.commitsReadsOnly() && !released) {
 			return lease.isValid();
 		}
 		claim.notAlone();

@@ -467,8 +467,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			}
 			if (taken == null && this.nextLook.hasPassed()) {
 				this.nextLook = Deadline.after(LOOK);
-				JdbcLockBackend.this.connections.call(
-						(connection, table) -> table.locks().endIdleHolder(connection, this.id, row.epoch(), timeout));
+				JdbcLockBackend.this.connections
+					.call((connection, table) -> table.locks().endIdleHolder(connection, this.id, row, timeout));
 				if (this.waits && JdbcLockBackend.this.connections.dialect().sharesRowLocks()) {
 					announce(ANNOUNCED, timeout);
 				}

@@ -184,17 +184,17 @@ final class RowLocks {
 	 * End the session whose transaction has a free row locked, and has idled for longer
 	 * than its lease time: its process hangs, or is cut off. Where the database does not
 	 * do so itself.
-	 * @param epoch the epoch of the row, as it is committed
+	 * @param row the row, as it is committed
 	 * @return whether there was one
 	 */
-	boolean endIdleHolder(Connection connection, String id, long epoch, Duration timeout) throws SQLException {
+	boolean endIdleHolder(Connection connection, String id, LockTable.Row row, Duration timeout) throws SQLException {
 		String sql = this.dialect.idleHolder();
 		if (sql == null) {
 			return false;
 		}
 		try (Statement statement = connection.createStatement()) {
 			statement.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
-			String kill = idleHolder(connection, sql, id, epoch, timeout);
+			String kill = idleHolder(connection, sql, id, row, timeout);
 			if (kill != null) {
 				logger.warn("The transaction that holds lock {} has idled for longer than its lease time, and is ended",
 						LockException.quote(id));
@@ -204,11 +204,12 @@ final class RowLocks {
 		}
 	}
 
-	private @Nullable String idleHolder(Connection connection, String sql, String id, long epoch, Duration timeout)
-			throws SQLException {
+	private @Nullable String idleHolder(Connection connection, String sql, String id, LockTable.Row row,
+			Duration timeout) throws SQLException {
 		try (PreparedStatement statement = LockConnections.prepare(connection, sql, timeout)) {
 			this.dialect.setKey(statement, 1, id);
-			statement.setLong(2, epoch);
+			statement.setLong(2, row.epoch());
+			statement.setLong(3, row.now());
 			try (ResultSet rs = statement.executeQuery()) {
 				return rs.next() ? rs.getString(1) : null;
 			}

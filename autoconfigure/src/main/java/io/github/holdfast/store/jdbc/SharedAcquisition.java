@@ -157,8 +157,8 @@ final class SharedAcquisition {
 		}
 		if (lease == null && this.nextLook.hasPassed()) {
 			this.nextLook = Deadline.after(LONGEST_WAIT);
-			this.connections.call((connection, table) -> table.locks()
-				.endIdleHolder(connection, this.id, row.epoch(), deadline.remaining()));
+			this.connections.call(
+					(connection, table) -> table.locks().endIdleHolder(connection, this.id, row, deadline.remaining()));
 		}
 		return lease;
 	}

@@ -1,0 +1,465 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.github.holdfast.LockNotAcquiredException;
+
+import io.github.holdfast.store.jdbc.DocumentedGrants;
+import io.github.holdfast.testsupport.ChildJvm;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.transaction.TransactionLockWorker.Shop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A node dies, stops or loses its session while its transaction has the row of its lock
+ * locked. All nodes are a user with no more than the documented privileges.
+ */
+@Timeout(180)
+class TransactionLockFaultTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private static final Duration SHORT = Duration.ofSeconds(3);
+
+	/** Longer than any wait here: nothing may depend on its end. */
+	private static final Duration LONG = Duration.ofMinutes(10);
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, WRITTEN", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
+	@Tag("F12")
+	void killedHolderFreesItsRowAtOnce(TestDatabase database, String point) throws Exception {
+		run(database, LONG, (warehouse) -> {
+			try (ChildJvm holder = warehouse.holder()) {
+				warehouse.stopAt(holder, point);
+				holder.kill();
+				warehouse.sell();
+				assertThat(warehouse.quantity()).as("without the sale of the dead one").isEqualTo(97);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, READ", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
+	@Tag("F13")
+	void pausedHolderKeepsItsRowForItsLeaseTimeAndCannotCommitAfterwards(TestDatabase database, String point)
+			throws Exception {
+		run(database, SHORT, (warehouse) -> {
+			try (ChildJvm holder = warehouse.holder()) {
+				warehouse.stopAt(holder, point);
+				holder.pause();
+				warehouse.sell();
+				holder.resume();
+				holder.send("go on");
+				assertThat("REJECTED " + holder.await("REJECTED ", PATIENCE))
+					.matches(TransactionLockFaultTests::isDocumented);
+				assertThat(warehouse.quantity()).isEqualTo(97);
+				holder.send("no pause");
+				holder.await("COMMITTED", PATIENCE);
+				assertThat(warehouse.quantity()).isEqualTo(96);
+			}
+		});
+	}
+
+	/**
+	 * A waiter has seen the row of a holder that has committed since, and whose session
+	 * is back in its pool, and finds it locked by somebody else.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "MARIADB")
+	@Tag("F13")
+	void sessionThatHasCommittedIsNotEnded(TestDatabase database) throws Exception {
+		run(database, Duration.ofSeconds(1), (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			RecordingDataSource waiting = (RecordingDataSource) warehouse.node.getBean(DataSource.class);
+			CompletableFuture<String> waiter = new CompletableFuture<>();
+			CountDownLatch looks = new CountDownLatch(1);
+			CountDownLatch looked = new CountDownLatch(1);
+			AtomicInteger looksSoFar = new AtomicInteger();
+			waiting.rewrite((sql) -> {
+				if (sql.contains("processlist") && looksSoFar.getAndIncrement() == 0) {
+					looks.countDown();
+					awaitUninterruptibly(looked);
+				}
+				return sql;
+			});
+			AtomicInteger session = new AtomicInteger();
+			assertThat(TransactionLockWorker.sell(holder, (point) -> {
+				if (point.equals("READ")) {
+					session.set(number(new JdbcTemplate(holder.getBean(DataSource.class)), "SELECT connection_id()"));
+					waiter.completeAsync(() -> TransactionLockWorker.sell(warehouse.node, (other) -> {
+					}));
+					awaitUninterruptibly(looks);
+				}
+			})).isEqualTo("COMMITTED");
+			new TransactionTemplate(new JdbcTransactionManager(warehouse.jdbc.getDataSource()))
+				.executeWithoutResult((status) -> {
+					warehouse.jdbc
+						.queryForList("SELECT epoch FROM holdfast_lock WHERE lock_key = 'lock:stock' FOR UPDATE");
+					String idle = "SELECT count(*) FROM information_schema.processlist WHERE time > 1 AND id = "
+							+ session;
+					await().pollInSameThread().atMost(PATIENCE).until(() -> number(warehouse.jdbc, idle) == 1);
+					looked.countDown();
+					await().pollInSameThread().atMost(PATIENCE).until(() -> looksSoFar.get() > 2);
+					assertThat(number(warehouse.jdbc, idle)).as("the session of the holder is still there").isOne();
+				});
+			assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(96);
+		}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, READ", "POSTGRESQL, READ", "MARIADB, WRITTEN", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED",
+			"POSTGRESQL, CHECKED" })
+	@Tag("F89")
+	void holderWhoseSessionIsEndedCannotCommit(TestDatabase database, String point) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals(point)) {
+					JdbcTemplate session = new JdbcTemplate(holder.getBean(DataSource.class));
+					warehouse.jdbc.execute((database == TestDatabase.MARIADB)
+							? "KILL " + number(session, "SELECT connection_id()")
+							: "SELECT pg_terminate_backend(" + number(session, "SELECT pg_backend_pid()") + ")");
+					warehouse.sell();
+				}
+			});
+			assertThat(outcome).matches(TransactionLockFaultTests::isDocumented);
+			assertThat(warehouse.quantity()).isEqualTo(97);
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+			})).isEqualTo("COMMITTED");
+		}));
+	}
+
+	/**
+	 * One process of the server crashes, so that all of it is started again.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "POSTGRESQL, READ", "POSTGRESQL, CHECKED" })
+	@Tag("F17")
+	void holderCannotCommitAfterARestartOfTheDatabase(TestDatabase database, String point) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals(point)) {
+					// It does not wait for its log when it commits
+					warehouse.jdbc.execute("CHECKPOINT");
+					crash(number(warehouse.jdbc, "SELECT pg_backend_pid()"));
+					await().atMost(PATIENCE).ignoreExceptions().until(() -> warehouse.quantity() == 98);
+					await().atMost(PATIENCE).until(() -> warehouse.outcome().equals("COMMITTED"));
+				}
+			});
+			assertThat(outcome).matches(TransactionLockFaultTests::isDocumented);
+			await().atMost(PATIENCE).ignoreExceptions().until(() -> warehouse.quantity() == 97);
+			await().atMost(PATIENCE).until(() -> TransactionLockWorker.sell(holder, (at) -> {
+			}).equals("COMMITTED"));
+		}));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, READ", "POSTGRESQL, READ", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
+	@Tag("F20")
+	void holderThatIsCutOffKeepsItsRowForItsLeaseTime(TestDatabase database, String point) throws Exception {
+		run(database, SHORT, (warehouse) -> warehouse.behindAProxy(database, (proxy, holder) -> {
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals(point)) {
+					proxy.inject(FaultProxy.Fault.BLACKHOLE);
+					warehouse.sell();
+				}
+			});
+			assertThat(outcome).matches(TransactionLockFaultTests::isDocumented);
+			proxy.inject(FaultProxy.Fault.NONE);
+			proxy.reset();
+			assertThat(warehouse.quantity()).isEqualTo(97);
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+			})).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(96);
+		}));
+	}
+
+	/**
+	 * The database has decided, so nobody is kept out.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, BREAK_COMMITS", "POSTGRESQL, BREAK_COMMITS", "MARIADB, LATE_COMMITS",
+			"POSTGRESQL, LATE_COMMITS" })
+	@Tag("F29")
+	void rowIsFreeWhenTheOutcomeOfACommitIsUnknown(TestDatabase database, FaultProxy.Fault fault) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.behindAProxy(database, (proxy, holder) -> {
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("CHECKED")) {
+					proxy.inject(fault);
+				}
+			});
+			assertThat(outcome).matches(TransactionLockFaultTests::isDocumented);
+			assertThat(proxy.brokenCommits()).isOne();
+			proxy.inject(FaultProxy.Fault.NONE);
+			warehouse.sell();
+			assertThat(warehouse.quantity()).as("what nobody was told, and another one").isEqualTo(96);
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+			})).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(95);
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F13")
+	void waitEndsInTimeAndEndsNobodyWhoHasNotIdledForItsLeaseTime(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			Shop shop = warehouse.node.getBean(Shop.class);
+			shop.sellSoon();
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					assertThat(failureOf(shop::sellSoon))
+						.isInstanceOfSatisfying(LockNotAcquiredException.class,
+								(ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.BUSY))
+						.hasMessageContaining("a transaction that has not been committed");
+				}
+			})).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(96);
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F10")
+	void timeOutOfATransactionDoesNotCountTheWait(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			Shop shop = warehouse.node.getBean(Shop.class);
+			shop.sellQuickly();
+			CompletableFuture<Throwable> waiter = new CompletableFuture<>();
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					waiter.completeAsync(() -> catchThrowable(shop::sellQuickly));
+					Instant end = Instant.now().plusSeconds(2);
+					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
+				}
+			})).isEqualTo("COMMITTED");
+			assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isNull();
+			assertThat(warehouse.quantity()).isEqualTo(95);
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F16")
+	void threadThatWaitsInTheDatabaseIsInterrupted(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					Waiter waiter = warehouse.startWaiter();
+					waiter.thread.interrupt();
+					assertThat(waiter.outcome.orTimeout(60, TimeUnit.SECONDS).join()).startsWith("REJECTED LockNotAcq")
+						.contains("interrupted");
+				}
+			})).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(97);
+			warehouse.sell();
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F34")
+	void threadThatWaitsInTheDatabaseEndsWithItsApplication(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					Waiter waiter = warehouse.startWaiter();
+					((ConfigurableApplicationContext) warehouse.node).close();
+					assertThat(waiter.outcome.orTimeout(60, TimeUnit.SECONDS).join()).startsWith("REJECTED LockNotAcq")
+						.contains("shut");
+				}
+			})).isEqualTo("COMMITTED");
+			assertThat(warehouse.quantity()).isEqualTo(97);
+		}));
+	}
+
+	/**
+	 * What Spring makes of a broken connection.
+	 */
+	private static boolean isDocumented(String outcome) {
+		return outcome.startsWith("REJECTED TransactionSystemException: JDBC ")
+				|| outcome.startsWith("REJECTED DataAccessResourceFailureException: JDBC ");
+	}
+
+	private static void crash(int process) {
+		ProcessHandle handle = ProcessHandle.of(process).orElseThrow();
+		handle.destroyForcibly();
+		handle.onExit().join();
+	}
+
+	private static Throwable failureOf(ThrowingCallable call) {
+		return CompletableFuture.supplyAsync(() -> catchThrowable(call)).orTimeout(60, TimeUnit.SECONDS).join();
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static int number(JdbcTemplate jdbc, String sql) {
+		Integer number = jdbc.queryForObject(sql, Integer.class);
+		return (number != null) ? number : -1;
+	}
+
+	private static void run(TestDatabase database, Duration leaseTime, Scenario scenario) throws Exception {
+		DatabaseAccess owner = database.newDatabase();
+		try (HikariDataSource admin = owner.dataSource(2)) {
+			JdbcTemplate jdbc = new JdbcTemplate(admin);
+			LockPlace.BUSINESS_DATABASE.createFenceTable(admin, database);
+			LockedShop.createTables(jdbc);
+			List<String> grants = new ArrayList<>(DocumentedGrants.statements());
+			grants.add("GRANT SELECT, UPDATE ON stock TO shop_app");
+			DatabaseAccess user = database.newUser(owner, grants);
+			TransactionLockWorker.application(user, leaseTime).run((node) -> {
+				assertThat(node).hasNotFailed();
+				Warehouse warehouse = new Warehouse(user, leaseTime, jdbc, node);
+				warehouse.sell();
+				scenario.run(warehouse);
+			});
+		}
+	}
+
+	/**
+	 * What happens to a holder on another node.
+	 */
+	private interface Scenario {
+
+		void run(Warehouse warehouse) throws Exception;
+
+	}
+
+	private static boolean isWait(String sql) {
+		return sql.contains("UPDATE holdfast_lock SET epoch") && !sql.contains("SKIP LOCKED");
+	}
+
+	/**
+	 * A thread that sells.
+	 */
+	private record Waiter(Thread thread, CompletableFuture<String> outcome) {
+
+	}
+
+	/**
+	 * The stock, and a node in this JVM.
+	 */
+	private record Warehouse(DatabaseAccess access, Duration leaseTime, JdbcTemplate jdbc, ApplicationContext node) {
+
+		/**
+		 * Another node, which has learnt by a sale that its transaction is alone.
+		 */
+		ChildJvm holder() throws InterruptedException {
+			ChildJvm holder = ChildJvm.start(TransactionLockWorker.class, this.access.url(), this.access.user(),
+					this.access.password(), this.leaseTime.toString());
+			holder.send("no pause");
+			holder.await("COMMITTED", PATIENCE);
+			return holder;
+		}
+
+		/**
+		 * Let a node sell, and stop with the row locked.
+		 */
+		void stopAt(ChildJvm holder, String point) throws InterruptedException {
+			holder.send(point);
+			holder.await(point, PATIENCE);
+			assertThat(this.jdbc.queryForList(
+					"SELECT lock_key FROM holdfast_lock WHERE owner IS NULL FOR UPDATE SKIP LOCKED", String.class))
+				.as("rows that nobody has locked")
+				.isEmpty();
+		}
+
+		/**
+		 * Sell on the node of this JVM, by a thread of its own.
+		 */
+		void sell() {
+			assertThat(outcome()).isEqualTo("COMMITTED");
+		}
+
+		String outcome() {
+			return CompletableFuture.supplyAsync(() -> TransactionLockWorker.sell(this.node, (point) -> {
+			})).orTimeout(60, TimeUnit.SECONDS).join();
+		}
+
+		/**
+		 * With another node in this JVM, which has learnt by a sale that its transaction
+		 * is alone.
+		 */
+		void onAnotherNode(Consumer<ApplicationContext> scenario) {
+			onAnotherNode(this.access, scenario);
+		}
+
+		private void onAnotherNode(DatabaseAccess access, Consumer<ApplicationContext> scenario) {
+			TransactionLockWorker.application(access, this.leaseTime).run((other) -> {
+				assertThat(TransactionLockWorker.sell(other, (point) -> {
+				})).isEqualTo("COMMITTED");
+				scenario.accept(other);
+			});
+		}
+
+		/**
+		 * The same with a network of its own.
+		 */
+		void behindAProxy(TestDatabase database, BiConsumer<FaultProxy, ApplicationContext> scenario) {
+			String timeout = (database == TestDatabase.MARIADB) ? "?socketTimeout=1500&connectTimeout=1500"
+					: "?socketTimeout=2&connectTimeout=2";
+			try (FaultProxy proxy = new FaultProxy(this.access.port())) {
+				DatabaseAccess proxied = this.access.onPort(proxy.port());
+				onAnotherNode(new DatabaseAccess(proxied.url() + timeout, proxied.user(), proxied.password()),
+						(other) -> scenario.accept(proxy, other));
+			}
+		}
+
+		/**
+		 * Start a sale of the node, which then waits in the database.
+		 */
+		Waiter startWaiter() {
+			RecordingDataSource dataSource = (RecordingDataSource) this.node.getBean(DataSource.class);
+			dataSource.clear();
+			CompletableFuture<String> outcome = new CompletableFuture<>();
+			Thread thread = new Thread(() -> outcome.complete(TransactionLockWorker.sell(this.node, (point) -> {
+			})));
+			thread.start();
+			await().atMost(PATIENCE)
+				.until(() -> dataSource.statements().stream().anyMatch(TransactionLockFaultTests::isWait));
+			return new Waiter(thread, outcome);
+		}
+
+		int quantity() {
+			return number(this.jdbc, "SELECT quantity FROM stock");
+		}
+
+	}
+
+}
