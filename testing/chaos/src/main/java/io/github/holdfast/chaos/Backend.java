@@ -2,7 +2,6 @@ package io.github.holdfast.chaos;
 
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Set;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -21,12 +20,14 @@ import io.github.holdfast.testsupport.ZooKeeperServer;
  */
 enum Backend {
 
-	/** In a table of the business database. */
+	/**
+	 * In a table of the business database, whose transactions lock the rows themselves.
+	 */
 	JDBC(EnumSet.of(Step.Kind.FAIR, Step.Kind.SHARED), EnumSet.of(Fault.Kind.FORGET, Fault.Kind.CLOCK_JUMP)) {
 
 		@Override
 		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
-			return LockedApplication.jdbc(database).withPropertyValues("holdfast.backend=jdbc");
+			return jdbc(database, "transaction");
 		}
 
 	},
@@ -95,6 +96,16 @@ enum Backend {
 			return EtcdServer.isInstalled();
 		}
 
+	},
+
+	/** In a table of the business database, by leases only. */
+	JDBC_LEASE(JDBC.missing, JDBC.storeFaults) {
+
+		@Override
+		ApplicationContextRunner application(DatabaseAccess database, String store, int leaseTime) {
+			return jdbc(database, "lease");
+		}
+
 	};
 
 	private final Set<Step.Kind> missing;
@@ -136,6 +147,11 @@ enum Backend {
 		return (this == ZOOKEEPER || this == ETCD) ? 1500 : 700;
 	}
 
+	private static ApplicationContextRunner jdbc(DatabaseAccess database, String mode) {
+		return LockedApplication.jdbc(database)
+			.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.mode=" + mode);
+	}
+
 	private static int port(String store) {
 		return Integer.parseInt(store.substring(store.indexOf(':') + 1));
 	}
@@ -163,7 +179,14 @@ enum Backend {
 	 * store.
 	 */
 	int patience() {
-		return (this == JDBC) ? 2 : 1;
+		return isInDatabase() ? 2 : 1;
+	}
+
+	/**
+	 * Whether it is in the business database.
+	 */
+	boolean isInDatabase() {
+		return this == JDBC || this == JDBC_LEASE;
 	}
 
 	/**
@@ -173,14 +196,14 @@ enum Backend {
 		return switch (fault.place()) {
 			case NODE -> fault != Fault.Kind.SESSION_EXPIRED || this == ZOOKEEPER;
 			case STORE -> this.storeFaults.contains(fault);
-			case STORE_NETWORK -> this != JDBC;
+			case STORE_NETWORK -> !isInDatabase();
 			default -> true;
 		};
 	}
 
 	@Override
 	public String toString() {
-		return name().toLowerCase(Locale.ROOT);
+		return Names.print(this);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.testsupport.TestDatabase;
@@ -45,6 +46,20 @@ class FaultMachineTests {
 		assertThat(run.history().calls()).filteredOn((call) -> call.ending() == Ending.RESULT)
 			.extracting(Call::kind)
 			.contains(Step.Kind.BORROWED_LOOK, Step.Kind.BORROWED_SALE, Step.Kind.BORROWED_REFUSAL);
+		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
+	}
+
+	/**
+	 * Transactions that lock the rows of their locks themselves.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void nothingIsFoundWithTransactionsThatLockTheirRows(TestDatabase database) throws Exception {
+		Plan plan = PlanSource.plan(Long.getLong("holdfast.chaos.seed", 1),
+				new Target(Backend.JDBC, database, Isolation.READ_COMMITTED, Level.FENCE), Weather.STORM,
+				Duration.ofSeconds(5));
+		Run run = Run.of(plan);
+		assertThat(run.history().sales()).isNotEmpty();
 		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 

@@ -83,7 +83,7 @@ class ServersTests {
 					locks.run("row-1", () -> assertThat(servers.leftovers()).isNotEmpty());
 					await().until(() -> servers.leftovers().isEmpty());
 					assertThat(begin(servers, Fault.Kind.FORGET))
-						.isEqualTo(backend == Backend.JDBC || backend == Backend.REDIS || backend == Backend.REDISSON);
+						.isEqualTo(backend.isInDatabase() || backend.isRedis());
 					try {
 						locks.run("row-1", () -> assertThat(begin(servers, Fault.Kind.FORGET)).isTrue());
 					}
