@@ -38,6 +38,7 @@ import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
@@ -159,6 +160,28 @@ class SharedConnectionTests {
 			tryTwice(() -> orders.take(1, NOTHING, context.getBean(Audit.class)::record));
 			assertThat(orders.quantity()).isEqualTo(99);
 			assertThat(orders.notes()).isOne();
+		});
+	}
+
+	/**
+	 * Which would free the row of the lock before the outer transaction has ended.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,READ_ONLY", "MARIADB,READ_ONLY", "POSTGRESQL,READ_ONLY", "H2,WRITING", "MARIADB,WRITING",
+			"POSTGRESQL,WRITING" })
+	void innerCommitIsRefusedOnceWhereTheTransactionHasLockedItsRow(TestDatabase database, Inner inner) {
+		node(database.newDatabase(), Pool.DEFAULT).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			Audit audit = context.getBean(Audit.class);
+			orders.fill();
+			letItClaim(orders);
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> orders.take(1, NOTHING, () -> inner.run(audit)))
+				.withMessageContaining("Try again");
+			assertThat(orders.quantity()).isEqualTo(100);
+			assertThat(orders.notes()).isZero();
+			orders.take(1, NOTHING, () -> inner.run(audit));
+			assertThat(orders.quantity()).isEqualTo(99);
 		});
 	}
 

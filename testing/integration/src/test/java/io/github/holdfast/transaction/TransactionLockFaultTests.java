@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -247,6 +249,84 @@ class TransactionLockFaultTests {
 		}));
 	}
 
+	/**
+	 * PostgreSQL cannot know whether anybody waits.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F13")
+	void holderThatIdlesForLongerThanItsLeaseTimeWithNobodyWaiting(TestDatabase database) throws Exception {
+		run(database, Duration.ofSeconds(1), (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					Instant end = Instant.now().plusSeconds(3);
+					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
+				}
+			});
+			boolean ended = database == TestDatabase.POSTGRESQL;
+			assertThat(outcome).matches((it) -> ended ? isDocumented(it) : it.equals("COMMITTED"));
+			assertThat(warehouse.quantity()).isEqualTo(ended ? 98 : 97);
+		}));
+	}
+
+	/**
+	 * InnoDB ends a deadlock by the rollback of one of the transactions, with the lock of
+	 * its row, and a body that catches the error goes on.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "MARIADB")
+	@Tag("F11")
+	void bodyThatSurvivesADeadlockCannotCommit(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			TransactionTemplate rival = new TransactionTemplate(
+					new JdbcTransactionManager(warehouse.jdbc.getDataSource()));
+			JdbcTemplate own = new JdbcTemplate(holder.getBean(DataSource.class));
+			CountDownLatch locked = new CountDownLatch(1);
+			String outcome = TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					own.queryForList("SELECT n FROM other WHERE id = 1 FOR UPDATE");
+					CompletableFuture<Void> rivals = CompletableFuture
+						.runAsync(() -> rival.executeWithoutResult((status) -> {
+							// Has changed more, so the other one is the victim
+							warehouse.jdbc.update("UPDATE other SET n = 1 WHERE id > 1");
+							locked.countDown();
+							warehouse.jdbc.update("UPDATE other SET n = 1 WHERE id = 1");
+						}));
+					awaitUninterruptibly(locked);
+					assertThat(catchThrowable(() -> own.queryForList("SELECT n FROM other WHERE id = 2 FOR UPDATE")))
+						.isInstanceOf(PessimisticLockingFailureException.class);
+					rivals.orTimeout(60, TimeUnit.SECONDS).join();
+					warehouse.sell();
+				}
+			});
+			assertThat(outcome).startsWith("REJECTED LockLostException");
+			assertThat(warehouse.quantity()).isEqualTo(97);
+		}));
+	}
+
+	/**
+	 * Their statement does not pass over a locked row, and so waits for the transaction.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F12")
+	void nodeOfVersion020TakesNothingFromATransaction(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
+			CompletableFuture<Integer> taken = new CompletableFuture<>();
+			assertThat(TransactionLockWorker.sell(holder, (at) -> {
+				if (at.equals("READ")) {
+					long epoch = warehouse.jdbc.queryForObject(
+							"SELECT epoch FROM holdfast_lock WHERE owner IS NULL " + "AND lock_key = 'lock:stock'",
+							Long.class);
+					taken.completeAsync(() -> warehouse.jdbc
+						.update("UPDATE holdfast_lock SET epoch = ?, owner = 'x' WHERE lock_key = 'lock:stock' "
+								+ "AND epoch = ? AND owner IS NULL", epoch + 1, epoch));
+				}
+			})).isEqualTo("COMMITTED");
+			assertThat(taken.orTimeout(60, TimeUnit.SECONDS).join()).isZero();
+		}));
+	}
+
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F10")
@@ -342,6 +422,10 @@ class TransactionLockFaultTests {
 			LockedShop.createTables(jdbc);
 			List<String> grants = new ArrayList<>(DocumentedGrants.statements());
 			grants.add("GRANT SELECT, UPDATE ON stock TO shop_app");
+			jdbc.execute("CREATE TABLE other (id integer PRIMARY KEY, n integer)");
+			jdbc.batchUpdate("INSERT INTO other VALUES (?, 0)",
+					IntStream.range(0, 100).mapToObj((id) -> new Object[] { id }).toList());
+			grants.add("GRANT SELECT, UPDATE ON other TO shop_app");
 			DatabaseAccess user = database.newUser(owner, grants);
 			TransactionLockWorker.application(user, leaseTime).run((node) -> {
 				assertThat(node).hasNotFailed();
