@@ -45,7 +45,7 @@ public final class CancellableStatement {
 	 * Run a statement on this thread.
 	 * @param <T> the type of the result
 	 * @param statement the statement
-	 * @param limit how long it may take; it gets a second more
+	 * @param limit how long it may take, and 50 ms at least
 	 * @param call runs it
 	 * @return the result
 	 * @throws SQLException if the statement fails
@@ -53,7 +53,7 @@ public final class CancellableStatement {
 	 * not known
 	 */
 	public static <T> T run(Statement statement, Duration limit, SqlCall<T> call) throws SQLException {
-		CancellableStatement running = new CancellableStatement(statement, Deadline.after(limit.plusSeconds(1)));
+		CancellableStatement running = new CancellableStatement(statement, Deadline.after(limit));
 		running.look();
 		try {
 			return call.run();

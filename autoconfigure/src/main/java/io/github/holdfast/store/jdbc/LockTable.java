@@ -149,7 +149,7 @@ final class LockTable implements FenceRows {
 		try (PreparedStatement statement = connection.prepareStatement(this.takeFree, RowLocks.EPOCH)) {
 			least.set(statement);
 			this.dialect.setKey(statement, 5, id);
-			return (CancellableStatement.run(statement, limit, statement::executeUpdate) != 0)
+			return (CancellableStatement.run(statement, limit.plusSeconds(1), statement::executeUpdate) != 0)
 					? least.withEpoch(RowLocks.answer(statement)) : null;
 		}
 	}

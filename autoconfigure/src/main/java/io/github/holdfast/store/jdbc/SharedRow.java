@@ -40,7 +40,7 @@ record SharedRow(String id, Duration leaseTime) {
 			}
 			dialect.setKey(statement, index++, this.id);
 			dialect.setKey(statement, index, RenewalTable.waitingId(this.id));
-			return CancellableStatement.run(statement, limit, () -> {
+			return CancellableStatement.run(statement, wait ? limit : limit.plusSeconds(1), () -> {
 				try (ResultSet rs = statement.executeQuery()) {
 					return rs.next() ? rs.getLong(1) : null;
 				}

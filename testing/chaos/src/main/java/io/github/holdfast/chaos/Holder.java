@@ -74,6 +74,9 @@ final class Holder {
 
 	private final String name;
 
+	/** A process may be asked for them again. */
+	private int probes;
+
 	private final int node;
 
 	private final Plan plan;
@@ -605,10 +608,10 @@ final class Holder {
 		long started = System.nanoTime();
 		LockTemplate patient = this.locks.withWaitTime(PROBE_TIME);
 		List<String> busy = new ArrayList<>(PlanSource.KEYS);
-		for (int i = 0; !busy.isEmpty() && System.nanoTime() - started < FREE_TIME.toNanos(); i++) {
+		while (!busy.isEmpty() && System.nanoTime() - started < FREE_TIME.toNanos()) {
 			String key = busy.get(0);
-			CallRecorder call = new CallRecorder(this.name + "-probe-" + i, new Step(Step.Kind.TEMPLATE, key, 0),
-					this.node);
+			CallRecorder call = new CallRecorder(this.name + "-probe-" + this.probes++,
+					new Step(Step.Kind.TEMPLATE, key, 0), this.node);
 			Throwable failure = null;
 			try {
 				sell(patient, key, call);

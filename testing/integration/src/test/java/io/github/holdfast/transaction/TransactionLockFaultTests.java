@@ -309,7 +309,6 @@ class TransactionLockFaultTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F12")
 	void nodeOfVersion020TakesNothingFromATransaction(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			CompletableFuture<Integer> taken = new CompletableFuture<>();

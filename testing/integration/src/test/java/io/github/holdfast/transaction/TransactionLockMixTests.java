@@ -74,7 +74,7 @@ class TransactionLockMixTests {
 	private static final Duration TIME = Duration.ofMillis(Long.getLong("holdfast.test.mix-millis", 1000));
 
 	static Stream<Arguments> setups() {
-		return Stream.of(TestDatabase.MARIADB, TestDatabase.POSTGRESQL)
+		return Stream.of(TestDatabase.values())
 			.flatMap((database) -> Stream.of(Setup.values()).map((setup) -> Arguments.of(database, setup)));
 	}
 
