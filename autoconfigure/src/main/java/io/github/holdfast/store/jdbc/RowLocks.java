@@ -70,10 +70,8 @@ final class RowLocks {
 	 * and if nobody else has it locked.
 	 */
 	boolean lock(Connection connection, RowLease lease) throws SQLException {
-		if (!this.dialect.skipsLocked()) {
-			return lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, null);
-		}
-		return lock(connection, this.lockFree, lease, null);
+		return this.dialect.skipsLocked() ? lock(connection, this.lockFree, lease, null)
+				: lockFree(connection, id(lease), SHORT) && lock(connection, this.awaitLock, lease, null);
 	}
 
 	/**
@@ -196,8 +194,7 @@ final class RowLocks {
 			statement.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
 			String kill = idleHolder(connection, sql, id, row, timeout);
 			if (kill != null) {
-				logger.warn("The transaction that holds lock {} has idled for longer than its lease time, and is ended",
-						LockException.quote(id));
+				logger.warn("Lock {}: its transaction, idle for its lease time, is ended", LockException.quote(id));
 				statement.execute(kill);
 			}
 			return kill != null;
