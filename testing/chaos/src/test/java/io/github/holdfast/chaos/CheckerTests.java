@@ -102,6 +102,13 @@ class CheckerTests {
 	}
 
 	@Test
+	void bodyThatGoesOnAfterTheRollbackOfItsTransactionIsNoViolation() {
+		Call first = held(1, 11, 0, 20);
+		Call refused = new Call("1", first.kind(), 0, 0, 20, Ending.OWN_EXCEPTION, 1, List.of(), first.holds(), "", "");
+		assertThat(kinds(Weather.CALM, List.of(refused, held(2, 12, 19, 30)), List.of())).isEmpty();
+	}
+
+	@Test
 	void tokenThatDoesNotRiseIsFound() {
 		assertThat(kinds(List.of(held(1, 11, 0, 20), held(2, 11, 21, 30)), List.of()))
 			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
