@@ -71,7 +71,7 @@ class TransactionLockMixTests {
 
 	private static final int STOCK = 1_000_000;
 
-	private static final Duration TIME = Duration.ofMillis(Long.getLong("holdfast.test.mix-millis", 1000));
+	private static final Duration TIME = Duration.ofMillis(Long.getLong("test.mix-millis", 1000));
 
 	static Stream<Arguments> setups() {
 		return Stream.of(TestDatabase.values())
