@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -85,7 +86,7 @@ class LabFaultTests {
 	 * kept its row of the fence locked, and they waited for it.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "holdfast-jdbc-fence", "holdfast-redis-fence" })
+	@ValueSource(strings = { "holdfast-redisson-fence", "holdfast-redis-fence" })
 	void holderThatWasOvertakenIsRefused(String strategy) {
 		Facts facts;
 		int attempt = 0;
@@ -104,6 +105,27 @@ class LabFaultTests {
 		}
 		while (facts.lost() == 0 && attempt < ATTEMPTS);
 		assertThat(facts.lost()).isPositive();
+	}
+
+	/**
+	 * The lock is a row that the transaction has locked, so the others end its session.
+	 */
+	@Test
+	void holderThatKeepsItsRowLockedIsEnded() {
+		List<OrderView> ended;
+		int attempt = 0;
+		do {
+			RunView run = this.lab.run(request("holdfast-jdbc-fence", 80, 30), FREEZE);
+			assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+			ended = this.lab.orders(run.id())
+				.stream()
+				.filter((order) -> order.outcome() == OrderOutcome.FAILED)
+				.toList();
+			assertThat(ended).extracting(OrderView::node).allMatch((node) -> node == 1);
+			attempt++;
+		}
+		while (ended.isEmpty() && attempt < ATTEMPTS);
+		assertThat(ended).isNotEmpty();
 	}
 
 	private static String request(String strategy, int orders, int workMs) {

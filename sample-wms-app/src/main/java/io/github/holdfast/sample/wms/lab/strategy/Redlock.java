@@ -12,8 +12,9 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * The same key on three servers of Redis, of which two must grant it. One server may
- * fail; but one who stands still does not know that it is not alone any more.
+ * The same key on three servers of Redis, of which two must grant it. One server may be
+ * down; but if one comes back without its data, two holders may have two servers each,
+ * and one who stands still does not know that it is not alone any more.
  */
 @NodeComponent
 class Redlock implements Strategy {

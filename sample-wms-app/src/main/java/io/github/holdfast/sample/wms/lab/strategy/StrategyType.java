@@ -109,7 +109,7 @@ public enum StrategyType {
 	/** {@link Redlock}. */
 	REDLOCK("redlock", Group.UNTIL_PAUSE, Redlock.class, "Redlock on three servers",
 			"Two of three servers of Redis must grant the lock.",
-			"One server may fail. After a pause, the first holder commits all the same."),
+			"One server may be down, but none may forget. After a pause, the first holder commits all the same."),
 
 	/** {@link CuratorMutex}. */
 	CURATOR_MUTEX("curator-mutex", Group.UNTIL_PAUSE, CuratorMutex.class, "Curator's InterProcessMutex",
