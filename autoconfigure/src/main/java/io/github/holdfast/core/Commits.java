@@ -44,8 +44,7 @@ final class Commits implements CommitNotes {
 
 	private Commits(@Nullable BodyTransaction bodyTransaction, boolean mayClaim) {
 		this.bodyTransaction = bodyTransaction;
-		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims()
-				&& TransactionSynchronizationManager.getResourceMap().isEmpty();
+		this.claims = mayClaim && bodyTransaction != null && bodyTransaction.claims();
 	}
 
 	/**
@@ -59,9 +58,7 @@ final class Commits implements CommitNotes {
 	}
 
 	/**
-	 * Whether the body's transaction is going to claim the locks. Not with a session that
-	 * is bound to the thread, of an open view or an outer transaction: if the claim was
-	 * refused, the rollback would clear it.
+	 * Whether the body's transaction is going to claim the locks.
 	 */
 	boolean claims() {
 		return this.claims;

@@ -14,6 +14,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockException;
@@ -70,8 +72,19 @@ final class LockAcquisition {
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.commits = Commits.of(spec.body(),
-				mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE && spec.times().areForTheBody());
+		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE
+				&& spec.times().areForTheBody() && isNothingBound());
+	}
+
+	/**
+	 * Not with a session that the body would find on the thread: if the claim was
+	 * refused, the rollback would clear it.
+	 */
+	private boolean isNothingBound() {
+		return TransactionSynchronizationManager.getResourceMap()
+			.values()
+			.stream()
+			.allMatch((bound) -> this.engine.rules().stream().anyMatch((rule) -> rule.replaces(bound)));
 	}
 
 	/**

@@ -38,6 +38,16 @@ public interface LockRule extends LockListener {
 	}
 
 	/**
+	 * Whether a call gets something of its own in the place of a resource, so that its
+	 * body neither uses nor changes it. Default: no.
+	 * @param resource what Spring has bound to the thread
+	 * @return {@code true} if {@link #acquired} replaces it
+	 */
+	default boolean replaces(Object resource) {
+		return false;
+	}
+
+	/**
 	 * Called when all keys are held, before the body. An exception releases them and
 	 * reaches the caller.
 	 * @param lock the lock

@@ -46,15 +46,21 @@ public final class IsolatedContexts {
 		IsolatedContexts contexts = null;
 		for (Map.Entry<Object, Object> resource : List
 			.copyOf(TransactionSynchronizationManager.getResourceMap().entrySet())) {
-			if (resource.getValue() instanceof EntityManagerHolder holder
-					&& PersistenceContext.of(holder).canBeIsolated()) {
+			if (canReplace(resource.getValue())) {
 				if (contexts == null) {
 					contexts = new IsolatedContexts(lock, INNERMOST.get());
 					INNERMOST.set(contexts);
 				}
-				contexts.replace(resource.getKey(), holder);
+				contexts.replace(resource.getKey(), (EntityManagerHolder) resource.getValue());
 			}
 		}
+	}
+
+	/**
+	 * Whether a resource of the thread is a context that a call gets a new one for.
+	 */
+	public static boolean canReplace(Object resource) {
+		return resource instanceof EntityManagerHolder holder && PersistenceContext.of(holder).canBeIsolated();
 	}
 
 	private void replace(Object key, EntityManagerHolder waiting) {

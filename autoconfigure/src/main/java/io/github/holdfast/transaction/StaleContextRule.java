@@ -97,6 +97,11 @@ public final class StaleContextRule implements LockRule {
 	}
 
 	@Override
+	public boolean replaces(Object resource) {
+		return this.policy == StaleContext.ISOLATE && IsolatedContexts.canReplace(resource);
+	}
+
+	@Override
 	public void acquired(HeldLock lock) {
 		if (this.policy == StaleContext.CLEAR) {
 			PersistenceContext.usedBy(lock.propagation()).forEach(PersistenceContext::clear);

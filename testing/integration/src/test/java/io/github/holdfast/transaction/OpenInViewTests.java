@@ -5,6 +5,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import javax.sql.DataSource;
+
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -86,6 +89,46 @@ class OpenInViewTests {
 	void noUpdateIsLostWhenAFilterHasOpenedTheView() {
 		try (Shop shop = new Shop(TestDatabase.H2, WebApplicationWithFilter.class, "spring.jpa.open-in-view=false")) {
 			assertThat(shop.lookAndTake()).isEqualTo(98);
+			assertThat(shop.quantity()).isEqualTo(98);
+		}
+	}
+
+	/**
+	 * The call has a context of its own, in the place of the view's.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void transactionLocksItsRow(TestDatabase database) {
+		try (Shop shop = new Shop(database, RecordedWebApplication.class)) {
+			shop.post("/take");
+			shop.post("/take");
+			RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
+			recording.clear();
+			assertThat(shop.post("/take-between-looks")).isEqualTo(97);
+			assertThat(recording.statements()).filteredOn(TransactionLockTests::isLock).hasSize(1);
+			assertThat(recording.statements()).noneMatch((sql) -> sql.contains("owner = ?"));
+		}
+	}
+
+	/**
+	 * The view's context is not that of the transaction which is rolled back.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void viewKeepsItsEntitiesWhenTheTransactionHasToWaitForALease(TestDatabase database) {
+		try (Shop shop = new Shop(database, RecordedWebApplication.class)) {
+			shop.post("/take");
+			RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
+			JdbcTemplate jdbc = shop.context.getBean(JdbcTemplate.class);
+			jdbc.update("UPDATE holdfast_lock SET owner = 'another node', acquired_at = expires_at, "
+					+ "expires_at = expires_at + 60000000");
+			recording.clear();
+			CompletableFuture<Integer> waiting = CompletableFuture.supplyAsync(() -> shop.post("/take-between-looks"));
+			Awaitility.await()
+				.atMost(1, TimeUnit.MINUTES)
+				.until(() -> recording.statements().stream().anyMatch(TransactionLockTests::isLock));
+			jdbc.update("UPDATE holdfast_lock SET owner = NULL");
+			assertThat(waiting.join()).isEqualTo(98);
 			assertThat(shop.quantity()).isEqualTo(98);
 		}
 	}
@@ -178,6 +221,11 @@ class OpenInViewTests {
 
 	}
 
+	@Import(RecordingDataSource.Beans.class)
+	static class RecordedWebApplication extends WebApplication {
+
+	}
+
 	@RestController
 	static class ShopController {
 
@@ -202,6 +250,18 @@ class OpenInViewTests {
 			this.looked.countDown();
 			await(this.goOn);
 			return this.stock.take(sku);
+		}
+
+		/**
+		 * The view goes on with what it has read.
+		 */
+		@PostMapping("/take-between-looks")
+		int takeBetweenLooks(@RequestParam String sku) {
+			JpaStockService.Stock seen = this.stock.find(sku);
+			int quantity = this.stock.take(sku);
+			assertThat(this.stock.isManaged(seen)).isTrue();
+			assertThat(this.stock.look(sku)).isGreaterThan(quantity);
+			return quantity;
 		}
 
 		@ExceptionHandler

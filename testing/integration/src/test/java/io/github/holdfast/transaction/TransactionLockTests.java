@@ -423,7 +423,7 @@ class TransactionLockTests {
 		sales.forEach(CompletableFuture::join);
 	}
 
-	private static boolean isLock(String sql) {
+	static boolean isLock(String sql) {
 		return sql.contains("holdfast_lock") && sql.contains("owner IS NULL") && !sql.contains("owner = ?")
 				&& !sql.contains("version");
 	}
