@@ -50,7 +50,9 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
+import io.github.holdfast.testsupport.RoundTrips;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WireProtocol;
 import io.github.holdfast.testsupport.WaitingCall;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -108,19 +110,18 @@ class ClaimTests {
 	 */
 	private int roundTrips(TestDatabase database, CommitGuardLevel level) {
 		DatabaseAccess direct = database.newDatabase();
-		AtomicInteger replies = new AtomicInteger();
 		AtomicInteger fewest = new AtomicInteger(Integer.MAX_VALUE);
 		try (FaultProxy proxy = new FaultProxy(direct.port())) {
-			proxy.beforeReply(replies::incrementAndGet);
+			RoundTrips trips = new RoundTrips(proxy, WireProtocol.valueOf(database.name()));
 			application(direct.onPort(proxy.port()))
 				.withPropertyValues("holdfast.commit-guard=" + level, "spring.datasource.hikari.maximum-pool-size=1")
 				.run((context) -> {
 					Node node = new Node(context);
 					LockedShop.createTables(node.jdbc);
 					for (int i = 0; i < 10; i++) {
-						replies.set(0);
+						trips.clear();
 						node.take();
-						fewest.accumulateAndGet(replies.get(), Math::min);
+						fewest.accumulateAndGet(trips.count(), Math::min);
 					}
 					assertThat(node.shop.quantity()).isEqualTo(90);
 				});
