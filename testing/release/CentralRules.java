@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -74,6 +75,23 @@ public final class CentralRules {
 		for (String suffix : List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")) {
 			if (!Files.exists(pom.resolveSibling(name + suffix))) {
 				this.problems.add("no " + name + suffix);
+			}
+		}
+		checkModuleName(pom.resolveSibling(name + ".jar"));
+	}
+
+	/**
+	 * Not of Maven Central, but of those who have a module path: without it, the name of
+	 * the file is the name of the module.
+	 */
+	private void checkModuleName(Path jar) throws IOException {
+		if (!Files.exists(jar)) {
+			return;
+		}
+		try (JarFile file = new JarFile(jar.toFile())) {
+			String module = file.getManifest().getMainAttributes().getValue("Automatic-Module-Name");
+			if (module == null || module.endsWith("unpublished")) {
+				this.problems.add(jar.getFileName() + ": Automatic-Module-Name is " + module);
 			}
 		}
 	}

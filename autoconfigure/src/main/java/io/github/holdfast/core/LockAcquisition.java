@@ -199,7 +199,7 @@ final class LockAcquisition {
 			boolean isMissing = next < missing.size() && missing.get(next).equals(key);
 			LockCall holder = isMissing ? null : LockCall.holding(this.backend, this.spec.storedKey(key));
 			LockLease held = (holder != null) ? holder.lease(this.backend, this.spec.storedKey(key)) : null;
-			if (held != null) {
+			if (holder != null && held != null) {
 				this.leases.add(held);
 				addLender(holder);
 			}

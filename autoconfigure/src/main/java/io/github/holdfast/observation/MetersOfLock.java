@@ -3,6 +3,7 @@ package io.github.holdfast.observation;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -112,7 +113,7 @@ final class MetersOfLock {
 	}
 
 	void notAcquired(Reason reason, Duration waitTime, Throwable cause) {
-		Map<String, Timer> timers = this.notAcquired.get(reason);
+		Map<String, Timer> timers = Objects.requireNonNull(this.notAcquired.get(reason));
 		record(timers.computeIfAbsent(nameOf(cause), (exception) -> acquireTimer(reason.name(), exception)), waitTime);
 	}
 
@@ -121,7 +122,7 @@ final class MetersOfLock {
 	 */
 	void storeFailed(Operation operation, Throwable failure) {
 		Throwable cause = (failure instanceof LockBackendException) ? failure.getCause() : null;
-		this.errors.get(operation)
+		Objects.requireNonNull(this.errors.get(operation))
 			.computeIfAbsent(nameOf((cause != null) ? cause : failure),
 					(exception) -> errorCounter(operation, exception))
 			.increment();

@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.sql.LockConnections.SqlCall;
 import io.github.holdfast.store.AnswerTimeout;
 import io.github.holdfast.store.DaemonThreads;
@@ -52,7 +54,8 @@ public final class CancellableStatement {
 	 * @throws SQLTimeoutException if it was cancelled; whether it has done its work is
 	 * not known
 	 */
-	public static <T> T run(Statement statement, Duration limit, SqlCall<T> call) throws SQLException {
+	public static <T extends @Nullable Object> T run(Statement statement, Duration limit, SqlCall<T> call)
+			throws SQLException {
 		CancellableStatement running = new CancellableStatement(statement, Deadline.after(limit));
 		running.look();
 		try {

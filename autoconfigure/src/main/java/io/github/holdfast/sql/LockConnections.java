@@ -60,7 +60,7 @@ public final class LockConnections<S> {
 	 * @return their result
 	 * @throws SQLException if a statement fails
 	 */
-	public <T> T call(Work<S, T> work) throws SQLException {
+	public <T extends @Nullable Object> T call(Work<S, T> work) throws SQLException {
 		try (Connection connection = open()) {
 			if (connection.getAutoCommit()) {
 				return work.run(connection, statements(connection));
@@ -106,7 +106,7 @@ public final class LockConnections<S> {
 	 * @return their result
 	 * @throws SQLException if a statement or the commit fails
 	 */
-	public <T> T inTransaction(Work<S, T> work) throws SQLException {
+	public <T extends @Nullable Object> T inTransaction(Work<S, T> work) throws SQLException {
 		try (Connection connection = open()) {
 			OwnTransaction transaction = OwnTransaction.on(connection);
 			T result;
@@ -140,7 +140,7 @@ public final class LockConnections<S> {
 		}
 	}
 
-	private <T> T commit(Connection connection, Work<S, T> work) throws SQLException {
+	private <T extends @Nullable Object> T commit(Connection connection, Work<S, T> work) throws SQLException {
 		try {
 			T result = work.run(connection, statements(connection));
 			connection.commit();
@@ -165,7 +165,7 @@ public final class LockConnections<S> {
 	 * @return its result
 	 * @throws SQLException if it failed for another reason, or too often
 	 */
-	public <T> T retry(SqlCall<T> call) throws SQLException {
+	public <T extends @Nullable Object> T retry(SqlCall<T> call) throws SQLException {
 		for (int attempt = 1;; attempt++) {
 			try {
 				return call.run();
@@ -189,7 +189,7 @@ public final class LockConnections<S> {
 	 * @return its result
 	 * @throws SQLException if it failed for another reason, or there is no connection
 	 */
-	public <T> T retryInAnySession(SqlCall<T> call) throws SQLException {
+	public <T extends @Nullable Object> T retryInAnySession(SqlCall<T> call) throws SQLException {
 		for (int attempt = 1;; attempt++) {
 			try {
 				return retry(call);
@@ -279,7 +279,7 @@ public final class LockConnections<S> {
 	 * @param <T> the type of the result
 	 */
 	@FunctionalInterface
-	public interface Work<S, T> {
+	public interface Work<S, T extends @Nullable Object> {
 
 		/**
 		 * Run the statements.
@@ -298,7 +298,7 @@ public final class LockConnections<S> {
 	 * @param <T> the type of the result
 	 */
 	@FunctionalInterface
-	public interface SqlCall<T> {
+	public interface SqlCall<T extends @Nullable Object> {
 
 		/**
 		 * Use the database.

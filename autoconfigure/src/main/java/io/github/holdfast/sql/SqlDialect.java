@@ -202,7 +202,7 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public String idleHolder() {
+		public @Nullable String idleHolder() {
 			return MARIADB.idleHolder();
 		}
 

@@ -42,11 +42,8 @@ public final class LockKeys {
 		StringBuilder escaped = null;
 		for (int i = 0; i < key.length(); i++) {
 			char c = key.charAt(i);
-			boolean special = c < 0x20 || c == 0x7f || c == '%';
-			if (special && escaped == null) {
-				escaped = new StringBuilder(key.length() + 8).append(key, 0, i);
-			}
-			if (special) {
+			if (c < 0x20 || c == 0x7f || c == '%') {
+				escaped = (escaped != null) ? escaped : new StringBuilder(key.length() + 8).append(key, 0, i);
 				escaped.append('%').append(HexFormat.of().toHexDigits((byte) c));
 			}
 			else if (escaped != null) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.jdbc.datasource.ConnectionHandle;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -221,10 +222,10 @@ final class BoundConnection {
 	 */
 	void rollBackWhatComesLater() {
 		ConnectionHolder bound = bound();
-		if (bound != null) {
+		ConnectionHandle handle = (bound != null) ? bound.getConnectionHandle() : null;
+		if (handle != null) {
 			TransactionSynchronizationManager.unbindResource(this.dataSource);
-			TransactionSynchronizationManager.bindResource(this.dataSource,
-					new RollingBackHolder(bound.getConnectionHandle()));
+			TransactionSynchronizationManager.bindResource(this.dataSource, new RollingBackHolder(handle));
 		}
 	}
 

@@ -37,7 +37,7 @@ final class GuardedLocks {
 	GuardedLocks(GuardedManager manager, Supplier<CommitGuardLevel> wanted, Supplier<@Nullable Fence> fence) {
 		this.manager = manager;
 		this.wanted = wanted;
-		this.fence = SingletonSupplier.of(fence);
+		this.fence = new SingletonSupplier<>(null, fence);
 	}
 
 	/**

@@ -107,7 +107,7 @@ final class GuardedManager {
 	 * What can be checked for a lock, whichever backend has granted it.
 	 */
 	GuardedLocks locksOf(HeldLock lock) {
-		BackendGuards.Guard guard = this.guards.get().of(lock.backend());
+		BackendGuards.Guard guard = this.guards.obtain().of(lock.backend());
 		return (guard != null) ? locksOf(guard) : this.locks;
 	}
 
@@ -123,7 +123,7 @@ final class GuardedManager {
 	 */
 	void checkLevels() {
 		this.locks.guarding();
-		this.guards.get().all().forEach((guard) -> locksOf(guard).guarding());
+		this.guards.obtain().all().forEach((guard) -> locksOf(guard).guarding());
 	}
 
 	/**
@@ -299,7 +299,7 @@ final class GuardedManager {
 	 */
 	void leaveUnguarded() {
 		boolean wanted = this.locks.wantsMore()
-				|| this.guards.get().all().stream().anyMatch((guard) -> guard.level() != CommitGuardLevel.LEASE);
+				|| this.guards.obtain().all().stream().anyMatch((guard) -> guard.level() != CommitGuardLevel.LEASE);
 		if (wanted && !isLeftOut()) {
 			throw new LockConfigurationException("The transaction manager '" + this.beanName + "' ("
 					+ this.manager.getClass().getName()

@@ -1,10 +1,13 @@
 package io.github.holdfast.testsupport;
 
 import java.io.IOException;
+import java.lang.reflect.AnnotatedType;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,7 +94,7 @@ public final class PublicApi {
 	}
 
 	private static String describe(Class<?> type, Executable member) {
-		String parameters = Arrays.stream(member.getAnnotatedParameterTypes())
+		String parameters = Arrays.stream(parameterTypes(type, member))
 			.map((parameter) -> simple(parameter.toString()))
 			.collect(Collectors.joining(", "));
 		String exceptions = Arrays.stream(member.getGenericExceptionTypes())
@@ -108,6 +111,23 @@ public final class PublicApi {
 					+ simple(method.getAnnotatedReturnType().toString());
 		}
 		return line + "new(" + parameters + ")" + (exceptions.isEmpty() ? "" : " throws " + exceptions);
+	}
+
+	/**
+	 * From Java 21 on, those of a record's own constructor are told without what they are
+	 * of.
+	 */
+	private static AnnotatedType[] parameterTypes(Class<?> type, Executable member) {
+		return (type.isRecord() && member instanceof Constructor && isCanonical(type, member))
+				? Arrays.stream(type.getRecordComponents())
+					.map(RecordComponent::getAnnotatedType)
+					.toArray(AnnotatedType[]::new)
+				: member.getAnnotatedParameterTypes();
+	}
+
+	private static boolean isCanonical(Class<?> type, Executable member) {
+		return Arrays.equals(member.getParameterTypes(),
+				Arrays.stream(type.getRecordComponents()).map(RecordComponent::getType).toArray());
 	}
 
 	private static String defaultValue(Object value) {
