@@ -216,7 +216,7 @@ public final class IsolatedContexts {
 
 	/**
 	 * Whether an entity is one of a context that waits.
-	 * @param entity the entity
+	 * @param entity the entity, or the key of one that is the same in the database
 	 * @param factory the factory of the session that asks
 	 */
 	static boolean hasWaiting(Object entity, Object factory) {

@@ -14,6 +14,7 @@ import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.hibernate.collection.spi.PersistentCollection;
 import org.hibernate.engine.spi.EntityEntry;
+import org.hibernate.engine.spi.EntityKey;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.engine.spi.Status;
@@ -142,11 +143,16 @@ public final class PersistenceContext {
 
 	/**
 	 * Whether an entity is one of this context.
-	 * @param entity any object
+	 * @param entity any object, or an {@code EntityKey}
 	 * @param factory the factory of its class
 	 */
 	boolean holds(Object entity, Object factory) {
-		return isKnown() && session().getSessionFactory() == factory && session().contains(entity);
+		if (!isKnown() || session().getSessionFactory() != factory) {
+			return false;
+		}
+		return (entity instanceof EntityKey key)
+				? ((SessionImplementor) session()).getPersistenceContextInternal().containsEntity(key)
+				: session().contains(entity);
 	}
 
 	public int entityCount() {

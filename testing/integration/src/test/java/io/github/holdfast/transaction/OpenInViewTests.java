@@ -9,11 +9,14 @@ import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -40,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A web application as Spring Boot sets it up, called over HTTP: one request reads the
  * stock before it takes the lock, and meanwhile another one takes a piece.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class OpenInViewTests {
 
 	@Test
@@ -107,6 +111,20 @@ class OpenInViewTests {
 			assertThat(shop.post("/take-between-looks")).isEqualTo(97);
 			assertThat(recording.statements()).filteredOn(TransactionLockTests::isLock).hasSize(1);
 			assertThat(recording.statements()).noneMatch((sql) -> sql.contains("owner = ?"));
+		}
+	}
+
+	/**
+	 * Whoever answers with what was read before the lock answers with what is old.
+	 */
+	@Test
+	void copyOfTheViewIsToldOnce(CapturedOutput output) {
+		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class)) {
+			assertThat(shop.post("/take")).isEqualTo(99);
+			assertThat(output).doesNotContain("and is changed under it");
+			assertThat(shop.post("/take-between-looks")).isEqualTo(98);
+			assertThat(shop.post("/take-between-looks")).isEqualTo(97);
+			assertThat(output).containsOnlyOnce("Stock was read before the lock, and is changed under it");
 		}
 	}
 
