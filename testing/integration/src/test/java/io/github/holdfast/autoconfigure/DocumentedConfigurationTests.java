@@ -76,8 +76,8 @@ class DocumentedConfigurationTests {
 	void allPropertiesAreListed() throws IOException {
 		assertThat(Documentation.pages()).filteredOn((page) -> page.toString().equals("docs/configuration.md"))
 			.singleElement()
-			.satisfies((page) -> assertThat(LockPropertiesTests.metadata().keySet()).allSatisfy(
-					(name) -> assertThat(page.text()).containsPattern('`' + Pattern.quote(name) + "[`.]")));
+			.satisfies((page) -> assertThat(LockPropertiesTests.metadata().keySet())
+				.allSatisfy((name) -> assertThat(page.text()).containsPattern('`' + Pattern.quote(name) + "[`.]")));
 	}
 
 	@ParameterizedTest
