@@ -2,7 +2,10 @@ package io.github.holdfast.autoconfigure;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -28,6 +31,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -65,7 +69,15 @@ class DocumentedConfigurationTests {
 	void blocksAreFound() throws IOException {
 		assertThat(blocks()).hasSizeGreaterThan(8)
 			.extracting((block) -> block.code().page())
-			.contains("README.md", "docs/redis.md");
+			.contains("README.md", "docs/redis.md", "docs/kubernetes.md");
+	}
+
+	@Test
+	void allPropertiesAreListed() throws IOException {
+		assertThat(Documentation.pages()).filteredOn((page) -> page.toString().equals("docs/configuration.md"))
+			.singleElement()
+			.satisfies((page) -> assertThat(LockPropertiesTests.metadata().keySet())
+				.allSatisfy((name) -> assertThat(page.text()).containsPattern('`' + Pattern.quote(name) + "[`.]")));
 	}
 
 	@ParameterizedTest
@@ -75,6 +87,23 @@ class DocumentedConfigurationTests {
 		assertThat(block.properties()).filteredOn((name) -> name.startsWith("holdfast."))
 			.filteredOn((name) -> !name.startsWith("holdfast.locks"))
 			.isSubsetOf(known);
+		assertThat(block.properties()).filteredOn((name) -> name.startsWith("HOLDFAST_"))
+			.isSubsetOf(known.stream().map(DocumentedConfigurationTests::variable).toList());
+	}
+
+	@Test
+	void variablesOfADeploymentAreRead() throws IOException {
+		assertThat(blocks()).filteredOn(Block::isDeployment)
+			.isNotEmpty()
+			.allSatisfy((block) -> assertThat(block.properties()).contains("HOLDFAST_BACKEND")
+				.allSatisfy((name) -> assertThat(name).matches("[A-Z0-9_]+")));
+	}
+
+	/**
+	 * How a property is called in the environment.
+	 */
+	private static String variable(String property) {
+		return property.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT);
 	}
 
 	@ParameterizedTest
@@ -157,10 +186,29 @@ class DocumentedConfigurationTests {
 			return this.code.text();
 		}
 
+		/**
+		 * The properties of an application, or the variables of its Deployment.
+		 */
 		PropertySource<?> load() throws IOException {
-			return new YamlPropertySourceLoader()
+			PropertySource<?> properties = new YamlPropertySourceLoader()
 				.load(toString(), new ByteArrayResource(text().getBytes(StandardCharsets.UTF_8)))
 				.get(0);
+			return isDeployment()
+					? new SystemEnvironmentPropertySource("documented-systemEnvironment", variables(properties))
+					: properties;
+		}
+
+		boolean isDeployment() {
+			return says("kind: Deployment");
+		}
+
+		private static Map<String, Object> variables(PropertySource<?> deployment) {
+			Map<String, Object> variables = new HashMap<>();
+			String variable = "spec.template.spec.containers[0].env[%d].%s";
+			for (int i = 0; deployment.getProperty(variable.formatted(i, "name")) instanceof String name; i++) {
+				variables.put(name, String.valueOf(deployment.getProperty(variable.formatted(i, "value"))));
+			}
+			return variables;
 		}
 
 		Set<String> properties() throws IOException {

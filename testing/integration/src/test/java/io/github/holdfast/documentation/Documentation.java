@@ -29,7 +29,7 @@ public final class Documentation {
 	/**
 	 * All pages.
 	 */
-	static List<Page> pages() throws IOException {
+	public static List<Page> pages() throws IOException {
 		List<Page> pages = new ArrayList<>();
 		for (Path file : files(".md")) {
 			pages.add(new Page(file, Files.readString(file)));
