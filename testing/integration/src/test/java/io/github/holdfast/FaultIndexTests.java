@@ -31,12 +31,12 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The table of {@code docs/faults.md} says what the tests say: each proof that it names
- * is there, and each tag is in it.
+ * The table of {@code testing/integration/faults.md} says what the tests say: each proof
+ * that it names is there, and each tag is in it.
  */
 class FaultIndexTests {
 
-	private static final Path TABLE = Path.of("..", "..", "docs", "faults.md");
+	private static final Path TABLE = Path.of("faults.md");
 
 	/**
 	 * The tests of this module, those beside the classes of the library, and the kits.
@@ -117,7 +117,7 @@ class FaultIndexTests {
 			.map((proof) -> proof.fault() + " " + proof.type())
 			.collect(Collectors.toSet());
 		assertThat(methods).extracting((method) -> method.fault() + " " + method.type())
-			.as("tags, each of which needs its class in the row of docs/faults.md")
+			.as("tags, each of which needs its class in the row of faults.md")
 			.isSubsetOf(listed);
 	}
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The long run of the fault machine, which writes {@code docs/reliability.md}.
+ * The long run of the fault machine, which writes {@code testing/chaos/results.md}.
  */
 @Tag("chaos")
 class ReliabilityTests {
@@ -18,7 +18,7 @@ class ReliabilityTests {
 	void nothingIsFoundAtFence() throws Exception {
 		List<String> found = Campaign.run(Long.getLong("holdfast.chaos.seed", 1),
 				Integer.getInteger("holdfast.chaos.rounds", 4), Integer.getInteger("holdfast.chaos.lanes", 2),
-				Path.of("../../docs/reliability.md"), Path.of("target", "runs"));
+				Path.of("results.md"), Path.of("target", "runs"));
 		assertThat(found).isEmpty();
 	}
 

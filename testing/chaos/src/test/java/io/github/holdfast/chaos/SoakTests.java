@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The run without faults, whose figures go into {@code docs/reliability.md}.
+ * The run without faults, whose figures go into {@code testing/chaos/results.md}.
  */
 @Tag("chaos")
 class SoakTests {

@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What a call of a locked method with a transaction costs in round trips and durable
  * commits. These do not depend on the machine, so they are asserted: those that the
- * product promises, and all cells of the tables in {@code docs/performance.md}, which the
- * system property {@code counted.write} replaces by what is counted.
+ * product promises, and all cells of the tables in {@code testing/benchmarks/results.md},
+ * which the system property {@code counted.write} replaces by what is counted.
  */
 @Timeout(600)
 @Tag("long")

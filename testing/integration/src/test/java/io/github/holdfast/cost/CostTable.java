@@ -10,12 +10,13 @@ import java.util.List;
 import org.springframework.util.Assert;
 
 /**
- * A table of {@code docs/performance.md}: the first one below the heading with the title
- * of a kind of calls. Each row has the backend and the level in its first two cells.
+ * A table of {@code testing/benchmarks/results.md}: the first one below the heading with
+ * the title of a kind of calls. Each row has the backend and the level in its first two
+ * cells.
  */
 final class CostTable {
 
-	private static final Path PAGE = Path.of("..", "..", "docs", "performance.md");
+	private static final Path PAGE = Path.of("..", "benchmarks", "results.md");
 
 	private static final int HEAD_LINES = 2;
 

@@ -39,7 +39,7 @@ public final class Documentation {
 
 	/**
 	 * The files of the repository with an ending, sorted, without what a build has
-	 * written. Others may come and go meanwhile.
+	 * written, and without those of Git and its host. Others may come and go meanwhile.
 	 */
 	static List<Path> files(String ending) throws IOException {
 		List<Path> files = new ArrayList<>();
@@ -47,8 +47,8 @@ public final class Documentation {
 
 			@Override
 			public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-				return directory.endsWith("target") || directory.endsWith(".git") ? FileVisitResult.SKIP_SUBTREE
-						: FileVisitResult.CONTINUE;
+				return directory.endsWith("target") || directory.getFileName().toString().startsWith(".git")
+						? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
 			}
 
 			@Override
