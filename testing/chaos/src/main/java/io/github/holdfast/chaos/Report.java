@@ -46,7 +46,7 @@ final class Report {
 			methods under a lock take up to 25 ms and now and then 300 ms (`-Dholdfast.chaos.rest=true`).
 
 			```shell
-			./mvnw verify -P chaos -pl chaos -am -Dtest=SoakTests -Dsurefire.failIfNoSpecifiedTests=false \\
+			./mvnw verify -P chaos -pl testing/chaos -am -Dtest=SoakTests -Dsurefire.failIfNoSpecifiedTests=false \\
 				-Dholdfast.chaos.minutes=60 -Dholdfast.chaos.rest=true
 			```
 
@@ -100,10 +100,10 @@ final class Report {
 	public String toString() {
 		StringBuilder page = new StringBuilder(
 				"""
-						# Reliability
+						# Results of the fault machine
 
 						What happened to the data of users while nodes, networks and servers failed. This page is written by the
-						[fault machine](../chaos/README.md), with
+						[fault machine](README.md), with
 
 						```shell
 						%s
@@ -169,7 +169,7 @@ final class Report {
 
 	private String command() {
 		return """
-				./mvnw verify -P chaos -pl chaos -am -Dtest=ReliabilityTests -Dsurefire.failIfNoSpecifiedTests=false \\
+				./mvnw verify -P chaos -pl testing/chaos -am -Dtest=ReliabilityTests -Dsurefire.failIfNoSpecifiedTests=false \\
 					-Dholdfast.chaos.seed=%d -Dholdfast.chaos.rounds=%d -Dholdfast.chaos.lanes=%d"""
 			.formatted(this.seed, this.rounds, this.lanes);
 	}
