@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * TLC finds what the tables of the README say: no error in the right models, and in the
- * broken twins the violation of one invariant.
+ * TLC finds what the tables of {@code models.md} say: no error in the right models, and
+ * in the broken twins the violation of one invariant.
  */
 class SpecificationTests {
 
@@ -112,8 +112,8 @@ class SpecificationTests {
 	}
 
 	private static Stream<Row> rows(String heading) throws IOException {
-		String readme = Files.readString(FOLDER.resolve("README.md"));
-		String section = readme.substring(readme.indexOf(heading) + heading.length());
+		String tables = Files.readString(FOLDER.resolve("models.md"));
+		String section = tables.substring(tables.indexOf(heading) + heading.length());
 		return section.split("\n## ")[0].lines().filter((line) -> line.startsWith("| `")).map(Row::of);
 	}
 
