@@ -42,9 +42,7 @@ record RedisProbe(LockBackendType type, String settings, Duration waitTime) impl
 		}
 		if (reason.contains("NOPERM")) {
 			return new LockConfigurationException(found + "refused its user: " + reason + ".",
-					"Give the user the commands, keys and channels that docs/" + this.type.propertyValue()
-							+ ".md lists.",
-					cause);
+					"Give the user the commands, keys and channels that docs/redis.md lists.", cause);
 		}
 		if (reason.contains("'maxmemory'")) {
 			return new LockConfigurationException(found + "has no memory left: " + reason + ".",

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -122,7 +123,7 @@ class DocumentedConfigurationTests {
 			start(block, LockedApplication.redisson(RedisServer.shared().port()));
 		}
 		else if (block.says("backend: redis")) {
-			start(block, LockedApplication.redis(RedisServer.shared().port()));
+			start(block, withRedis(block.says("commit-guard: fence") ? withDatabase(TestDatabase.H2) : withoutStore()));
 		}
 		else if (block.has("holdfast.etcd")) {
 			Assumptions.assumeTrue(EtcdServer.isInstalled(), "etcd is not installed");
@@ -163,6 +164,12 @@ class DocumentedConfigurationTests {
 	private static ApplicationContextRunner withoutStore() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class,
 				LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class));
+	}
+
+	private static ApplicationContextRunner withRedis(ApplicationContextRunner application) {
+		return application.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withPropertyValues("spring.data.redis.host=127.0.0.1",
+					"spring.data.redis.port=" + RedisServer.shared().port());
 	}
 
 	private static ApplicationContextRunner withDatabase(TestDatabase database) {

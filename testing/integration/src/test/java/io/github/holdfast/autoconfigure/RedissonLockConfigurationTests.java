@@ -158,7 +158,7 @@ class RedissonLockConfigurationTests {
 	void userWithoutPrivilegesFailsTheStart() {
 		this.server.command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "&*", "-@all", "+get", "+ping");
 		assertFailure(this.application.withPropertyValues("spring.data.redis.username=reader",
-				"spring.data.redis.password=pw"), "refused its user", "NOPERM", "docs/redisson.md");
+				"spring.data.redis.password=pw"), "refused its user", "NOPERM", "docs/redis.md");
 	}
 
 	@Test

@@ -13,23 +13,22 @@ import io.github.holdfast.testsupport.RedisServer;
  */
 enum RedisUser {
 
-	SPRING("redis.md", "holdfast"),
+	SPRING("holdfast"),
 
 	/** The same in categories, for services that know no single commands. */
-	CATEGORIES("redis.md", "holdfast-by-category"),
+	CATEGORIES("holdfast-by-category"),
 
-	REDISSON("redisson.md", "holdfast");
+	REDISSON("holdfast-redisson");
 
 	static final String NAME = "holdfast";
 
 	static final String PASSWORD = "secret";
 
-	private final String page;
+	private static final Path PAGE = Path.of("..", "..", "docs", "redis.md");
 
 	private final String documentedName;
 
-	RedisUser(String page, String documentedName) {
-		this.page = page;
+	RedisUser(String documentedName) {
 		this.documentedName = documentedName;
 	}
 
@@ -53,7 +52,7 @@ enum RedisUser {
 
 	private String documented() {
 		try {
-			return Files.readAllLines(Path.of("..", "..", "docs", this.page))
+			return Files.readAllLines(PAGE)
 				.stream()
 				.filter((line) -> line.startsWith("ACL SETUSER " + this.documentedName + " "))
 				.findFirst()
