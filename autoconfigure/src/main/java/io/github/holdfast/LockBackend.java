@@ -51,9 +51,10 @@ public interface LockBackend {
 	}
 
 	/**
-	 * Tells who holds a lock, for the message of an exception. Default: unknown.
+	 * Tells who holds a lock, for people. Default: unknown.
 	 * @param key the stored id of the lock
 	 * @return the holder, or {@code null} if there is none or the store does not tell
+	 * @throws LockBackendException if the store is unreachable or failed
 	 */
 	default @Nullable LockHolder holder(String key) {
 		return null;

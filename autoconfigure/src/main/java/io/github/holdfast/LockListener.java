@@ -132,6 +132,12 @@ public interface LockListener {
 		/** Another holder kept a lock for the whole wait time. */
 		BUSY,
 
+		/**
+		 * As {@link #BUSY}, and the method is skipped then on purpose, by
+		 * {@link DistributedLock.OnBusy#SKIP}.
+		 */
+		SKIPPED,
+
 		/** The waiting thread was interrupted. */
 		INTERRUPTED,
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,6 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.util.Assert;
 
-import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCapabilities;
 import io.github.holdfast.core.LockEngine;
 import io.github.holdfast.core.LockSpec;
@@ -452,10 +452,8 @@ public final class LockTemplate {
 		}
 
 		@Override
-		protected LockTemplate withTransactionOfBody(LockTemplate template, @Nullable BodyTransaction transaction) {
-			LockSpec.Body body = template.spec.body();
-			return template.with(template.spec
-				.withBody(new LockSpec.Body(body.propagation(), body.transactionManager(), transaction)));
+		protected LockTemplate withSpecOf(LockTemplate template, UnaryOperator<LockSpec> change) {
+			return template.with(change.apply(template.spec));
 		}
 
 	}

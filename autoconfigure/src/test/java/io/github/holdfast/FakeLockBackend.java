@@ -53,6 +53,9 @@ public final class FakeLockBackend implements LockBackend {
 
 	volatile @Nullable String holder;
 
+	/** Whether the store does not answer who holds a lock. */
+	volatile boolean lookUpFails;
+
 	/** What leases say of their rest, if not the truth. */
 	public volatile @Nullable Supplier<Duration> remaining;
 
@@ -72,6 +75,9 @@ public final class FakeLockBackend implements LockBackend {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
+		if (this.lookUpFails) {
+			throw new LockBackendException(key, "could not be looked up", null);
+		}
 		return (this.holder != null) ? LockHolder.described(this.holder) : null;
 	}
 

@@ -287,6 +287,17 @@ class LockTemplateTests {
 	}
 
 	@Test
+	void lockIsBusyAlsoIfTheStoreDoesNotTellWhoHoldsIt() {
+		this.backend.grant = (request) -> false;
+		this.backend.lookUpFails = true;
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))
+			.satisfies((ex) -> {
+				assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.BUSY);
+				assertThat(ex.holder()).isNull();
+			});
+	}
+
+	@Test
 	void busyLockOfAnUnknownHolderIsReportedWithoutHolder() {
 		this.backend.grant = (request) -> false;
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.locks.acquire("A"))

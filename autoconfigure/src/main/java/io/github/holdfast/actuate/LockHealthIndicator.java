@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.core.NestedExceptionUtils;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
@@ -22,7 +23,8 @@ import io.github.holdfast.store.DaemonThreads;
 /**
  * {@link org.springframework.boot.health.contributor.HealthIndicator} of a store of
  * locks. Asks the store without taking a lock, and waits for its answer for five seconds
- * at most. A store that hangs is asked once by all who want to know.
+ * at most. A store that hangs is asked once by all who want to know, and who comes later
+ * waits for the rest of that time only.
  *
  * @since 0.2.0
  */
@@ -39,6 +41,9 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 	private final ExecutorService thread = DaemonThreads.scheduler("holdfast-health", 1);
 
 	private @Nullable Future<Answer> question;
+
+	/** When it was put. */
+	private volatile long asked;
 
 	/**
 	 * Create an indicator.
@@ -57,7 +62,14 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 	protected void doHealthCheck(Health.Builder builder) {
 		builder.withDetail("backend", this.backend.name())
 			.withDetail("commitGuard", this.commitGuard.get().name().toLowerCase(Locale.ROOT));
-		Answer answer = answer(question());
+		Answer answer;
+		try {
+			answer = answer();
+		}
+		catch (LockBackendException ex) {
+			builder.down(ex).withDetail("cause", NestedExceptionUtils.getMostSpecificCause(ex).toString());
+			return;
+		}
 		LockBackend.Status status = answer.status();
 		if (status == null) {
 			builder.unknown()
@@ -74,13 +86,25 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
-	private synchronized Future<Answer> question() {
-		Future<Answer> question = this.question;
-		if (question == null || question.isDone()) {
-			question = this.thread.submit(this::ask);
-			this.question = question;
+	/**
+	 * Whether the store answers, for a gauge. Waits as {@link #health()} does.
+	 * @return 1 if it does, 0 if it does not, {@link Double#NaN} if that is not known
+	 */
+	public double up() {
+		try {
+			return (answer().status() != null) ? 1 : Double.NaN;
 		}
-		return question;
+		catch (LockBackendException ex) {
+			return 0;
+		}
+	}
+
+	private synchronized Future<Answer> question() {
+		if (this.question == null || this.question.isDone()) {
+			this.asked = System.nanoTime();
+			this.question = this.thread.submit(this::ask);
+		}
+		return this.question;
 	}
 
 	private Answer ask() {
@@ -90,9 +114,10 @@ public class LockHealthIndicator extends AbstractHealthIndicator {
 		return new Answer(status, asked, Duration.ofNanos(System.nanoTime() - start));
 	}
 
-	private Answer answer(Future<Answer> question) {
+	private Answer answer() {
 		try {
-			return question.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+			Future<Answer> question = question();
+			return question.get(PATIENCE.toNanos() - (System.nanoTime() - this.asked), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw (ex.getCause() instanceof LockBackendException failure) ? failure

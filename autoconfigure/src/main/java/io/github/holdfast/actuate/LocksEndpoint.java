@@ -2,6 +2,7 @@ package io.github.holdfast.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -124,13 +125,21 @@ public class LocksEndpoint {
 		String key = resolve(keyOrDigest);
 		List<LockUse> uses = this.uses.get().stream().filter((use) -> use.key().equals(key)).toList();
 		Map<String, HolderDescriptor> holders = new TreeMap<>();
-		this.backends.get().forEach((backend) -> {
-			LockHolder holder = backend.holder(this.keyPrefix + key);
-			if (holder != null) {
-				holders.put(backend.name(), HolderDescriptor.of(holder, showKeys));
+		List<String> unknown = new ArrayList<>();
+		for (LockBackend backend : this.backends.get()) {
+			try {
+				LockHolder holder = backend.holder(this.keyPrefix + key);
+				if (holder != null) {
+					holders.put(backend.name(), HolderDescriptor.of(holder, showKeys));
+				}
 			}
-		});
-		return new LockDescriptor(shown(key, showKeys), holders, held(uses, showKeys), waiting(uses, showKeys));
+			catch (RuntimeException ex) {
+				logger.warn("Lock {} could not be looked up", LockException.quote(key), ex);
+				unknown.add(backend.name());
+			}
+		}
+		return new LockDescriptor(shown(key, showKeys), holders, unknown, held(uses, showKeys),
+				waiting(uses, showKeys));
 	}
 
 	EvictionDescriptor evict(String keyOrDigest, String owner, long epoch, @Nullable String principal,
@@ -226,11 +235,13 @@ public class LocksEndpoint {
 	 * @param key the key or its digest
 	 * @param holders who holds it, by the name of the backend, as the stores know it;
 	 * none if it is free, or the store does not tell
+	 * @param unknown the backends whose stores have failed, so that nobody knows whether
+	 * it is free there
 	 * @param held how this node holds it
 	 * @param waiting who waits for it on this node
 	 */
-	public record LockDescriptor(String key, Map<String, HolderDescriptor> holders, List<HeldDescriptor> held,
-			List<WaitingDescriptor> waiting) implements OperationResponseBody {
+	public record LockDescriptor(String key, Map<String, HolderDescriptor> holders, List<String> unknown,
+			List<HeldDescriptor> held, List<WaitingDescriptor> waiting) implements OperationResponseBody {
 
 	}
 

@@ -1,5 +1,6 @@
 package io.github.holdfast.actuate;
 
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.Set;
@@ -13,6 +14,13 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.RequestPath;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.util.ServletRequestPathUtils;
+import org.springframework.web.util.UriUtils;
 
 import io.github.holdfast.actuate.LocksEndpoint.EvictionDescriptor;
 import io.github.holdfast.actuate.LocksEndpoint.LockDescriptor;
@@ -63,12 +71,14 @@ public class LocksEndpointWebExtension {
 	 * What the store and this node know of one lock.
 	 * @param security who asks
 	 * @param key the key or its digest
-	 * @return the lock
+	 * @return the lock, with status 503 if a store has failed
 	 */
 	@ReadOperation
 	public WebEndpointResponse<LockDescriptor> lock(SecurityContext security,
 			@Selector(match = Selector.Match.ALL_REMAINING) String[] key) {
-		return new WebEndpointResponse<>(this.endpoint.lock(String.join("/", key), isShown(security)));
+		LockDescriptor lock = this.endpoint.lock(asWritten(key), isShown(security));
+		return new WebEndpointResponse<>(lock, lock.unknown().isEmpty() ? WebEndpointResponse.STATUS_OK
+				: WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 	}
 
 	/**
@@ -82,7 +92,7 @@ public class LocksEndpointWebExtension {
 	@DeleteOperation
 	public WebEndpointResponse<EvictionDescriptor> evict(SecurityContext security,
 			@Selector(match = Selector.Match.ALL_REMAINING) String[] key, String owner, long epoch) {
-		EvictionDescriptor eviction = this.endpoint.evict(String.join("/", key), owner, epoch, name(security),
+		EvictionDescriptor eviction = this.endpoint.evict(asWritten(key), owner, epoch, name(security),
 				isShown(security));
 		return new WebEndpointResponse<>(eviction, switch (eviction.outcome()) {
 			case EVICTED -> WebEndpointResponse.STATUS_OK;
@@ -90,6 +100,25 @@ public class LocksEndpointWebExtension {
 			case NOT_SUPPORTED -> NOT_IMPLEMENTED;
 			case FAILED -> WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE;
 		});
+	}
+
+	/**
+	 * Spring MVC drops what is behind a semicolon, and empty segments, so that another
+	 * lock would be asked for.
+	 */
+	private static String asWritten(String[] key) {
+		RequestAttributes request = RequestContextHolder.getRequestAttributes();
+		if (request != null
+				&& request.getAttribute(ServletRequestPathUtils.PATH_ATTRIBUTE,
+						RequestAttributes.SCOPE_REQUEST) instanceof RequestPath path
+				&& request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE,
+						RequestAttributes.SCOPE_REQUEST) instanceof String pattern) {
+			String fixed = pattern.substring(0, pattern.lastIndexOf('/') + 1);
+			PathContainer written = path.pathWithinApplication()
+				.subPath(PathContainer.parsePath(fixed).elements().size());
+			return UriUtils.decode(written.value(), StandardCharsets.UTF_8);
+		}
+		return String.join("/", key);
 	}
 
 	private boolean isShown(SecurityContext security) {

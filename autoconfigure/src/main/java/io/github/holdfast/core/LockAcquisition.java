@@ -274,10 +274,22 @@ final class LockAcquisition {
 			throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
 		}
 		if (lease == null) {
-			LockHolder holder = this.backend.holder(this.spec.storedKey(key));
-			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, (holder != null) ? holder.text() : null, null);
+			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, holder(key), null);
 		}
 		return lease;
+	}
+
+	/**
+	 * The lock is busy, whether the store can still tell who holds it or not.
+	 */
+	private @Nullable String holder(String key) {
+		try {
+			LockHolder holder = this.backend.holder(this.spec.storedKey(key));
+			return (holder != null) ? holder.text() : null;
+		}
+		catch (LockBackendException ex) {
+			return null;
+		}
 	}
 
 	private @Nullable LockLease acquireStored(String key, LockEvents events) throws InterruptedException {

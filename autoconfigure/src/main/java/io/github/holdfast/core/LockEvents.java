@@ -40,6 +40,8 @@ final class LockEvents {
 
 	private final LockListener.Call call;
 
+	private final boolean skips;
+
 	private final long start = System.nanoTime();
 
 	private @Nullable Set<String> lost;
@@ -56,9 +58,11 @@ final class LockEvents {
 
 	private final ScheduledThreadPoolExecutor thread;
 
-	private LockEvents(List<LockListener> listeners, LockListener.Call call, ScheduledThreadPoolExecutor thread) {
+	private LockEvents(List<LockListener> listeners, LockListener.Call call, boolean skips,
+			ScheduledThreadPoolExecutor thread) {
 		this.listeners = listeners;
 		this.call = call;
+		this.skips = skips;
 		this.thread = thread;
 	}
 
@@ -68,7 +72,7 @@ final class LockEvents {
 	static LockEvents of(LockSpec spec, List<String> keys, String backend, List<LockListener> listeners,
 			ScheduledThreadPoolExecutor thread) {
 		return new LockEvents(listeners, new LockListener.Call(CALLS.incrementAndGet(), spec.name(), keys, spec.mode(),
-				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()), thread);
+				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()), spec.skips(), thread);
 	}
 
 	/**
@@ -140,12 +144,12 @@ final class LockEvents {
 		tell((listener) -> listener.notAcquired(this.call, reason, waitTime, cause));
 	}
 
-	private static Reason reason(Throwable cause) {
+	private Reason reason(Throwable cause) {
 		if (!(cause instanceof LockNotAcquiredException ex)) {
 			return Reason.STORE_ERROR;
 		}
 		return switch (ex.reason()) {
-			case BUSY, CONFLICT -> Reason.BUSY;
+			case BUSY, CONFLICT -> this.skips ? Reason.SKIPPED : Reason.BUSY;
 			case INTERRUPTED -> Reason.INTERRUPTED;
 			case SHUTDOWN -> Reason.SHUTDOWN;
 			case QUEUE_FULL -> Reason.QUEUE_FULL;

@@ -18,10 +18,12 @@ import io.github.holdfast.LockRequest;
  * @param keyPrefix what the stored keys begin with
  * @param mode how the locks are shared
  * @param fair whether waiters on all nodes are served in the order of their arrival
+ * @param skips whether a call that finds them busy is skipped on purpose
  * @param times how long to wait and to hold
  * @param body what is known of the body's transaction
  */
-public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, Times times, Body body) {
+public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boolean fair, boolean skips, Times times,
+		Body body) {
 
 	/** The longest that a clock in nanoseconds can count, in whole days. */
 	private static final Duration LONGEST = Duration.ofDays(106_751);
@@ -30,7 +32,8 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 
 	/** What a {@code LockTemplate} begins with. */
 	public static final LockSpec DEFAULT = new LockSpec("LockTemplate", "lock:", LockRequest.Mode.EXCLUSIVE, false,
-			new Times(Duration.ofSeconds(5), Duration.ofSeconds(30), null, null), new Body(null, () -> null, null));
+			false, new Times(Duration.ofSeconds(5), Duration.ofSeconds(30), null, null),
+			new Body(null, () -> null, null));
 
 	public LockSpec {
 		Assert.hasText(name, "Lock name must not be blank");
@@ -67,27 +70,31 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 	}
 
 	public LockSpec withName(String name) {
-		return new LockSpec(name, this.keyPrefix, this.mode, this.fair, this.times, this.body);
+		return new LockSpec(name, this.keyPrefix, this.mode, this.fair, this.skips, this.times, this.body);
 	}
 
 	public LockSpec withKeyPrefix(String keyPrefix) {
-		return new LockSpec(this.name, keyPrefix, this.mode, this.fair, this.times, this.body);
+		return new LockSpec(this.name, keyPrefix, this.mode, this.fair, this.skips, this.times, this.body);
 	}
 
 	public LockSpec withMode(LockRequest.Mode mode) {
-		return new LockSpec(this.name, this.keyPrefix, mode, this.fair, this.times, this.body);
+		return new LockSpec(this.name, this.keyPrefix, mode, this.fair, this.skips, this.times, this.body);
 	}
 
 	public LockSpec withFair(boolean fair) {
-		return new LockSpec(this.name, this.keyPrefix, this.mode, fair, this.times, this.body);
+		return new LockSpec(this.name, this.keyPrefix, this.mode, fair, this.skips, this.times, this.body);
+	}
+
+	public LockSpec withSkips(boolean skips) {
+		return new LockSpec(this.name, this.keyPrefix, this.mode, this.fair, skips, this.times, this.body);
 	}
 
 	public LockSpec withTimes(Times times) {
-		return new LockSpec(this.name, this.keyPrefix, this.mode, this.fair, times, this.body);
+		return new LockSpec(this.name, this.keyPrefix, this.mode, this.fair, this.skips, times, this.body);
 	}
 
 	public LockSpec withBody(Body body) {
-		return new LockSpec(this.name, this.keyPrefix, this.mode, this.fair, this.times, body);
+		return new LockSpec(this.name, this.keyPrefix, this.mode, this.fair, this.skips, this.times, body);
 	}
 
 	String storedKey(String key) {

@@ -2,6 +2,7 @@ package io.github.holdfast.core;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +72,18 @@ public abstract class TemplateAccess {
 	 * @return a copy
 	 */
 	public static LockTemplate withTransaction(LockTemplate template, @Nullable BodyTransaction transaction) {
-		return get().withTransactionOfBody(template, transaction);
+		return get().withSpecOf(template, (spec) -> spec
+			.withBody(new LockSpec.Body(spec.body().propagation(), spec.body().transactionManager(), transaction)));
+	}
+
+	/**
+	 * Returns a copy that tells what a call does that finds its locks busy.
+	 * @param template the template
+	 * @param skips whether it is skipped on purpose
+	 * @return a copy
+	 */
+	public static LockTemplate withSkips(LockTemplate template, boolean skips) {
+		return get().withSpecOf(template, (spec) -> spec.withSkips(skips));
 	}
 
 	private static @Nullable LockEngine engine(LockTemplate template) {
@@ -91,6 +103,6 @@ public abstract class TemplateAccess {
 
 	protected abstract @Nullable LockEngine engineOf(LockTemplate template);
 
-	protected abstract LockTemplate withTransactionOfBody(LockTemplate template, @Nullable BodyTransaction transaction);
+	protected abstract LockTemplate withSpecOf(LockTemplate template, UnaryOperator<LockSpec> change);
 
 }

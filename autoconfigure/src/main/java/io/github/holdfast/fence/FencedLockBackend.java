@@ -208,7 +208,7 @@ public final class FencedLockBackend extends DelegatingLockBackend {
 					null, null, last.epoch()) : null;
 		}
 		catch (SQLException ex) {
-			return null;
+			throw new LockBackendException(key, "could not be looked up, the fence table failed", ex);
 		}
 	}
 

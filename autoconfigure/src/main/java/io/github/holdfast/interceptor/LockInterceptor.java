@@ -8,8 +8,6 @@ import java.util.Collection;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
@@ -25,9 +23,6 @@ import io.github.holdfast.LockTemplate;
  * Calls a method under its locks.
  */
 final class LockInterceptor implements MethodInterceptor {
-
-	/** The one that users know. */
-	private static final Logger logger = LoggerFactory.getLogger(LockTemplate.class);
 
 	private final LockOperationSource source;
 
@@ -94,12 +89,6 @@ final class LockInterceptor implements MethodInterceptor {
 		boolean busy = ex.reason() == LockNotAcquiredException.Reason.BUSY
 				|| ex.reason() == LockNotAcquiredException.Reason.CONFLICT;
 		Method fallback = operation.fallback();
-		if (busy && logger.isDebugEnabled()) {
-			logger.debug("{} {}: {}", operation.location(),
-					(fallback != null) ? "calls its fallback"
-							: (operation.onBusy() == DistributedLock.OnBusy.SKIP) ? "is skipped" : "is not called",
-					ex.getMessage());
-		}
 		if (busy && fallback != null) {
 			return callThroughProxy(fallback, invocation, ex);
 		}

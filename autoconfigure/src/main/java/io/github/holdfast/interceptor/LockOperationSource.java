@@ -34,6 +34,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.core.TemplateAccess;
 
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
@@ -204,7 +205,8 @@ public final class LockOperationSource {
 		LockTemplate template = configured.withName(name(annotation, method, targetClass))
 			.withMode(annotation.getEnum("mode", LockRequest.Mode.class))
 			.withFair(annotation.getBoolean("fair"));
-		template = withPropagation(template, method, targetClass);
+		template = TemplateAccess.withSkips(withPropagation(template, method, targetClass),
+				annotation.getEnum("onBusy", DistributedLock.OnBusy.class) == DistributedLock.OnBusy.SKIP);
 		template = with(template, annotation, "waitTime", location, LockTemplate::withWaitTime);
 		template = with(template, annotation, "leaseTime", location, LockTemplate::withLeaseTime);
 		template = with(template, annotation, "maxHoldTime", location, LockTemplate::withMaxHoldTime);

@@ -14,8 +14,9 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 
 /**
- * Counts and times locked calls: how long they wait and hold, how many do so now, and
- * what goes wrong. All tags come from the code and the configuration; none is a key.
+ * Counts and times locked calls: how long they wait and hold, how many do so now, for how
+ * long the first of these has, and what goes wrong. All tags come from the code and the
+ * configuration; none is a key.
  *
  * @since 0.2.0
  */
@@ -44,15 +45,13 @@ public final class LockMeters implements LockListener {
 
 	@Override
 	public void attempted(Call call) {
-		metersOf(call).pending().incrementAndGet();
+		metersOf(call).attempted(call);
 	}
 
 	@Override
 	public void acquired(Call call, Duration waitTime) {
 		MetersOfLock meters = metersOf(call);
-		meters.pending().decrementAndGet();
-		meters.active().incrementAndGet();
-		meters.acquired(waitTime);
+		meters.acquired(call, waitTime);
 		LockContext.current().ifPresent((lock) -> countHandovers(call, lock, meters));
 	}
 
@@ -70,9 +69,7 @@ public final class LockMeters implements LockListener {
 
 	@Override
 	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
-		MetersOfLock meters = metersOf(call);
-		meters.pending().decrementAndGet();
-		meters.notAcquired(reason, waitTime, cause);
+		metersOf(call).notAcquired(call, reason, waitTime, cause);
 	}
 
 	@Override
@@ -87,9 +84,7 @@ public final class LockMeters implements LockListener {
 
 	@Override
 	public void released(Call call, Outcome outcome, Duration holdTime) {
-		MetersOfLock meters = metersOf(call);
-		meters.active().decrementAndGet();
-		meters.released(outcome, holdTime);
+		metersOf(call).released(call, outcome, holdTime);
 	}
 
 	private MetersOfLock metersOf(Call call) {

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -17,13 +18,15 @@ import io.github.holdfast.LockException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.DaemonThreads;
 
 /**
  * Warns of locks that are waited for, or held, longer than they should be, with what the
  * thread of the holder does, and of locks that calls take inside of one another in
  * opposite orders: two such calls wait for each other until a wait time is over. Each
- * wait, each hold and each pair of locks is warned of once.
+ * wait, each hold and each pair of locks is warned of once. Of locks that are busy at the
+ * end of a wait, one of each name is told in a minute.
  *
  * <p>
  * Unless a time is set, no thread looks, and calls that hold nothing else cost nothing.
@@ -39,7 +42,14 @@ public final class LockWarnings implements LockListener, AutoCloseable {
 	/** Of the keys of a call, those whose holders are looked for. */
 	private static final int MOST_KEYS = 3;
 
-	private static final int MOST_FRAMES = 40;
+	/** For how long no other busy lock of the same name is told. */
+	private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+	private static final int MOST_NAMES = 1000;
+
+	/** What is below the code under a lock. */
+	private static final Pattern LOCKED_CALL = Pattern
+		.compile(Pattern.quote(LockTemplate.class.getName()) + "|io\\.github\\.holdfast\\.interceptor\\..*");
 
 	private final LockOrder order = new LockOrder();
 
@@ -50,6 +60,9 @@ public final class LockWarnings implements LockListener, AutoCloseable {
 	private final BiFunction<String, String, @Nullable LockHolder> holders;
 
 	private final Map<Long, Watched> calls = new ConcurrentHashMap<>();
+
+	/** When a busy lock of each name was told last. */
+	private final Map<String, Long> told = new ConcurrentHashMap<>();
 
 	private final @Nullable ScheduledExecutorService clock;
 
@@ -92,9 +105,20 @@ public final class LockWarnings implements LockListener, AutoCloseable {
 	@Override
 	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 		this.calls.remove(call.id());
-		if (reason == Reason.BUSY && cause instanceof LockNotAcquiredException busy && busy.holder() != null) {
+		if (cause instanceof LockNotAcquiredException busy && busy.holder() != null) {
 			this.order.busy(call.keyPrefix() + busy.key(), busy.holder());
 		}
+		if (reason == Reason.BUSY && logger.isInfoEnabled() && isToBeTold(call.name())) {
+			logger.info("{}. Others of lock '{}' are not logged for a minute", cause.getMessage(), call.name());
+		}
+	}
+
+	private boolean isToBeTold(String name) {
+		if (this.told.size() >= MOST_NAMES) {
+			this.told.clear();
+		}
+		long now = System.nanoTime();
+		return this.told.merge(name, now, (last, it) -> (it - last < QUIET_NANOS) ? last : it) == now;
 	}
 
 	@Override
@@ -177,9 +201,19 @@ public final class LockWarnings implements LockListener, AutoCloseable {
 			return time().toMillis() + " ms by thread '" + this.thread.getName() + "'";
 		}
 
+		/**
+		 * From where the thread is, down to the first of its locked calls, so that the
+		 * code under each lock is there. A lock that code takes and closes itself is not
+		 * on the stack.
+		 */
 		private String stack() {
-			return Arrays.stream(this.thread.getStackTrace())
-				.limit(MOST_FRAMES)
+			StackTraceElement[] frames = this.thread.getStackTrace();
+			int last = frames.length - 1;
+			while (last > 0 && !LOCKED_CALL.matcher(frames[last].getClassName()).matches()) {
+				last--;
+			}
+			return Arrays.stream(frames)
+				.limit((last > 0) ? last : frames.length)
 				.map((frame) -> System.lineSeparator() + "\tat " + frame)
 				.collect(Collectors.joining());
 		}

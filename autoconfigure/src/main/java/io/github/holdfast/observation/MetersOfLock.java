@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,9 +42,11 @@ final class MetersOfLock {
 
 	private final @Nullable MetersOfLock next;
 
-	private final AtomicInteger pending = new AtomicInteger();
+	/** Since when each call waits. */
+	private final Map<Long, Long> pending = new ConcurrentHashMap<>();
 
-	private final AtomicInteger active = new AtomicInteger();
+	/** Since when each call holds its locks. */
+	private final Map<Long, Long> active = new ConcurrentHashMap<>();
 
 	private final Timer acquired;
 
@@ -77,8 +79,8 @@ final class MetersOfLock {
 		}
 		this.lost = counter("lost", "Locks that were lost while they were held");
 		this.handovers = counter("handovers", "Locks that the thread before has handed over");
-		gauge("pending", "Calls that wait for their locks", this.pending);
-		gauge("active", "Calls that hold their locks", this.active);
+		gauges("pending", "wait for their locks", this.pending);
+		gauges("active", "hold their locks", this.active);
 	}
 
 	boolean areFor(Call call) {
@@ -92,14 +94,6 @@ final class MetersOfLock {
 		return this.next;
 	}
 
-	AtomicInteger pending() {
-		return this.pending;
-	}
-
-	AtomicInteger active() {
-		return this.active;
-	}
-
 	Counter lost() {
 		return this.lost;
 	}
@@ -108,11 +102,18 @@ final class MetersOfLock {
 		return this.handovers;
 	}
 
-	void acquired(Duration waitTime) {
+	void attempted(Call call) {
+		this.pending.put(call.id(), System.nanoTime());
+	}
+
+	void acquired(Call call, Duration waitTime) {
+		this.pending.remove(call.id());
+		this.active.put(call.id(), System.nanoTime());
 		record(this.acquired, waitTime);
 	}
 
-	void notAcquired(Reason reason, Duration waitTime, Throwable cause) {
+	void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+		this.pending.remove(call.id());
 		Map<String, Timer> timers = Objects.requireNonNull(this.notAcquired.get(reason));
 		record(timers.computeIfAbsent(nameOf(cause), (exception) -> acquireTimer(reason.name(), exception)), waitTime);
 	}
@@ -128,7 +129,8 @@ final class MetersOfLock {
 			.increment();
 	}
 
-	void released(Outcome outcome, Duration holdTime) {
+	void released(Call call, Outcome outcome, Duration holdTime) {
+		this.active.remove(call.id());
 		record((outcome == Outcome.RELEASED) ? this.released
 				: this.notReleased.computeIfAbsent(outcome, this::holdTimer), holdTime);
 	}
@@ -167,11 +169,20 @@ final class MetersOfLock {
 		return Counter.builder(PREFIX + name).description(description).tags(this.tags).register(this.registry);
 	}
 
-	private void gauge(String name, String description, AtomicInteger number) {
-		Gauge.builder(PREFIX + name, number, AtomicInteger::doubleValue)
-			.description(description)
+	private void gauges(String name, String what, Map<Long, Long> since) {
+		Gauge.builder(PREFIX + name, since, Map::size)
+			.description("Calls that " + what)
 			.tags(this.tags)
 			.register(this.registry);
+		TimeGauge.builder(PREFIX + name + ".oldest", since, TimeUnit.NANOSECONDS, MetersOfLock::longest)
+			.description("How long the first of the calls that " + what + " has done so")
+			.tags(this.tags)
+			.register(this.registry);
+	}
+
+	private static double longest(Map<Long, Long> since) {
+		long now = System.nanoTime();
+		return since.values().stream().mapToLong((start) -> now - start).max().orElse(0);
 	}
 
 }

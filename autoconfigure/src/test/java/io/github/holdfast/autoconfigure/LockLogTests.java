@@ -16,6 +16,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -46,8 +47,36 @@ class LockLogTests {
 			LockTemplate locks = context.getBean(LockTemplate.class).withName("stock");
 			locks.run("A", () -> await().until(() -> output.getOut().contains("Lock 'stock' ['A'] has been held for")));
 			assertThat(output).contains("which is" + System.lineSeparator() + "\tat ")
-				.contains("LockLogTests.lockThatIsHeldTooLongIsToldWithTheStackOfItsThread");
+				.contains("LockLogTests.lambda$lockThatIsHeldTooLongIsToldWithTheStackOfItsThread$");
 		});
+	}
+
+	/**
+	 * Drivers, proxies and recursions may be above it; what called it is of no interest.
+	 */
+	@Test
+	void stackGoesDownToTheCodeUnderTheLock(CapturedOutput output) {
+		this.application.withPropertyValues("holdfast.warn-after.held=50ms").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withName("outer");
+			locks.run("A", () -> underTheLock(() -> locks.withName("inner").run("B", () -> deep(100, output))));
+			assertThat(output).contains("LockLogTests.underTheLock(")
+				.doesNotContain("LockLogTests.stackGoesDownToTheCodeUnderTheLock(")
+				.doesNotContain("org.junit.platform");
+		});
+	}
+
+	private static void underTheLock(Runnable code) {
+		code.run();
+	}
+
+	private static void deep(int frames, CapturedOutput output) {
+		if (frames > 0) {
+			deep(frames - 1, output);
+		}
+		else {
+			await().until(() -> output.getOut().contains("Lock 'outer' ['A'] has been held for")
+					&& output.getOut().contains("Lock 'inner' ['B'] has been held for"));
+		}
 	}
 
 	@Test
@@ -99,6 +128,29 @@ class LockLogTests {
 			});
 			assertThat(threadsThatLook()).isZero();
 		});
+	}
+
+	// Busy locks
+
+	@Test
+	void busyLockIsToldWithItsHolderOnceInAMinuteForEachName(CapturedOutput output) {
+		this.node.run((other) -> this.node.run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+			other.getBean(LockTemplate.class).run("A", () -> {
+				for (LockTemplate each : List.of(locks.withName("stock"), locks.withName("stock"),
+						locks.withName("order"), TemplateAccess.withSkips(locks.withName("job"), true))) {
+					CompletableFuture
+						.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+							.isThrownBy(() -> each.acquire("A")))
+						.join();
+				}
+			});
+			assertThat(output.getOut().lines().filter((line) -> line.contains("was not acquired")).toList())
+				.allSatisfy((line) -> assertThat(line).contains(" INFO ",
+						"Lock 'A' was not acquired within 0 ms: held by " + ProcessHandle.current().pid() + "@"))
+				.satisfiesExactly((line) -> assertThat(line).contains("Others of lock 'stock' are not logged"),
+						(line) -> assertThat(line).contains("Others of lock 'order' are not logged"));
+		}));
 	}
 
 	private static long threadsThatLook() {

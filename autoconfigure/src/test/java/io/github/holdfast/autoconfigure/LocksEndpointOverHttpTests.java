@@ -9,6 +9,9 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -82,6 +85,40 @@ class LocksEndpointOverHttpTests {
 			assertThat(server.delete("/locks/A" + NOBODY, "operator").statusCode()).isEqualTo(409);
 			assertThat(server.context.getBean(Events.class).seen).extracting(AuditEvent::getPrincipal)
 				.containsExactly("operator");
+		}
+	}
+
+	/**
+	 * Another key would be another lock.
+	 */
+	@Test
+	void lockIsAskedForByTheKeyAsItIsWritten() throws Exception {
+		try (Server server = new Server(Open.class, "management.endpoint.locks.show-values=always",
+				"management.endpoint.locks.access=unrestricted",
+				"management.endpoints.web.base-path=/actuator/locks/of",
+				"management.endpoints.web.path-mapping.locks=a", "server.servlet.context-path=/actuator")) {
+			for (String key : List.of("a/b", "a;b", "a;b=c/d;e", "a//b", "/a", "a/", "a b", "a%b", "ключ", "**")) {
+				String path = "/actuator/locks/of/a/"
+						+ key.replace("%", "%25").replace(" ", "%20").replace("ключ", "%D0%BA%D0%BB%D1%8E%D1%87");
+				String answer = "\"key\":\"" + key + "\"";
+				assertThat(server.get(path, null).body()).contains(answer);
+				assertThat(server.delete(path + NOBODY, null).body()).contains(answer, "NOT_HELD");
+			}
+		}
+	}
+
+	/**
+	 * That nobody holds the lock would be a guess.
+	 */
+	@Test
+	void holderIsUnknownWhileTheStoreIsDown() throws Exception {
+		try (Server server = new Server(Open.class)) {
+			assertThat(server.get("/locks/A", null).body()).contains("\"holders\":{}", "\"unknown\":[]");
+			server.context.getBean(DataSource.class).unwrap(HikariDataSource.class).close();
+			HttpResponse<String> response = server.get("/locks/A", null);
+			assertThat(response.statusCode()).isEqualTo(503);
+			assertThat(response.body()).contains("\"unknown\":[\"jdbc\"]", "\"held\":[]");
+			assertThat(server.get("/locks", null).statusCode()).as("what this node knows").isEqualTo(200);
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.holdfast.interceptor;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import org.springframework.context.annotation.Lazy;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -56,6 +58,30 @@ class BusyLockTests {
 			service.skipVoid("A");
 			assertThat(service.ran()).isEmpty();
 		});
+	}
+
+	@Test
+	void listenersAreToldWhetherABusyCallIsSkippedOnPurpose() {
+		List<LockListener.Reason> reasons = new ArrayList<>();
+		LockedApplication.local()
+			.withBean(Service.class)
+			.withPropertyValues("holdfast.wait-time=0s")
+			.withBean(LockListener.class, () -> new LockListener() {
+
+				@Override
+				public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+					reasons.add(reason);
+				}
+
+			})
+			.run((context) -> whileBusy(context, () -> {
+				Service service = context.getBean(Service.class);
+				service.skipVoid("A");
+				service.withFallback("A", 7);
+				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.throwing("A"));
+			}));
+		assertThat(reasons).containsExactly(LockListener.Reason.SKIPPED, LockListener.Reason.BUSY,
+				LockListener.Reason.BUSY);
 	}
 
 	@Test

@@ -89,6 +89,45 @@ class LockMetersTests {
 		call.get(1, TimeUnit.MINUTES);
 	}
 
+	/**
+	 * A call that hangs has no end that a timer could tell.
+	 */
+	@Test
+	void ageOfTheOldestWaitAndHoldIsSeenMeanwhile() {
+		CountDownLatch granted = new CountDownLatch(1);
+		CountDownLatch done = new CountDownLatch(1);
+		this.backend.grant = (request) -> !request.key().endsWith("B") || granted.await(1, TimeUnit.MINUTES);
+		assertThat(gauge("active.oldest")).isZero();
+		this.locks.run("A", () -> {
+			long start = System.nanoTime();
+			CompletableFuture<Void> call = CompletableFuture
+				.runAsync(() -> this.locks.run("B", () -> await().until(() -> done.getCount() == 0)));
+			await().until(() -> gauge("pending.oldest") > 0);
+			double before = gauge("pending.oldest");
+			await().until(() -> gauge("pending.oldest") > before);
+			granted.countDown();
+			await().until(() -> gauge("active") == 2);
+			assertThat(gauge("pending.oldest")).isZero();
+			double elapsed = (System.nanoTime() - start) / 1e9;
+			assertThat(gauge("active.oldest")).as("that of A, in seconds").isGreaterThanOrEqualTo(elapsed);
+			done.countDown();
+			call.join();
+		});
+		assertThat(gauge("active.oldest")).isZero();
+	}
+
+	/**
+	 * Whoever is alarmed by busy locks is not by those that are meant to be.
+	 */
+	@Test
+	void callThatIsSkippedOnPurposeIsNotBusy() {
+		this.backend.grant = (request) -> false;
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> TemplateAccess.withSkips(this.locks, true).acquire("A"));
+		assertThat(acquire("SKIPPED", "LockNotAcquiredException").count()).isOne();
+		assertThat(this.registry.find("holdfast.locks.acquire").tag("outcome", "BUSY").timer()).isNull();
+	}
+
 	@Test
 	void reasonAndExceptionAreTagsOfAWaitInVain() {
 		this.backend.grant = (request) -> false;

@@ -95,12 +95,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		try {
-			return answer(key, "looked up", this.locks.first(key)).map(EtcdLocks.First::holder).orElse(null);
-		}
-		catch (LockBackendException ex) {
-			return null;
-		}
+		return answer(key, "looked up", this.locks.first(key)).map(EtcdLocks.First::holder).orElse(null);
 	}
 
 	@Override

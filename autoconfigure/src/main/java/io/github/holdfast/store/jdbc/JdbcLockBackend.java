@@ -277,7 +277,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			});
 		}
 		catch (SQLException ex) {
-			return null;
+			throw new LockBackendException(key, "could not be looked up, the lock table failed", ex);
 		}
 	}
 

@@ -148,12 +148,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		try {
-			return find(key).orElse(null);
-		}
-		catch (LockBackendException ex) {
-			return null;
-		}
+		return find(key).orElse(null);
 	}
 
 	private Optional<LockHolder> find(String key) {

@@ -120,13 +120,8 @@ public final class RedisQuorumLockBackend implements LockBackend, AutoCloseable 
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		try {
-			LockHolder holder = find(key);
-			return (holder != null) ? ofRequest(holder) : null;
-		}
-		catch (LockBackendException ex) {
-			return null;
-		}
+		LockHolder holder = find(key);
+		return (holder != null) ? ofRequest(holder) : null;
 	}
 
 	/**

@@ -98,11 +98,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
 			return (holding != null) ? holding.holder() : null;
 		}
 		catch (KeeperException ex) {
-			return null;
+			throw ZooKeeperAnswers.failure(key, "looked up", ex);
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return null;
+			throw interrupted(key, "looked up", ex);
 		}
 	}
 
@@ -161,9 +160,13 @@ public final class ZooKeeperLockBackend implements LockBackend {
 			throw ZooKeeperAnswers.failure(key, "asked for", ex);
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockBackendException(key, "could not be asked for, the thread was interrupted", ex);
+			throw interrupted(key, "asked for", ex);
 		}
+	}
+
+	private static LockBackendException interrupted(String key, String what, InterruptedException ex) {
+		Thread.currentThread().interrupt();
+		return new LockBackendException(key, "could not be " + what + ", the thread was interrupted", ex);
 	}
 
 	@Override

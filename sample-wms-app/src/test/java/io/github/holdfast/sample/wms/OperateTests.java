@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,12 +19,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
+import io.github.holdfast.LockListener.Operation;
 import io.github.holdfast.LockListener.Outcome;
 import io.github.holdfast.LockListener.Reason;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.yaml.snakeyaml.Yaml;
@@ -51,11 +54,17 @@ class OperateTests {
 
 	private static final Path RULES = Path.of("..", "docs", "operate", "prometheus-rules.yml");
 
+	private static final Path TESTS_OF_RULES = Path.of("src", "test", "resources", "prometheus-rules-tests.yml");
+
+	private static final String MANUAL = "https://github.com/holdfast/holdfast/blob/main/docs/operate.md#";
+
 	private static final Path PAGE = Path.of("..", "docs", "operate.md");
 
 	private static final Pattern METER = Pattern.compile("holdfast_[a-z_]+");
 
 	private static final Pattern SAMPLE = Pattern.compile("(holdfast_[a-z_]+)\\{(.*)} .*");
+
+	private static final Pattern SERIES = Pattern.compile("- series: (holdfast_[a-z_]+)\\{(.*)}");
 
 	/** In the braces of a selector, or behind by. */
 	private static final Pattern LABEL = Pattern.compile("([a-z_]+) *(?:=~|!=|!~|=)\"|by \\(([a-z_, ]+)\\)");
@@ -170,20 +179,57 @@ class OperateTests {
 	}
 
 	@Test
-	void pendingAndLostAreAlarms() throws IOException {
-		assertThat(expressions().limit(rules().size())).anyMatch((rule) -> rule.contains("holdfast_locks_pending"))
-			.anyMatch((rule) -> rule.contains("holdfast_locks_lost_total"));
+	@EnabledIf("isPromtoolInstalled")
+	void rulesAlertWhenTheyShould() throws Exception {
+		Process promtool = new ProcessBuilder("promtool", "test", "rules", TESTS_OF_RULES.toString())
+			.redirectErrorStream(true)
+			.start();
+		String output = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+		assertThat(promtool.waitFor()).as(output).isZero();
+	}
+
+	static boolean isPromtoolInstalled() {
+		return Stream.of(System.getenv("PATH").split(":"))
+			.anyMatch((directory) -> Files.isExecutable(Path.of(directory, "promtool")));
+	}
+
+	/**
+	 * So that those tests are worth something.
+	 */
+	@Test
+	void rulesAreTestedWithWhatIsPublished() throws IOException {
+		Map<String, Set<String>> published = published();
+		String tests = Files.readString(TESTS_OF_RULES);
+		List<MatchResult> series = SERIES.matcher(tests).results().toList();
+		assertThat(series).isNotEmpty().allSatisfy((one) -> {
+			Set<String> labels = new TreeSet<>(published.getOrDefault(one.group(1), Set.of()));
+			labels.add("instance");
+			assertThat(namesIn(one.group(2))).as(one.group()).isEqualTo(labels);
+		});
+		assertThat(OUTCOME.matcher(tests).results().map((outcome) -> outcome.group(1))).isSubsetOf(outcomes());
+		for (Map<String, Object> rule : rules()) {
+			assertThat(tests).contains((String) rule.get("alert"));
+		}
 	}
 
 	@Test
 	void rulesLeadToWhatToDo() throws IOException {
 		String page = Files.readString(PAGE);
 		for (Map<String, Object> rule : rules()) {
-			String description = (String) ((Map<?, ?>) rule.get("annotations")).get("description");
-			assertThat(description).matches(".*See docs/operate\\.md#[a-z-]+\\.");
-			String heading = description.replaceAll(".*#([a-z-]+)\\.$", "$1").replace('-', ' ');
+			String link = (String) ((Map<?, ?>) rule.get("annotations")).get("runbook_url");
+			assertThat(link).startsWith(MANUAL);
+			String heading = link.substring(MANUAL.length()).replace('-', ' ');
 			assertThat(page.lines().map(String::toLowerCase)).contains("#### " + heading);
 		}
+	}
+
+	/**
+	 * Several applications may have locks of the same name.
+	 */
+	@ParameterizedTest
+	@MethodSource("expressions")
+	void expressionTellsApplicationsApart(String expression) {
+		assertThat(labels(expression)).contains("application");
 	}
 
 	private static List<Map<String, Object>> rules() throws IOException {
@@ -202,7 +248,7 @@ class OperateTests {
 	private static Set<String> outcomes() {
 		return Stream
 			.of(Stream.of("ACQUIRED"), Arrays.stream(Reason.values()).map(Enum::name),
-					Arrays.stream(Outcome.values()).map(Enum::name))
+					Arrays.stream(Outcome.values()).map(Enum::name), Arrays.stream(Operation.values()).map(Enum::name))
 			.flatMap((names) -> names)
 			.collect(Collectors.toSet());
 	}
@@ -215,12 +261,16 @@ class OperateTests {
 		SAMPLE.matcher(scrape())
 			.results()
 			.forEach((sample) -> meters.computeIfAbsent(sample.group(1), (name) -> new TreeSet<>())
-				.addAll(Pattern.compile("([a-z_]+)=\"")
-					.matcher(sample.group(2))
-					.results()
-					.map((label) -> label.group(1))
-					.toList()));
+				.addAll(namesIn(sample.group(2))));
 		return meters;
+	}
+
+	private static Set<String> namesIn(String labels) {
+		return Pattern.compile("([a-z_]+)=\"")
+			.matcher(labels)
+			.results()
+			.map((label) -> label.group(1))
+			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	private double value(String meter, String lock) {

@@ -8,6 +8,8 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -217,6 +220,9 @@ class LocksEndpointConfigurationTests {
 			Health health = health(context.getBean("holdfastHealthContributor", HealthIndicator.class));
 			assertThat(health.getStatus()).isEqualTo(Status.DOWN);
 			assertThat((String) health.getDetails().get("error")).contains("could not be asked for");
+			assertThat((String) health.getDetails().get("cause")).contains("SQLException: HikariDataSource")
+				.contains("has been closed");
+			assertThat(up(context)).isZero();
 		});
 	}
 
@@ -265,6 +271,7 @@ class LocksEndpointConfigurationTests {
 			assertThat(health.getDetails()).containsEntry("backend", "jdbc")
 				.containsEntry("commitGuard", "fence")
 				.containsKeys("topology", "roundTrip", "clockSkew");
+			assertThat(up(context)).isOne();
 			assertThat(new JdbcTemplate(context.getBean(DataSource.class))
 				.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).isZero();
 		});
@@ -290,6 +297,7 @@ class LocksEndpointConfigurationTests {
 						taken.add(pool.getConnection());
 					}
 					assertThat(health(indicator).getStatus()).isEqualTo(Status.UNKNOWN);
+					assertThat(up(context)).isNaN();
 				}
 				finally {
 					for (Connection connection : taken) {
@@ -298,6 +306,12 @@ class LocksEndpointConfigurationTests {
 				}
 				assertThat(health(indicator).getStatus()).isEqualTo(Status.UP);
 			});
+	}
+
+	private static double up(ApplicationContext context) {
+		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		context.getBean("holdfastStoreUp", MeterBinder.class).bindTo(registry);
+		return registry.get("holdfast.store.up").tag("backend", "jdbc").gauge().value();
 	}
 
 	private static Health health(HealthIndicator indicator) {

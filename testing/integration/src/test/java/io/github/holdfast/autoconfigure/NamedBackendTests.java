@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -310,6 +312,11 @@ class NamedBackendTests {
 					stopping.kill();
 					assertThat(health(health, "stockLocks").getStatus()).isEqualTo(Status.DOWN);
 					assertThat(health(health, "jdbc").getStatus()).isEqualTo(Status.UP);
+					SimpleMeterRegistry registry = new SimpleMeterRegistry();
+					context.getBean("holdfastStoreUp", MeterBinder.class).bindTo(registry);
+					assertThat(registry.get("holdfast.store.up").gauges()).hasSize(3);
+					assertThat(registry.get("holdfast.store.up").tag("backend", "stockLocks").gauge().value()).isZero();
+					assertThat(registry.get("holdfast.store.up").tag("backend", "jdbc").gauge().value()).isOne();
 				});
 		}
 	}

@@ -77,6 +77,7 @@ public abstract class PartitionContractTests extends StoreContract {
 				.isThrownBy(() -> store().near().acquire(request("other:" + this.key, NO_WAIT, PATIENCE)));
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().probe(this.key));
 		}
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().holder(this.key));
 		proxy().inject(Fault.NONE);
 		connect();
 		assertThat(store().near().probe(this.key)).isNotNull();
