@@ -55,7 +55,7 @@ public final class PublicApi {
 		List<String> recorded = Files.readAllLines(file);
 		assertThat(api)
 			.as("what was recorded and must not be removed without a word in CHANGELOG.md, "
-					+ "see docs/internals/releasing.md")
+					+ "see testing/release/README.md")
 			.containsAll(recorded);
 		assertThat(recorded).as("what is new and has to be recorded by -Dholdfast.test.record-api").containsAll(api);
 	}
