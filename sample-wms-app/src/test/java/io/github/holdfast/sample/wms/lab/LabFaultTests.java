@@ -86,7 +86,7 @@ class LabFaultTests {
 	 * kept its row of the fence locked, and they waited for it.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "holdfast-redisson-fence", "holdfast-redis-fence" })
+	@ValueSource(strings = { "holdfast-redisson-fence", "holdfast-redis-fence", "holdfast-jdbc-fence" })
 	void holderThatWasOvertakenIsRefused(String strategy) {
 		Facts facts;
 		int attempt = 0;
@@ -115,7 +115,7 @@ class LabFaultTests {
 		List<OrderView> ended;
 		int attempt = 0;
 		do {
-			RunView run = this.lab.run(request("holdfast-jdbc-fence", 80, 30), FREEZE);
+			RunView run = this.lab.run(request("holdfast-jdbc", 80, 30), FREEZE);
 			assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 			ended = this.lab.orders(run.id())
 				.stream()

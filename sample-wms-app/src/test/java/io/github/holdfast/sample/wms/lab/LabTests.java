@@ -112,7 +112,7 @@ class LabTests {
 		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
 		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
 		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
-		RunView fence = this.lab.run(frozen("holdfast-jdbc-fence"), FREEZE);
+		RunView fence = this.lab.run(frozen("holdfast-jdbc"), FREEZE);
 		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 	}
@@ -167,9 +167,8 @@ class LabTests {
 
 	@Test
 	void showsWhoHoldsAndWhoWaits() {
-		String id = this.lab
-			.start("""
-					{"strategy": "holdfast-jdbc-fence", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
+		String id = this.lab.start("""
+				{"strategy": "holdfast-jdbc", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
 		await().atMost(Duration.ofMinutes(2))
 			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
 					"\"state\":\"WAITING\"", "stock:run-" + id));

@@ -117,16 +117,22 @@ public enum StrategyType {
 			"The session ends in a long pause. After it, the first holder commits all the same."),
 
 	/** {@link Holdfast}. */
-	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, fence",
-			"The locks are rows of the database, which also decides at each commit.",
-			"A lock is a row that is written and committed before the work.", "holdfast.backend=jdbc",
-			"holdfast.commit-guard=fence"),
+	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc",
+			"The transaction locks the row of its lock first; its COMMIT is the release.",
+			"Each waiter keeps a connection. Whoever stands still for its lease time is ended by the others.",
+			"holdfast.backend=jdbc", "holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
 
 	/** {@link Holdfast}. */
-	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, lease",
-			"The locks are rows of the database. The clock of the JVM decides at the commit.",
+	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc leases, fence",
+			"The locks are rows of the database with leases. The database decides at each commit.",
+			"A lock is a row that is written and committed before the work.", "holdfast.backend=jdbc",
+			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc leases, lease",
+			"The locks are rows of the database with leases. The clock of the JVM decides at the commit.",
 			"A pause between the look at the clock and the commit.", "holdfast.backend=jdbc",
-			"holdfast.commit-guard=lease"),
+			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=lease"),
 
 	/** {@link Holdfast}. */
 	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redis, fence",
@@ -170,7 +176,7 @@ public enum StrategyType {
 	private static final String STOCK_SERVICE = StockService.class.getSimpleName();
 
 	/** The nodes of strategies that do not care. */
-	private static final List<String> DEFAULT_NODE = List.of("holdfast.backend=jdbc", "holdfast.commit-guard=fence");
+	private static final List<String> DEFAULT_NODE = HOLDFAST_JDBC.nodeProperties;
 
 	private final String id;
 
