@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -113,15 +112,28 @@ final class LabServers implements AutoCloseable {
 	/**
 	 * Kills the first Redis, which forgets everything, and starts it again on the same
 	 * port.
-	 * @param time how long it is away
+	 * @param pause how long it is away
 	 */
-	void restartRedis(Duration time) throws InterruptedException {
+	synchronized void restartRedis(Pause pause) throws InterruptedException {
 		int port = this.redis.get(0).port();
 		this.redis.get(0).close();
-		TimeUnit.MILLISECONDS.sleep(time.toMillis());
-		EmbeddedRedis server = EmbeddedRedis.start(port, this.folder);
-		this.redis.set(0, server);
-		this.started.push(server);
+		try {
+			pause.await();
+		}
+		finally {
+			EmbeddedRedis server = EmbeddedRedis.start(port, this.folder);
+			this.redis.set(0, server);
+			this.started.push(server);
+		}
+	}
+
+	/**
+	 * Something that takes a while.
+	 */
+	interface Pause {
+
+		void await() throws InterruptedException;
+
 	}
 
 	@Override

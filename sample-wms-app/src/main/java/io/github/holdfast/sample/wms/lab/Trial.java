@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,7 @@ import org.springframework.web.client.RestClientException;
 import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
 import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
 import io.github.holdfast.sample.wms.lab.node.OrderRequest;
+import io.github.holdfast.sample.wms.lab.strategy.Peril;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 /**
@@ -135,6 +137,7 @@ final class Trial {
 	/**
 	 * As a load balancer does: always the same node, unless it is down. That one stands
 	 * still, it does not know.
+	 * @return the node; the customer's own one, if all have died and none comes back
 	 */
 	private static LabNode choose(List<LabNode> nodes, int customer) throws InterruptedException {
 		while (true) {
@@ -143,6 +146,9 @@ final class Trial {
 				if (node.state() == NodeView.State.UP || node.state() == NodeView.State.FROZEN) {
 					return node;
 				}
+			}
+			if (nodes.stream().allMatch(LabNode::hasDied)) {
+				return nodes.get(customer % nodes.size());
 			}
 			TimeUnit.MILLISECONDS.sleep(IDLE_MS);
 		}
@@ -241,11 +247,12 @@ final class Trial {
 
 	/**
 	 * What is to be said about it.
-	 * @param faults whether something was done to the run, which explains failures
+	 * @param faults what was done to it, which explains failures
 	 */
-	synchronized Verdict verdict(boolean faults) {
-		return Verdict.of(facts(), blocked(), this.starved, faults, this.waitMs,
-				this.strategy.guards(this.request.nodes()));
+	synchronized Verdict verdict(List<Fault> faults) {
+		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
+		return Verdict.of(facts(), blocked(), this.starved, !faults.isEmpty(), this.waitMs,
+				this.strategy.guards(this.request.nodes(), perils));
 	}
 
 	synchronized List<OrderView> orders() {

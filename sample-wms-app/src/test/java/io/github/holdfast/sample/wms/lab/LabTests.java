@@ -122,6 +122,88 @@ class LabTests {
 				{"strategy": "%s", "stock": 1000, "orders": 80, "concurrency": 8, "workMs": 30}""".formatted(strategy);
 	}
 
+	@Test
+	void faultsOfTheRequestHappenToItsOrders() {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "redis-px-lua", "stock": 1000, "orders": 60, "concurrency": 4, "workMs": 30,
+						"faults": [{"atMs": 300, "kind": "FREEZE", "node": 2, "millis": 100}, {"atMs": 60000, "kind": "KILL"}]}""");
+		assertThat(run.faults()).singleElement().satisfies((fault) -> {
+			assertThat(fault.strategy()).isEqualTo("redis-px-lua");
+			assertThat(fault.kind()).isEqualTo(Fault.Kind.FREEZE);
+			assertThat(fault.node()).isEqualTo(2);
+			assertThat(fault.atMs()).isGreaterThanOrEqualTo(300);
+		});
+		assertThat(run.verdict()).isNotNull();
+		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
+		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+	}
+
+	@Test
+	void redisIsBackForTheNextRun() {
+		String request = """
+				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
+		RunView away = this.lab.run(request.formatted("""
+				, "faults": [{"kind": "RESTART_REDIS", "millis": 60000}]"""));
+		assertThat(away.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.RESTART_REDIS);
+		RunView next = this.lab.run(request.formatted(""));
+		assertThat(next.faults()).isEmpty();
+		assertThat(next.facts()).extracting(Facts::sold, Facts::failed).containsExactly(20L, 0);
+	}
+
+	@Test
+	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
+		String request = """
+				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
+		String id = this.lab.start(request.formatted(100_000));
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(NodeView::state)
+			.containsExactly(NodeView.State.DEAD, NodeView.State.UP));
+		this.lab.delete("/runs/" + id);
+		this.lab.await(id);
+		RunView next = this.lab.run(request.formatted(20));
+		assertThat(next.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(20L);
+	}
+
+	@Test
+	void runWithoutNodesThatComeBackEnds() {
+		String id = this.lab
+			.start("""
+					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "KILL", "FREEZE" })
+	void cancelledRunLeavesNoProcessBehind(String kind) {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
+					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
+		NodeView.State expected = kind.equals("KILL") ? NodeView.State.DEAD : NodeView.State.FROZEN;
+		await().atMost(Duration.ofMinutes(2))
+			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
+		this.lab.delete("/runs/" + id);
+		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		RunView next = this.lab.run("""
+				{"strategy": "for-update", "orders": 10, "nodes": 1}""");
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(10L);
+		await().untilAsserted(() -> assertThat(nodeProcesses())
+			.containsExactlyElementsOf(next.nodes().stream().map(NodeView::pid).toList()));
+	}
+
+	private static List<Long> nodeProcesses() {
+		return ProcessHandle.current()
+			.descendants()
+			.filter((process) -> process.info().commandLine().orElse("").contains("=lab-node"))
+			.map(ProcessHandle::pid)
+			.toList();
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
@@ -135,6 +217,10 @@ class LabTests {
 					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
 					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
 					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
+					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL or RESTART_REDIS
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "millis": 60001}]} | faults[0].millis | must be a whole number from 0 to 60000
 					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
 					{}                                                    | strategy    | must be one of the strategies, or 'all'
 					""")

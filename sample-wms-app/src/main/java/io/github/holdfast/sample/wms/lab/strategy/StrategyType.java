@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -261,17 +262,30 @@ public enum StrategyType {
 	}
 
 	/**
-	 * Whether it is right as long as nothing happens to its nodes. Otherwise a run in
-	 * which nothing was lost was a lucky one.
+	 * Whether it is right, whatever orders do. Otherwise a run in which nothing was lost
+	 * was a lucky one.
 	 * @param nodes how many nodes there are
+	 * @param perils what happens to them
 	 * @return whether it is
 	 */
-	public boolean guards(int nodes) {
+	public boolean guards(int nodes, Set<Peril> perils) {
 		return switch (this.group) {
 			case WRONG -> false;
 			case ONE_NODE -> nodes == 1;
-			case DATABASE, UNTIL_PAUSE -> true;
-			case HOLDFAST -> this != HOLDFAST_OFF;
+			case DATABASE -> true;
+			case UNTIL_PAUSE, HOLDFAST -> this != HOLDFAST_OFF && perils.stream().allMatch(this::withstands);
+		};
+	}
+
+	private boolean withstands(Peril peril) {
+		if (this.nodeProperties.contains("holdfast.commit-guard=fence")) {
+			return true;
+		}
+		return switch (peril) {
+			case PAUSE -> this.group == Group.HOLDFAST;
+			case PAUSE_AT_COMMIT -> false;
+			case FORGOTTEN_LOCKS ->
+				this == CURATOR_MUTEX || this == HOLDFAST_JDBC_LEASE || this == HOLDFAST_ZOOKEEPER_LEASE;
 		};
 	}
 
