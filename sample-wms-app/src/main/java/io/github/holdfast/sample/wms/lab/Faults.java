@@ -95,7 +95,9 @@ final class Faults {
 				action.run();
 			}
 			catch (IOException | RuntimeException ex) {
-				logger.warn("Lab: a fault could not be injected: {}", ex.toString());
+				if (this.over.getCount() != 0) {
+					logger.warn("Lab: a fault could not be injected: {}", ex.toString());
+				}
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

@@ -275,6 +275,16 @@ class LabTests {
 	}
 
 	@Test
+	void pagesOfOtherOriginsDoNotReachTheNodes() {
+		RunView run = this.lab.run("""
+				{"strategy": "for-update", "orders": 1}""");
+		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
+		assertThat(LabClient.postForm(node + "/lab-node/kill?moment=WORK", "http://shop.example")).isEqualTo(403);
+		assertThat(LabClient.postForm(node + "/lab-node/freeze?moment=WORK&millis=60000", "null")).isEqualTo(403);
+		assertThat(ProcessHandle.of(run.nodes().get(0).pid())).get().matches(ProcessHandle::isAlive);
+	}
+
+	@Test
 	void showsTheCodeOfEachStrategy() {
 		assertThat(this.lab.get("/strategies")).contains("class ForUpdate implements Strategy", "class StockService",
 				"// holdfast.backend=zookeeper");
