@@ -40,7 +40,7 @@ final class Trial {
 
 	private final RunRequest request;
 
-	private final String sku;
+	private final String name;
 
 	private final LabDatabase database;
 
@@ -72,7 +72,7 @@ final class Trial {
 			Consumer<OrderView> listener) {
 		this.strategy = strategy;
 		this.request = request;
-		this.sku = "run-" + run + ":" + strategy.id();
+		this.name = "run-" + run + ":" + strategy.id();
 		this.database = database;
 		this.client = client;
 		this.waitMs = waitMs;
@@ -84,7 +84,7 @@ final class Trial {
 	 * Puts the pieces on the shelf.
 	 */
 	void stock() {
-		this.database.create(this.sku, this.request.stock());
+		this.database.create(this.name, this.request.skus(), this.request.stock());
 	}
 
 	/**
@@ -159,8 +159,10 @@ final class Trial {
 		OrderView order;
 		boolean starved = false;
 		try {
-			OrderAnswer answer = this.client.send(node, new OrderRequest(this.strategy.id(), number, this.sku,
-					this.request.quantity(), this.request.workMs(), this.waitMs));
+			OrderAnswer answer = this.client.send(node,
+					new OrderRequest(this.strategy.id(), number,
+							LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantity(),
+							this.request.workMs(), this.waitMs));
 			order = OrderView.of(number, this.strategy.id(), answer, this.origin);
 			starved = answer.starved();
 		}
@@ -194,8 +196,8 @@ final class Trial {
 	 * not answer.
 	 */
 	private synchronized void settle() {
-		Set<Integer> sold = this.database.sold(this.sku);
-		this.facts = facts(sold.size(), this.database.available(this.sku), now() - this.origin);
+		Set<Integer> sold = this.database.sold(this.name);
+		this.facts = facts(sold.size(), this.database.available(this.name), now() - this.origin);
 	}
 
 	/**
@@ -203,7 +205,7 @@ final class Trial {
 	 */
 	synchronized Facts facts() {
 		return (this.facts != null) ? this.facts
-				: facts(count(OrderOutcome.SOLD), this.database.available(this.sku), now() - this.origin);
+				: facts(count(OrderOutcome.SOLD), this.database.available(this.name), now() - this.origin);
 	}
 
 	private Facts facts(long sold, long stockAfter, long duration) {
@@ -263,7 +265,7 @@ final class Trial {
 	 * The two orders of the first lost update.
 	 */
 	Optional<LostUpdate> firstLostUpdate() {
-		return this.database.firstLostUpdate(this.sku).flatMap((overlap) -> {
+		return this.database.firstLostUpdate(this.name).flatMap((overlap) -> {
 			List<OrderView> all = orders();
 			return all.stream()
 				.filter((order) -> order.n() == overlap.earlier())
@@ -276,7 +278,7 @@ final class Trial {
 	}
 
 	Progress progress(List<LabNode> nodes) {
-		long stock = this.database.available(this.sku);
+		long stock = this.database.available(this.name);
 		synchronized (this) {
 			int others = Arrays.stream(OrderOutcome.values()).mapToInt(this::count).sum() - count(OrderOutcome.SOLD)
 					- count(OrderOutcome.REFUSED);

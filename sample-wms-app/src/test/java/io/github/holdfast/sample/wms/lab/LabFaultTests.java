@@ -45,6 +45,9 @@ class LabFaultTests {
 	private static final String FREEZE_AT_COMMIT = """
 			{"kind": "FREEZE", "node": 1, "millis": 3000, "moment": "COMMIT"}""";
 
+	private static final String FREEZE_AT_RELEASE = """
+			{"kind": "FREEZE", "node": 1, "millis": 3000, "moment": "RELEASE"}""";
+
 	private static final String KILL = """
 			{"kind": "KILL", "node": 1, "millis": 100}""";
 
@@ -145,6 +148,9 @@ class LabFaultTests {
 		/** The holder stands still at its commit. */
 		FROZEN_AT_COMMIT(Row::frozenAtCommit, FREEZE_AT_COMMIT),
 
+		/** The holder stands still when it gives its lock back. */
+		FROZEN_AT_RELEASE(Row::frozenAtRelease, FREEZE_AT_RELEASE),
+
 		/** The holder is killed. */
 		KILLED(Row::killed, KILL) {
 
@@ -157,12 +163,19 @@ class LabFaultTests {
 
 		/**
 		 * The store forgets. Orders take longer than Redis needs to come back; with
-		 * Holdfast, so short that no renewal finds out in time.
+		 * Holdfast, so short that no renewal finds out in time. Where nobody waits, they
+		 * come one after the other, so that some are on their way and some are still to
+		 * come.
 		 */
 		REDIS_RESTARTED(Row::redisRestarted, RESTART_REDIS) {
 
 			@Override
 			String request(StrategyType strategy) {
+				if (strategy == StrategyType.REDIS_STOCK) {
+					return """
+							{"strategy": "%s", "stock": 20, "orders": 50, "concurrency": 20, "ratePerSecond": 10, "workMs": 1000}"""
+						.formatted(strategy.id());
+				}
 				boolean renewed = strategy.group() == Group.HOLDFAST;
 				return LabFaultTests.request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
 			}

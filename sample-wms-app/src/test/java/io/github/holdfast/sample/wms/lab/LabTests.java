@@ -1,7 +1,9 @@
 package io.github.holdfast.sample.wms.lab;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -139,6 +141,28 @@ class LabTests {
 		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
 	}
 
+	/**
+	 * Both are right; one of them keeps orders for different things from each other.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
+				.formatted(strategy));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
+			.containsExactly(45L, 15, 45L, 0L);
+		List<OrderView> sold = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.sorted(Comparator.comparing(OrderView::acquired))
+			.toList();
+		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
+			.isEqualTo(atOnce);
+	}
+
 	@Test
 	void redisIsBackForTheNextRun() {
 		String request = """
@@ -217,6 +241,7 @@ class LabTests {
 					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
 					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
 					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
+					{"strategy": "for-update", "skus": 0}                 | skus        | must be a whole number from 1 to 100
 					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL or RESTART_REDIS
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000

@@ -5,7 +5,7 @@ package io.github.holdfast.sample.wms.lab.strategy;
  */
 public enum Peril {
 
-	/** A node stands still while an order works. */
+	/** A node stands still. */
 	PAUSE,
 
 	/** A node stands still when all is checked, and the commit is about to be sent. */

@@ -52,6 +52,37 @@ public enum StrategyType {
 			"A key in Redis with an expiry is the lock. Whoever has finished deletes it.",
 			"One who takes longer than the expiry deletes the lock of its successor. From then on nobody is alone."),
 
+	/** {@link GetThenDel}. */
+	GET_THEN_DEL("get-then-del", Group.WRONG, GetThenDel.class, "GET says mine, then DEL",
+			"A key in Redis with an owner and an expiry. Its owner reads it, and deletes it if it is still its own.",
+			"What expires between the two commands is the lock of somebody else when it is deleted."),
+
+	/** {@link UnlockUnlocked}. */
+	UNLOCK_UNLOCKED("unlock-unlocked", Group.WRONG, UnlockUnlocked.class, "Unlock in finally, locked or not",
+			"The lock is given back in finally, by a script that is told the owner that was just read.",
+			"Whoever did not get the lock gives back that of its holder. From then on nobody is alone."),
+
+	/** {@link ExpiryInJava}. */
+	EXPIRY_IN_JAVA("expiry-in-java", Group.WRONG, ExpiryInJava.class, "Expiry checked in Java, DELETE by name",
+			"A row with an expiry is the lock. Whoever finds it expired deletes it by its name, and inserts its own.",
+			"Between the look and the DELETE the row may have become that of the next holder."),
+
+	/** {@link InsertLockCleaner}. */
+	INSERT_LOCK_CLEANER("insert-lock-cleaner", Group.WRONG, InsertLockCleaner.class, "Insert a row, and a cleaning job",
+			"Whoever can insert the row has the lock. A job deletes rows that are too old.",
+			"The job cannot tell the slow from the dead. The next holder comes in while the first one works."),
+
+	/** {@link LockRowInTransaction}. */
+	LOCK_ROW_IN_TRANSACTION("lock-row-in-transaction", Group.WRONG, LockRowInTransaction.class,
+			"A lock row within the same transaction",
+			"The transaction looks for the row of the lock, inserts it with the name of its thread, and deletes it before the commit.",
+			"Nobody else sees the row. Who has looked for it then reads the stock as it was at that time."),
+
+	/** {@link RedisStock}. */
+	REDIS_STOCK("redis-stock", Group.WRONG, RedisStock.class, "The stock in Redis, then the database",
+			"DECR in Redis decides, and the database is told afterwards.",
+			"Two stores disagree as soon as one of them forgets or a node dies, and no lock in the database protects them."),
+
 	/** {@link CopiedAspect}. */
 	COPIED_ASPECT("copied-aspect", Group.WRONG, CopiedAspect.class, "The copied aspect",
 			"An aspect takes a lock of Redisson with a fixed lease, and runs the method in a new transaction.",
@@ -77,6 +108,11 @@ public enum StrategyType {
 	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class, "A table of locks, FOR UPDATE",
 			"A row for each lock is inserted when it is missing, and locked by the transaction that changes the stock.",
 			"Each waiter keeps a connection, and rows of locks stay behind."),
+
+	/** {@link OneLockForAll}. */
+	ONE_LOCK_FOR_ALL("one-lock-for-all", Group.DATABASE, OneLockForAll.class, "One lock for all stock",
+			"A single row is locked by each transaction, whatever it sells.",
+			"Orders for different things wait for each other. With ten SKUs, a lock for each lets ten of them work at once."),
 
 	/** {@link InsertLock}. */
 	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class, "Insert a row, with an expiry",
