@@ -28,7 +28,7 @@ record Fault(String strategy, Kind kind, @Nullable Integer node, Mishap.@Nullabl
 		return switch (this.kind) {
 			case FREEZE -> Optional.of((this.moment == Mishap.Moment.COMMIT) ? Peril.PAUSE_AT_COMMIT : Peril.PAUSE);
 			case KILL -> Optional.empty();
-			case RESTART_REDIS -> Optional.of(Peril.FORGOTTEN_LOCKS);
+			case RESTART_REDIS, PROMOTE_REPLICA -> Optional.of(Peril.FORGOTTEN_LOCKS);
 		};
 	}
 
@@ -44,7 +44,14 @@ record Fault(String strategy, Kind kind, @Nullable Integer node, Mishap.@Nullabl
 		KILL,
 
 		/** Redis is killed, and comes back without its data. */
-		RESTART_REDIS
+		RESTART_REDIS,
+
+		/** Redis is killed, and a replica that lags behind takes its place. */
+		PROMOTE_REPLICA;
+
+		boolean isOfNode() {
+			return this == FREEZE || this == KILL;
+		}
 
 	}
 

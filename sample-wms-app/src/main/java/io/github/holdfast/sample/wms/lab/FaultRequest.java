@@ -13,7 +13,8 @@ import io.github.holdfast.sample.wms.lab.strategy.Mishap;
  * @param atMs how long after the first order; at once, if it is left out
  * @param kind what
  * @param node to which node; the first one, if it is left out
- * @param millis for how long; 4 seconds, if it is left out
+ * @param millis for how long, or how far a replica lags behind; 4 seconds, if it is left
+ * out
  * @param moment at which moment of an order; while it works, if it is left out
  */
 record FaultRequest(@Nullable Integer atMs, Fault.@Nullable Kind kind, @Nullable Integer node, @Nullable Integer millis,
@@ -37,7 +38,8 @@ record FaultRequest(@Nullable Integer atMs, Fault.@Nullable Kind kind, @Nullable
 	List<RunRequest.FieldProblem> problems(int nodes, String path) {
 		List<RunRequest.FieldProblem> problems = new ArrayList<>();
 		if (this.kind == null) {
-			problems.add(new RunRequest.FieldProblem(path + "kind", "must be FREEZE, KILL or RESTART_REDIS"));
+			problems.add(new RunRequest.FieldProblem(path + "kind",
+					"must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA"));
 		}
 		RunRequest.check(path + "atMs", this.atMs, 0, MAX_MILLIS, problems);
 		RunRequest.check(path + "node", this.node, 1, nodes, problems);

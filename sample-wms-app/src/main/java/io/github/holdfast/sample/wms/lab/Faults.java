@@ -80,10 +80,9 @@ final class Faults {
 			return Optional.empty();
 		}
 		Fault.Kind kind = Objects.requireNonNull(request.kind());
-		boolean ofNode = kind != Fault.Kind.RESTART_REDIS;
 		long now = this.trial.elapsedMs();
-		Fault fault = new Fault(this.trial.strategy().id(), kind, ofNode ? request.node() : null,
-				ofNode ? request.moment() : null, now, now + Objects.requireNonNull(request.millis()));
+		Fault fault = new Fault(this.trial.strategy().id(), kind, kind.isOfNode() ? request.node() : null,
+				kind.isOfNode() ? request.moment() : null, now, now + Objects.requireNonNull(request.millis()));
 		this.happened.add(fault);
 		this.listener.accept(fault);
 		return Optional.of(fault);
@@ -116,6 +115,10 @@ final class Faults {
 			case RESTART_REDIS -> {
 				this.nodes.redisWasAway();
 				this.servers.restartRedis(() -> awaitEnd(time));
+			}
+			case PROMOTE_REPLICA -> {
+				this.nodes.redisWasAway();
+				this.servers.promoteReplica(() -> awaitEnd(time));
 			}
 		}
 	}

@@ -19,7 +19,7 @@ final class LabDatabase {
 			SELECT earlier.n AS earlier, later.n AS later
 			FROM lab_order later JOIN lab_order earlier
 			ON earlier.sku = later.sku AND earlier.wrote_changes = later.read_changes + 1
-			WHERE later.sku LIKE ? AND later.wrote_changes > later.read_changes + 1
+			WHERE (later.sku = :trial OR later.sku LIKE CONCAT(:trial, '/%')) AND later.wrote_changes > later.read_changes + 1
 			AND later.wrote_available = later.read_available - later.quantity
 			ORDER BY later.wrote_changes LIMIT 1""";
 
@@ -28,7 +28,7 @@ final class LabDatabase {
 			SELECT earlier.n AS earlier, later.n AS later
 			FROM lab_order later JOIN lab_order earlier
 			ON earlier.sku = later.sku AND earlier.wrote_changes = later.wrote_changes - 1
-			WHERE later.sku LIKE ? AND later.wrote_available < 0
+			WHERE (later.sku = :trial OR later.sku LIKE CONCAT(:trial, '/%')) AND later.wrote_available < 0
 			ORDER BY later.wrote_changes LIMIT 1""";
 
 	private final JdbcClient jdbc;
@@ -39,7 +39,7 @@ final class LabDatabase {
 
 	/**
 	 * Shares pieces among SKUs.
-	 * @param trial to whose name the numbers of the SKUs are added
+	 * @param trial after which they are called
 	 */
 	void create(String trial, int skus, long available) {
 		for (int sku = 1; sku <= skus; sku++) {
@@ -49,17 +49,16 @@ final class LabDatabase {
 		}
 	}
 
+	/**
+	 * The first SKU of a trial has its name, the others have a number, too.
+	 */
 	static String sku(String trial, int sku) {
-		return trial + "/" + sku;
-	}
-
-	private static String all(String trial) {
-		return trial + "/%";
+		return (sku == 1) ? trial : trial + "/" + sku;
 	}
 
 	long available(String trial) {
-		return this.jdbc.sql("SELECT SUM(available) FROM lab_stock WHERE sku LIKE ?")
-			.param(all(trial))
+		return this.jdbc.sql("SELECT SUM(available) FROM lab_stock WHERE sku = :trial OR sku LIKE CONCAT(:trial, '/%')")
+			.param("trial", trial)
 			.query(Long.class)
 			.single();
 	}
@@ -68,12 +67,15 @@ final class LabDatabase {
 	 * The orders that were sold.
 	 */
 	Set<Integer> sold(String trial) {
-		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku LIKE ?").param(all(trial)).query(Integer.class).set();
+		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = :trial OR sku LIKE CONCAT(:trial, '/%')")
+			.param("trial", trial)
+			.query(Integer.class)
+			.set();
 	}
 
 	Optional<Overlap> firstLostUpdate(String trial) {
 		for (String sql : List.of(LOST_UPDATE, OVERSOLD)) {
-			Optional<Overlap> overlap = this.jdbc.sql(sql).param(all(trial)).query(Overlap.class).optional();
+			Optional<Overlap> overlap = this.jdbc.sql(sql).param("trial", trial).query(Overlap.class).optional();
 			if (overlap.isPresent()) {
 				return overlap;
 			}

@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -115,16 +116,31 @@ final class LabServers implements AutoCloseable {
 	 * @param pause how long it is away
 	 */
 	synchronized void restartRedis(Pause pause) throws InterruptedException {
-		int port = this.redis.get(0).port();
 		this.redis.get(0).close();
 		try {
 			pause.await();
 		}
 		finally {
-			EmbeddedRedis server = EmbeddedRedis.start(port, this.folder);
-			this.redis.set(0, server);
-			this.started.push(server);
+			replaceRedis(null);
 		}
+	}
+
+	/**
+	 * Kills the first Redis, and lets a replica take its place that has not heard of
+	 * everything yet.
+	 * @param lag how long ago it has heard of something
+	 */
+	synchronized void promoteReplica(Pause lag) throws InterruptedException {
+		byte[] replica = this.redis.get(0).snapshot();
+		lag.await();
+		this.redis.get(0).close();
+		replaceRedis(replica);
+	}
+
+	private void replaceRedis(byte @Nullable [] snapshot) {
+		EmbeddedRedis server = EmbeddedRedis.start(this.redis.get(0).port(), this.folder, snapshot);
+		this.redis.set(0, server);
+		this.started.push(server);
 	}
 
 	/**

@@ -54,6 +54,10 @@ class LabFaultTests {
 	private static final String RESTART_REDIS = """
 			{"kind": "RESTART_REDIS", "millis": 0}""";
 
+	/** When it takes over, all locks that it knows have expired. */
+	private static final String PROMOTE_REPLICA = """
+			{"kind": "PROMOTE_REPLICA", "millis": 2000}""";
+
 	private static final int ATTEMPTS = 10;
 
 	@LocalServerPort
@@ -137,6 +141,17 @@ class LabFaultTests {
 			.formatted(strategy, orders, workMs);
 	}
 
+	private static String longerThanRedisIsAway(StrategyType strategy) {
+		boolean renewed = strategy.group() == Group.HOLDFAST;
+		return request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
+	}
+
+	private static String oneAfterTheOther(StrategyType strategy) {
+		return """
+				{"strategy": "%s", "stock": 20, "orders": 50, "concurrency": 20, "ratePerSecond": 10, "workMs": 1000}"""
+			.formatted(strategy.id());
+	}
+
 	/**
 	 * What is done to a node, or to Redis.
 	 */
@@ -171,13 +186,18 @@ class LabFaultTests {
 
 			@Override
 			String request(StrategyType strategy) {
-				if (strategy == StrategyType.REDIS_STOCK) {
-					return """
-							{"strategy": "%s", "stock": 20, "orders": 50, "concurrency": 20, "ratePerSecond": 10, "workMs": 1000}"""
-						.formatted(strategy.id());
-				}
-				boolean renewed = strategy.group() == Group.HOLDFAST;
-				return LabFaultTests.request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
+				return (strategy == StrategyType.REDIS_STOCK) ? oneAfterTheOther(strategy)
+						: longerThanRedisIsAway(strategy);
+			}
+
+		},
+
+		/** The store that takes over has not heard of the last locks. */
+		REPLICA_PROMOTED(Row::replicaPromoted, PROMOTE_REPLICA) {
+
+			@Override
+			String request(StrategyType strategy) {
+				return longerThanRedisIsAway(strategy);
 			}
 
 		};

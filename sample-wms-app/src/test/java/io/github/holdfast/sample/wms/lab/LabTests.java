@@ -242,7 +242,7 @@ class LabTests {
 					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
 					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
 					{"strategy": "for-update", "skus": 0}                 | skus        | must be a whole number from 1 to 100
-					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL or RESTART_REDIS
+					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "millis": 60001}]} | faults[0].millis | must be a whole number from 0 to 60000
