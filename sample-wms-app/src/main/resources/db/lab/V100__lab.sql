@@ -21,15 +21,30 @@ create table lab_order (
 	primary key (sku, n)
 ) default charset = utf8mb4 collate = utf8mb4_nopad_bin;
 
--- Of the strategy 'lock-table'
+-- Of the strategies 'lock-table', 'one-lock-for-all' and 'lock-row-in-transaction'
 create table lab_lock (
 	lock_key varchar(128) primary key,
 	holder varchar(64)
 ) default charset = utf8mb4 collate = utf8mb4_nopad_bin;
+
+insert into lab_lock values ('stock', null);
 
 -- Of the strategy 'insert-lock'
 create table lab_insert_lock (
 	lock_key varchar(128) primary key,
 	holder varchar(64) not null,
 	expires_at timestamp(3) not null
+) default charset = utf8mb4 collate = utf8mb4_nopad_bin;
+
+-- Of the strategy 'expiry-in-java', in milliseconds since 1970
+create table lab_expiring_lock (
+	lock_key varchar(128) primary key,
+	expires_at bigint not null
+) default charset = utf8mb4 collate = utf8mb4_nopad_bin;
+
+-- Of the strategy 'insert-lock-cleaner'
+create table lab_cleaned_lock (
+	lock_key varchar(128) primary key,
+	holder varchar(64) not null,
+	locked_at timestamp(3) not null
 ) default charset = utf8mb4 collate = utf8mb4_nopad_bin;

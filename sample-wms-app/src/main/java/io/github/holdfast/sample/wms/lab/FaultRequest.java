@@ -10,33 +10,40 @@ import io.github.holdfast.sample.wms.lab.strategy.Mishap;
 /**
  * What is to be done to a run.
  *
+ * @param atMs how long after the first order; at once, if it is left out
  * @param kind what
  * @param node to which node; the first one, if it is left out
- * @param millis for how long; 4 seconds, if it is left out
+ * @param millis for how long, or how far a replica lags behind; 4 seconds, if it is left
+ * out
  * @param moment at which moment of an order; while it works, if it is left out
  */
-record FaultRequest(Fault.@Nullable Kind kind, @Nullable Integer node, @Nullable Integer millis,
+record FaultRequest(@Nullable Integer atMs, Fault.@Nullable Kind kind, @Nullable Integer node, @Nullable Integer millis,
 		Mishap.@Nullable Moment moment) {
 
 	private static final int MAX_MILLIS = 60_000;
 
 	FaultRequest {
+		atMs = (atMs != null) ? atMs : 0;
 		node = (node != null) ? node : 1;
 		millis = (millis != null) ? millis : 4_000;
 		moment = (moment != null) ? moment : Mishap.Moment.WORK;
 	}
 
-	List<RunRequest.FieldProblem> problems(int nodes) {
+	/**
+	 * What is wrong with it.
+	 * @param nodes how many nodes there are
+	 * @param path where it is in the request: empty, or with a dot at its end
+	 * @return nothing, if it can be done
+	 */
+	List<RunRequest.FieldProblem> problems(int nodes, String path) {
 		List<RunRequest.FieldProblem> problems = new ArrayList<>();
 		if (this.kind == null) {
-			problems.add(new RunRequest.FieldProblem("kind", "must be FREEZE, KILL or RESTART_REDIS"));
+			problems.add(new RunRequest.FieldProblem(path + "kind",
+					"must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA"));
 		}
-		if (this.node < 1 || this.node > nodes) {
-			problems.add(new RunRequest.FieldProblem("node", "must be a whole number from 1 to " + nodes));
-		}
-		if (this.millis < 0 || this.millis > MAX_MILLIS) {
-			problems.add(new RunRequest.FieldProblem("millis", "must be a whole number from 0 to " + MAX_MILLIS));
-		}
+		RunRequest.check(path + "atMs", this.atMs, 0, MAX_MILLIS, problems);
+		RunRequest.check(path + "node", this.node, 1, nodes, problems);
+		RunRequest.check(path + "millis", this.millis, 0, MAX_MILLIS, problems);
 		return problems;
 	}
 

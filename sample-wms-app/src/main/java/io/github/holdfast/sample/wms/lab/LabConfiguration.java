@@ -13,6 +13,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
+import io.github.holdfast.sample.wms.lab.access.LabAccess;
+
 /**
  * The lab, in the profile {@code lab}.
  */

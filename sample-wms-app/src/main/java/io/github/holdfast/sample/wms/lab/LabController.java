@@ -109,7 +109,7 @@ class LabController {
 	@PostMapping("/runs/{id:\\d+}/faults")
 	ResponseEntity<Fault> inject(@PathVariable String id, @RequestBody FaultRequest request) {
 		Run run = find(id);
-		List<RunRequest.FieldProblem> problems = request.problems(run.request().nodes());
+		List<RunRequest.FieldProblem> problems = request.problems(run.request().nodes(), "");
 		if (!problems.isEmpty()) {
 			throw new InvalidRunException(problems);
 		}

@@ -19,7 +19,7 @@ final class LabDatabase {
 			SELECT earlier.n AS earlier, later.n AS later
 			FROM lab_order later JOIN lab_order earlier
 			ON earlier.sku = later.sku AND earlier.wrote_changes = later.read_changes + 1
-			WHERE later.sku = ? AND later.wrote_changes > later.read_changes + 1
+			WHERE (later.sku = :trial OR later.sku LIKE CONCAT(:trial, '/%')) AND later.wrote_changes > later.read_changes + 1
 			AND later.wrote_available = later.read_available - later.quantity
 			ORDER BY later.wrote_changes LIMIT 1""";
 
@@ -28,7 +28,7 @@ final class LabDatabase {
 			SELECT earlier.n AS earlier, later.n AS later
 			FROM lab_order later JOIN lab_order earlier
 			ON earlier.sku = later.sku AND earlier.wrote_changes = later.wrote_changes - 1
-			WHERE later.sku = ? AND later.wrote_available < 0
+			WHERE (later.sku = :trial OR later.sku LIKE CONCAT(:trial, '/%')) AND later.wrote_available < 0
 			ORDER BY later.wrote_changes LIMIT 1""";
 
 	private final JdbcClient jdbc;
@@ -37,24 +37,45 @@ final class LabDatabase {
 		this.jdbc = jdbc;
 	}
 
-	void create(String sku, long available) {
-		this.jdbc.sql("INSERT INTO lab_stock (sku, available) VALUES (?, ?)").params(sku, available).update();
+	/**
+	 * Shares pieces among SKUs.
+	 * @param trial after which they are called
+	 */
+	void create(String trial, int skus, long available) {
+		for (int sku = 1; sku <= skus; sku++) {
+			this.jdbc.sql("INSERT INTO lab_stock (sku, available) VALUES (?, ?)")
+				.params(sku(trial, sku), available / skus + ((sku <= available % skus) ? 1 : 0))
+				.update();
+		}
 	}
 
-	long available(String sku) {
-		return this.jdbc.sql("SELECT available FROM lab_stock WHERE sku = ?").param(sku).query(Long.class).single();
+	/**
+	 * The first SKU of a trial has its name, the others have a number, too.
+	 */
+	static String sku(String trial, int sku) {
+		return (sku == 1) ? trial : trial + "/" + sku;
+	}
+
+	long available(String trial) {
+		return this.jdbc.sql("SELECT SUM(available) FROM lab_stock WHERE sku = :trial OR sku LIKE CONCAT(:trial, '/%')")
+			.param("trial", trial)
+			.query(Long.class)
+			.single();
 	}
 
 	/**
 	 * The orders that were sold.
 	 */
-	Set<Integer> sold(String sku) {
-		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = ?").param(sku).query(Integer.class).set();
+	Set<Integer> sold(String trial) {
+		return this.jdbc.sql("SELECT n FROM lab_order WHERE sku = :trial OR sku LIKE CONCAT(:trial, '/%')")
+			.param("trial", trial)
+			.query(Integer.class)
+			.set();
 	}
 
-	Optional<Overlap> firstLostUpdate(String sku) {
+	Optional<Overlap> firstLostUpdate(String trial) {
 		for (String sql : List.of(LOST_UPDATE, OVERSOLD)) {
-			Optional<Overlap> overlap = this.jdbc.sql(sql).param(sku).query(Overlap.class).optional();
+			Optional<Overlap> overlap = this.jdbc.sql(sql).param("trial", trial).query(Overlap.class).optional();
 			if (overlap.isPresent()) {
 				return overlap;
 			}

@@ -29,13 +29,19 @@ final class LabNode implements AutoCloseable {
 
 	private final List<String> arguments;
 
-	private Process process;
+	private volatile Process process;
 
-	private Path folder;
+	private volatile Path folder;
 
 	private volatile int port;
 
 	private volatile NodeView.State state = NodeView.State.STARTING;
+
+	private volatile boolean comesBack;
+
+	private final Object life = new Object();
+
+	private boolean closed;
 
 	/**
 	 * Start a node, without waiting for it.
@@ -148,6 +154,13 @@ final class LabNode implements AutoCloseable {
 	}
 
 	/**
+	 * Notes that it is about to be killed, and started again.
+	 */
+	void comesBack() {
+		this.comesBack = true;
+	}
+
+	/**
 	 * Kills it, and waits until it has gone.
 	 */
 	void kill() {
@@ -157,24 +170,41 @@ final class LabNode implements AutoCloseable {
 	}
 
 	/**
-	 * Starts it again, without waiting for it.
+	 * Starts it again, without waiting for it, unless it was closed meanwhile.
 	 */
-	synchronized void restart() {
-		this.state = NodeView.State.STARTING;
-		this.folder = newFolder();
-		this.process = launch();
+	void restart() {
+		synchronized (this.life) {
+			if (this.closed) {
+				throw new IllegalStateException("Node " + this.id + " is not needed any more");
+			}
+			this.state = NodeView.State.STARTING;
+			this.folder = newFolder();
+			this.process = launch();
+		}
+		this.comesBack = false;
 	}
 
 	int id() {
 		return this.id;
 	}
 
+	/**
+	 * How it is. Whoever kills it from outside does not say so.
+	 */
 	NodeView.State state() {
-		return this.state;
+		NodeView.State noted = this.state;
+		return this.process.isAlive() ? noted : NodeView.State.DEAD;
 	}
 
 	boolean isUp() {
-		return this.state == NodeView.State.UP && this.process.isAlive();
+		return state() == NodeView.State.UP;
+	}
+
+	/**
+	 * Whether it has died and nobody starts it again.
+	 */
+	boolean hasDied() {
+		return !this.comesBack && state() == NodeView.State.DEAD;
 	}
 
 	String uri() {
@@ -182,12 +212,15 @@ final class LabNode implements AutoCloseable {
 	}
 
 	NodeView view() {
-		return new NodeView(this.id, this.process.pid(), this.port, this.state);
+		return new NodeView(this.id, this.process.pid(), this.port, state());
 	}
 
 	@Override
 	public void close() {
-		kill();
+		synchronized (this.life) {
+			this.closed = true;
+			kill();
+		}
 	}
 
 	@Override

@@ -25,6 +25,8 @@ final class LabNodes implements AutoCloseable {
 
 	private List<String> nodeProperties = List.of();
 
+	private boolean redisWasAway;
+
 	private boolean closed;
 
 	LabNodes(LabServers servers, LabProperties properties, NodeClient client) {
@@ -42,8 +44,9 @@ final class LabNodes implements AutoCloseable {
 		if (this.closed) {
 			throw new IllegalStateException("The lab has ended");
 		}
-		if (!strategy.nodeProperties().equals(this.nodeProperties)) {
+		if (this.redisWasAway || !strategy.nodeProperties().equals(this.nodeProperties)) {
 			closeFrom(0);
+			this.redisWasAway = false;
 			this.nodeProperties = strategy.nodeProperties();
 		}
 		closeFrom(count);
@@ -56,6 +59,13 @@ final class LabNodes implements AutoCloseable {
 		while (this.nodes.size() < count) {
 			this.nodes.add(start(this.nodes.size() + 1));
 		}
+	}
+
+	/**
+	 * Notes that the nodes may not know yet that Redis is back: the next run gets others.
+	 */
+	synchronized void redisWasAway() {
+		this.redisWasAway = true;
 	}
 
 	private void closeFrom(int index) {

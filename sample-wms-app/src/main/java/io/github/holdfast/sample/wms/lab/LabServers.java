@@ -8,10 +8,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -113,15 +113,43 @@ final class LabServers implements AutoCloseable {
 	/**
 	 * Kills the first Redis, which forgets everything, and starts it again on the same
 	 * port.
-	 * @param time how long it is away
+	 * @param pause how long it is away
 	 */
-	void restartRedis(Duration time) throws InterruptedException {
-		int port = this.redis.get(0).port();
+	synchronized void restartRedis(Pause pause) throws InterruptedException {
 		this.redis.get(0).close();
-		TimeUnit.MILLISECONDS.sleep(time.toMillis());
-		EmbeddedRedis server = EmbeddedRedis.start(port, this.folder);
+		try {
+			pause.await();
+		}
+		finally {
+			replaceRedis(null);
+		}
+	}
+
+	/**
+	 * Kills the first Redis, and lets a replica take its place that has not heard of
+	 * everything yet.
+	 * @param lag how long ago it has heard of something
+	 */
+	synchronized void promoteReplica(Pause lag) throws InterruptedException {
+		byte[] replica = this.redis.get(0).snapshot();
+		lag.await();
+		this.redis.get(0).close();
+		replaceRedis(replica);
+	}
+
+	private void replaceRedis(byte @Nullable [] snapshot) {
+		EmbeddedRedis server = EmbeddedRedis.start(this.redis.get(0).port(), this.folder, snapshot);
 		this.redis.set(0, server);
 		this.started.push(server);
+	}
+
+	/**
+	 * Something that takes a while.
+	 */
+	interface Pause {
+
+		void await() throws InterruptedException;
+
 	}
 
 	@Override

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -19,7 +18,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
-import io.github.holdfast.sample.wms.lab.strategy.Mishap;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 /**
@@ -60,6 +58,8 @@ final class Run implements Runnable {
 	private List<NodeView> lastNodes = List.of();
 
 	private RunView.State state = RunView.State.STARTING;
+
+	private @Nullable Faults trialFaults;
 
 	private @Nullable Verdict verdict;
 
@@ -127,18 +127,22 @@ final class Run implements Runnable {
 		starting(trial);
 		this.nodes.require(strategy, this.request.nodes());
 		this.nodes.awaitStart(strategy);
-		started();
+		Faults trialFaults = started(trial);
 		CountDownLatch over = new CountDownLatch(1);
 		Thread reporter = new Thread(() -> report(trial, over), "lab-progress");
 		reporter.setDaemon(true);
 		try {
-			trial.run(this.nodes.all(), reporter::start);
+			trial.run(this.nodes.all(), () -> {
+				reporter.start();
+				this.request.faults().forEach(trialFaults::schedule);
+			});
 		}
 		finally {
+			trialFaults.end(isCancelled());
 			over.countDown();
 			reporter.join();
 		}
-		finished(trial);
+		finished(trial, trialFaults.happened());
 	}
 
 	private synchronized void starting(Trial trial) {
@@ -150,11 +154,18 @@ final class Run implements Runnable {
 	/**
 	 * What is interrupted while nodes start need not tell.
 	 */
-	private synchronized void started() throws InterruptedException {
+	private synchronized Faults started(Trial trial) throws InterruptedException {
 		if (this.cancelled) {
 			throw new InterruptedException();
 		}
 		this.state = RunView.State.RUNNING;
+		this.trialFaults = new Faults(trial, this.servers, this.nodes, this.client, this::tell);
+		return this.trialFaults;
+	}
+
+	private synchronized void tell(Fault fault) {
+		this.faults.add(fault);
+		this.events.publish("fault", fault);
 	}
 
 	private void report(Trial trial, CountDownLatch over) {
@@ -177,8 +188,8 @@ final class Run implements Runnable {
 		}
 	}
 
-	private synchronized void finished(Trial trial) {
-		Verdict found = trial.verdict(!this.faults.isEmpty());
+	private synchronized void finished(Trial trial, List<Fault> faults) {
+		Verdict found = trial.verdict(faults);
 		if (RunRequest.ALL.equals(this.request.strategy())) {
 			RunView.Result result = new RunView.Result(trial.strategy().id(), trial.facts(), found);
 			this.results.add(result);
@@ -220,57 +231,12 @@ final class Run implements Runnable {
 	 * @param fault what
 	 * @return what will be noted about it, or nothing if no orders are being sent
 	 */
-	synchronized Optional<Fault> inject(FaultRequest fault) {
-		if (this.state != RunView.State.RUNNING) {
-			return Optional.empty();
-		}
-		Trial trial = current();
-		Fault.Kind kind = Objects.requireNonNull(fault.kind());
-		long now = trial.elapsedMs();
-		boolean ofNode = kind != Fault.Kind.RESTART_REDIS;
-		Fault noted = new Fault(kind, ofNode ? fault.node() : null, ofNode ? fault.moment() : null, now,
-				now + fault.millis());
-		this.faults.add(noted);
-		this.events.publish("fault", noted);
-		Thread actor = new Thread(() -> act(noted, trial), "lab-fault");
-		actor.setDaemon(true);
-		actor.start();
-		return Optional.of(noted);
+	Optional<Fault> inject(FaultRequest fault) {
+		return trialFaults().flatMap((trialFaults) -> trialFaults.inject(fault));
 	}
 
-	private void act(Fault fault, Trial trial) {
-		Duration time = Duration.ofMillis(fault.untilMs() - fault.atMs());
-		try {
-			switch (fault.kind()) {
-				case FREEZE -> {
-					LabNode node = node(fault);
-					node.freezeDuring(() -> this.client.freeze(node, moment(fault), time));
-				}
-				case KILL -> {
-					LabNode node = node(fault);
-					this.client.kill(node, moment(fault));
-					node.kill();
-					TimeUnit.MILLISECONDS.sleep(time.toMillis());
-					node.restart();
-					this.nodes.awaitStart(node, trial.strategy());
-				}
-				case RESTART_REDIS -> this.servers.restartRedis(time);
-			}
-		}
-		catch (IOException | RuntimeException ex) {
-			logger.warn("Lab: a fault could not be injected", ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private LabNode node(Fault fault) {
-		return this.nodes.all().get(Objects.requireNonNull(fault.node()) - 1);
-	}
-
-	private static Mishap.Moment moment(Fault fault) {
-		return Objects.requireNonNull(fault.moment());
+	private synchronized Optional<Faults> trialFaults() {
+		return (this.state == RunView.State.RUNNING) ? Optional.ofNullable(this.trialFaults) : Optional.empty();
 	}
 
 	private Trial current() {

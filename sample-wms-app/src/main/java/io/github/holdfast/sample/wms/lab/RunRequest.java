@@ -19,10 +19,13 @@ import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
  * @param ratePerSecond how many of them are sent in a second; without it, the next one is
  * sent as soon as one was answered
  * @param workMs how long each of them has something to do between reading and writing
+ * @param skus how many SKUs share the stock; orders take them in turn
+ * @param faults what is to be done to the run; with {@code all}, to each strategy
  */
 record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable Integer orders,
 		@Nullable Integer concurrency, @Nullable Integer nodes, @Nullable Integer quantity,
-		@Nullable Integer ratePerSecond, @Nullable Integer workMs) {
+		@Nullable Integer ratePerSecond, @Nullable Integer workMs, @Nullable Integer skus,
+		@Nullable List<FaultRequest> faults) {
 
 	/** Stands for all strategies, one after the other. */
 	static final String ALL = "all";
@@ -35,6 +38,10 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 
 	private static final int MAX_WORK = 1_000;
 
+	private static final int MAX_SKUS = 100;
+
+	private static final int MAX_FAULTS = 20;
+
 	RunRequest {
 		stock = (stock != null) ? stock : 100;
 		orders = (orders != null) ? orders : 200;
@@ -42,6 +49,8 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		nodes = (nodes != null) ? nodes : 2;
 		quantity = (quantity != null) ? quantity : 1;
 		workMs = (workMs != null) ? workMs : 2;
+		skus = (skus != null) ? skus : 1;
+		faults = (faults != null) ? List.copyOf(faults) : List.of();
 	}
 
 	/**
@@ -60,10 +69,17 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		check("quantity", this.quantity, 1, MAX_QUANTITY, problems);
 		check("ratePerSecond", this.ratePerSecond, 1, MAX_RATE, problems);
 		check("workMs", this.workMs, 0, MAX_WORK, problems);
+		check("skus", this.skus, 1, MAX_SKUS, problems);
+		if (this.faults.size() > MAX_FAULTS) {
+			problems.add(new FieldProblem("faults", "must be " + MAX_FAULTS + " at most"));
+		}
+		for (int i = 0; i < this.faults.size(); i++) {
+			problems.addAll(this.faults.get(i).problems(this.nodes, "faults[" + i + "]."));
+		}
 		return problems;
 	}
 
-	private static void check(String field, @Nullable Integer value, int min, int max, List<FieldProblem> problems) {
+	static void check(String field, @Nullable Integer value, int min, int max, List<FieldProblem> problems) {
 		if (value != null && (value < min || value > max)) {
 			problems.add(new FieldProblem(field, "must be a whole number from " + min + " to " + max));
 		}

@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,7 @@ import org.springframework.web.client.RestClientException;
 import io.github.holdfast.sample.wms.lab.node.OrderAnswer;
 import io.github.holdfast.sample.wms.lab.node.OrderOutcome;
 import io.github.holdfast.sample.wms.lab.node.OrderRequest;
+import io.github.holdfast.sample.wms.lab.strategy.Peril;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
 
 /**
@@ -38,7 +40,7 @@ final class Trial {
 
 	private final RunRequest request;
 
-	private final String sku;
+	private final String name;
 
 	private final LabDatabase database;
 
@@ -70,7 +72,7 @@ final class Trial {
 			Consumer<OrderView> listener) {
 		this.strategy = strategy;
 		this.request = request;
-		this.sku = "run-" + run + ":" + strategy.id();
+		this.name = "run-" + run + ":" + strategy.id();
 		this.database = database;
 		this.client = client;
 		this.waitMs = waitMs;
@@ -82,7 +84,7 @@ final class Trial {
 	 * Puts the pieces on the shelf.
 	 */
 	void stock() {
-		this.database.create(this.sku, this.request.stock());
+		this.database.create(this.name, this.request.skus(), this.request.stock());
 	}
 
 	/**
@@ -135,6 +137,7 @@ final class Trial {
 	/**
 	 * As a load balancer does: always the same node, unless it is down. That one stands
 	 * still, it does not know.
+	 * @return the node; the customer's own one, if all have died and none comes back
 	 */
 	private static LabNode choose(List<LabNode> nodes, int customer) throws InterruptedException {
 		while (true) {
@@ -143,6 +146,9 @@ final class Trial {
 				if (node.state() == NodeView.State.UP || node.state() == NodeView.State.FROZEN) {
 					return node;
 				}
+			}
+			if (nodes.stream().allMatch(LabNode::hasDied)) {
+				return nodes.get(customer % nodes.size());
 			}
 			TimeUnit.MILLISECONDS.sleep(IDLE_MS);
 		}
@@ -153,8 +159,10 @@ final class Trial {
 		OrderView order;
 		boolean starved = false;
 		try {
-			OrderAnswer answer = this.client.send(node, new OrderRequest(this.strategy.id(), number, this.sku,
-					this.request.quantity(), this.request.workMs(), this.waitMs));
+			OrderAnswer answer = this.client.send(node,
+					new OrderRequest(this.strategy.id(), number,
+							LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantity(),
+							this.request.workMs(), this.waitMs));
 			order = OrderView.of(number, this.strategy.id(), answer, this.origin);
 			starved = answer.starved();
 		}
@@ -188,8 +196,8 @@ final class Trial {
 	 * not answer.
 	 */
 	private synchronized void settle() {
-		Set<Integer> sold = this.database.sold(this.sku);
-		this.facts = facts(sold.size(), this.database.available(this.sku), now() - this.origin);
+		Set<Integer> sold = this.database.sold(this.name);
+		this.facts = facts(sold.size(), this.database.available(this.name), now() - this.origin);
 	}
 
 	/**
@@ -197,7 +205,7 @@ final class Trial {
 	 */
 	synchronized Facts facts() {
 		return (this.facts != null) ? this.facts
-				: facts(count(OrderOutcome.SOLD), this.database.available(this.sku), now() - this.origin);
+				: facts(count(OrderOutcome.SOLD), this.database.available(this.name), now() - this.origin);
 	}
 
 	private Facts facts(long sold, long stockAfter, long duration) {
@@ -241,11 +249,12 @@ final class Trial {
 
 	/**
 	 * What is to be said about it.
-	 * @param faults whether something was done to the run, which explains failures
+	 * @param faults what was done to it, which explains failures
 	 */
-	synchronized Verdict verdict(boolean faults) {
-		return Verdict.of(facts(), blocked(), this.starved, faults, this.waitMs,
-				this.strategy.guards(this.request.nodes()));
+	synchronized Verdict verdict(List<Fault> faults) {
+		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
+		return Verdict.of(facts(), blocked(), this.starved, !faults.isEmpty(), this.waitMs,
+				this.strategy.guards(this.request.nodes(), perils));
 	}
 
 	synchronized List<OrderView> orders() {
@@ -256,7 +265,7 @@ final class Trial {
 	 * The two orders of the first lost update.
 	 */
 	Optional<LostUpdate> firstLostUpdate() {
-		return this.database.firstLostUpdate(this.sku).flatMap((overlap) -> {
+		return this.database.firstLostUpdate(this.name).flatMap((overlap) -> {
 			List<OrderView> all = orders();
 			return all.stream()
 				.filter((order) -> order.n() == overlap.earlier())
@@ -269,7 +278,7 @@ final class Trial {
 	}
 
 	Progress progress(List<LabNode> nodes) {
-		long stock = this.database.available(this.sku);
+		long stock = this.database.available(this.name);
 		synchronized (this) {
 			int others = Arrays.stream(OrderOutcome.values()).mapToInt(this::count).sum() - count(OrderOutcome.SOLD)
 					- count(OrderOutcome.REFUSED);

@@ -7,6 +7,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.http.HttpHeaders;
@@ -44,7 +45,7 @@ class RetryProblems {
 
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> lockStoreDown(LockBackendException ex) {
-		logger.warn("Not served", ex);
+		notServed(ex);
 		return retryLater(withKey(ex, Problems.of(HttpStatus.SERVICE_UNAVAILABLE, "lock-store-down",
 				"Lock store is down", "The lock store does not answer as it should; nothing was changed, try again")));
 	}
@@ -58,9 +59,18 @@ class RetryProblems {
 
 	@ExceptionHandler({ DataAccessResourceFailureException.class, CannotCreateTransactionException.class })
 	ResponseEntity<ProblemDetail> databaseDown(Exception ex) {
-		logger.warn("Not served", ex);
+		notServed(ex);
 		return retryLater(Problems.of(HttpStatus.SERVICE_UNAVAILABLE, "database-down", "Database is down",
 				"The database does not answer; try again"));
+	}
+
+	/**
+	 * One line for each of many requests; where it comes from is the same each time.
+	 */
+	private static void notServed(Exception ex) {
+		logger.warn("Not served: {}, caused by {}", ex.getMessage(),
+				NestedExceptionUtils.getMostSpecificCause(ex).toString());
+		logger.debug("Not served", ex);
 	}
 
 	private static ProblemDetail withKey(LockException ex, ProblemDetail problem) {

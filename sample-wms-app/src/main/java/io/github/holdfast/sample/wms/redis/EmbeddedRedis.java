@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -79,9 +81,24 @@ public final class EmbeddedRedis implements AutoCloseable {
 	 * @throws IllegalStateException if it does not start
 	 */
 	public static EmbeddedRedis start(int port, Path parent) {
+		return start(port, parent, null);
+	}
+
+	/**
+	 * Starts a server on a port that is known to be free.
+	 * @param port the port
+	 * @param parent where its temporary folder is created
+	 * @param snapshot what it knows; {@code null} for nothing
+	 * @return the server
+	 * @throws IllegalStateException if it does not start
+	 */
+	public static EmbeddedRedis start(int port, Path parent, byte @Nullable [] snapshot) {
 		try {
 			EmbeddedRedis server = new EmbeddedRedis(Files.createTempDirectory(parent, "wms-redis"), port);
 			try {
+				if (snapshot != null) {
+					Files.write(server.dump(), snapshot);
+				}
 				server.launch();
 				return server;
 			}
@@ -128,6 +145,28 @@ public final class EmbeddedRedis implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			// It has ended
+		}
+	}
+
+	private Path dump() {
+		return this.folder.resolve("dump.rdb");
+	}
+
+	/**
+	 * All that the server knows now, with which another one can be started.
+	 * @return the content of its file
+	 */
+	public byte[] snapshot() {
+		try (Socket socket = new Socket("127.0.0.1", this.port)) {
+			socket.getOutputStream().write("SAVE\r\n".getBytes(StandardCharsets.US_ASCII));
+			String answer = new String(socket.getInputStream().readNBytes(3), StandardCharsets.US_ASCII);
+			if (!answer.equals("+OK")) {
+				throw new IllegalStateException("Redis did not save what it knows: " + answer);
+			}
+			return Files.readAllBytes(dump());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("Redis did not save what it knows", ex);
 		}
 	}
 

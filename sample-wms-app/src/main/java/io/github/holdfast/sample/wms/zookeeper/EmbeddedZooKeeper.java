@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
@@ -14,7 +15,7 @@ import org.springframework.util.FileSystemUtils;
 /**
  * A ZooKeeper server in this JVM, on a free port, with its data in a temporary folder
  * that {@link #close()} removes. Not for production: it ends with the application, and
- * anybody may connect.
+ * anybody on this machine may connect.
  */
 public final class EmbeddedZooKeeper implements AutoCloseable {
 
@@ -49,7 +50,8 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 			folder = Files.createTempDirectory(parent, "wms-zookeeper");
 			// Beside its data, the server writes its configuration
 			Path data = Files.createDirectory(folder.resolve("data"));
-			InstanceSpec instance = new InstanceSpec(data.toFile(), -1, -1, -1, true, -1, (int) tick.toMillis(), -1);
+			InstanceSpec instance = new InstanceSpec(data.toFile(), -1, -1, -1, true, -1, (int) tick.toMillis(), -1,
+					Map.of("clientPortAddress", "127.0.0.1"), "127.0.0.1");
 			return new EmbeddedZooKeeper(new TestingServer(instance, true), folder);
 		}
 		catch (Exception ex) {

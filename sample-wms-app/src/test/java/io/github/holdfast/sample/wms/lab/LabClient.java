@@ -132,4 +132,23 @@ final class LabClient {
 			.toEntity(String.class);
 	}
 
+	/**
+	 * Sends what a form of another page sends.
+	 * @return the status of the answer
+	 */
+	static int postForm(String uri, String origin) {
+		return RestClient.builder().defaultStatusHandler((status) -> true, (request, response) -> {
+		})
+			.build()
+			.post()
+			.uri(uri)
+			.header("Origin", origin)
+			.contentType(MediaType.APPLICATION_FORM_URLENCODED)
+			.body("")
+			.retrieve()
+			.toBodilessEntity()
+			.getStatusCode()
+			.value();
+	}
+
 }

@@ -45,11 +45,18 @@ class LabFaultTests {
 	private static final String FREEZE_AT_COMMIT = """
 			{"kind": "FREEZE", "node": 1, "millis": 3000, "moment": "COMMIT"}""";
 
+	private static final String FREEZE_AT_RELEASE = """
+			{"kind": "FREEZE", "node": 1, "millis": 3000, "moment": "RELEASE"}""";
+
 	private static final String KILL = """
 			{"kind": "KILL", "node": 1, "millis": 100}""";
 
 	private static final String RESTART_REDIS = """
 			{"kind": "RESTART_REDIS", "millis": 0}""";
+
+	/** When it takes over, all locks that it knows have expired. */
+	private static final String PROMOTE_REPLICA = """
+			{"kind": "PROMOTE_REPLICA", "millis": 2000}""";
 
 	private static final int ATTEMPTS = 10;
 
@@ -86,7 +93,7 @@ class LabFaultTests {
 	 * kept its row of the fence locked, and they waited for it.
 	 */
 	@ParameterizedTest
-	@ValueSource(strings = { "holdfast-redisson-fence", "holdfast-redis-fence" })
+	@ValueSource(strings = { "holdfast-redisson-fence", "holdfast-redis-fence", "holdfast-jdbc-fence" })
 	void holderThatWasOvertakenIsRefused(String strategy) {
 		Facts facts;
 		int attempt = 0;
@@ -115,7 +122,7 @@ class LabFaultTests {
 		List<OrderView> ended;
 		int attempt = 0;
 		do {
-			RunView run = this.lab.run(request("holdfast-jdbc-fence", 80, 30), FREEZE);
+			RunView run = this.lab.run(request("holdfast-jdbc", 80, 30), FREEZE);
 			assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 			ended = this.lab.orders(run.id())
 				.stream()
@@ -134,6 +141,17 @@ class LabFaultTests {
 			.formatted(strategy, orders, workMs);
 	}
 
+	private static String longerThanRedisIsAway(StrategyType strategy) {
+		boolean renewed = strategy.group() == Group.HOLDFAST;
+		return request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
+	}
+
+	private static String oneAfterTheOther(StrategyType strategy) {
+		return """
+				{"strategy": "%s", "stock": 20, "orders": 50, "concurrency": 20, "ratePerSecond": 10, "workMs": 1000}"""
+			.formatted(strategy.id());
+	}
+
 	/**
 	 * What is done to a node, or to Redis.
 	 */
@@ -144,6 +162,9 @@ class LabFaultTests {
 
 		/** The holder stands still at its commit. */
 		FROZEN_AT_COMMIT(Row::frozenAtCommit, FREEZE_AT_COMMIT),
+
+		/** The holder stands still when it gives its lock back. */
+		FROZEN_AT_RELEASE(Row::frozenAtRelease, FREEZE_AT_RELEASE),
 
 		/** The holder is killed. */
 		KILLED(Row::killed, KILL) {
@@ -157,14 +178,26 @@ class LabFaultTests {
 
 		/**
 		 * The store forgets. Orders take longer than Redis needs to come back; with
-		 * Holdfast, so short that no renewal finds out in time.
+		 * Holdfast, so short that no renewal finds out in time. Where nobody waits, they
+		 * come one after the other, so that some are on their way and some are still to
+		 * come.
 		 */
 		REDIS_RESTARTED(Row::redisRestarted, RESTART_REDIS) {
 
 			@Override
 			String request(StrategyType strategy) {
-				boolean renewed = strategy.group() == Group.HOLDFAST;
-				return LabFaultTests.request(strategy.id(), renewed ? 30 : 16, renewed ? 400 : 1000);
+				return (strategy == StrategyType.REDIS_STOCK) ? oneAfterTheOther(strategy)
+						: longerThanRedisIsAway(strategy);
+			}
+
+		},
+
+		/** The store that takes over has not heard of the last locks. */
+		REPLICA_PROMOTED(Row::replicaPromoted, PROMOTE_REPLICA) {
+
+			@Override
+			String request(StrategyType strategy) {
+				return longerThanRedisIsAway(strategy);
 			}
 
 		};

@@ -81,7 +81,7 @@ class LabMatrixTests {
 	private static String request(Row row, int nodes) {
 		return switch (row.strategy()) {
 			case COPIED_ASPECT -> request(row, nodes, 1000, 40, 40, 2);
-			case DELETE_WITHOUT_OWNER -> request(row, nodes, 40, 80, 20, 30);
+			case DELETE_WITHOUT_OWNER, EXPIRY_IN_JAVA, INSERT_LOCK_CLEANER -> request(row, nodes, 40, 80, 20, 30);
 			default -> request(row, nodes, 40, 80, 20, 5);
 		};
 	}
@@ -112,7 +112,7 @@ class LabMatrixTests {
 	@Test
 	void fourNodesSellWhatThereIs() {
 		int nodes = 4;
-		for (String strategy : new String[] { "holdfast-jdbc-fence", "for-update" }) {
+		for (String strategy : new String[] { "holdfast-jdbc", "for-update" }) {
 			String id = this.lab.start("""
 					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
 					nodes));
@@ -129,7 +129,7 @@ class LabMatrixTests {
 	@ValueSource(ints = { 10, 20, 50, 100 })
 	void hundredOrdersSellHundredPiecesHoweverManyComeAtOnce(int concurrency) {
 		RunView run = this.lab.run("""
-				{"strategy": "holdfast-jdbc-fence", "stock": 100, "orders": 100, "concurrency": %d}"""
+				{"strategy": "holdfast-jdbc", "stock": 100, "orders": 100, "concurrency": %d}"""
 			.formatted(concurrency));
 		assertThat(run.facts()).extracting(Facts::sold, Facts::stockAfter, Facts::refused, Facts::busy, Facts::failed)
 			.containsExactly(100L, 0L, 0, 0, 0);
@@ -137,9 +137,8 @@ class LabMatrixTests {
 
 	@Test
 	void sixtyOrdersInASecondSellFiftyPieces() {
-		RunView run = this.lab
-			.run("""
-					{"strategy": "holdfast-jdbc-fence", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
+		RunView run = this.lab.run("""
+				{"strategy": "holdfast-jdbc", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
 		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
 	}
 

@@ -1,7 +1,9 @@
 package io.github.holdfast.sample.wms.lab;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -112,7 +114,7 @@ class LabTests {
 		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
 		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
 		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
-		RunView fence = this.lab.run(frozen("holdfast-jdbc-fence"), FREEZE);
+		RunView fence = this.lab.run(frozen("holdfast-jdbc"), FREEZE);
 		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 	}
@@ -120,6 +122,110 @@ class LabTests {
 	private static String frozen(String strategy) {
 		return """
 				{"strategy": "%s", "stock": 1000, "orders": 80, "concurrency": 8, "workMs": 30}""".formatted(strategy);
+	}
+
+	@Test
+	void faultsOfTheRequestHappenToItsOrders() {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "redis-px-lua", "stock": 1000, "orders": 60, "concurrency": 4, "workMs": 30,
+						"faults": [{"atMs": 300, "kind": "FREEZE", "node": 2, "millis": 100}, {"atMs": 60000, "kind": "KILL"}]}""");
+		assertThat(run.faults()).singleElement().satisfies((fault) -> {
+			assertThat(fault.strategy()).isEqualTo("redis-px-lua");
+			assertThat(fault.kind()).isEqualTo(Fault.Kind.FREEZE);
+			assertThat(fault.node()).isEqualTo(2);
+			assertThat(fault.atMs()).isGreaterThanOrEqualTo(300);
+		});
+		assertThat(run.verdict()).isNotNull();
+		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
+		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+	}
+
+	/**
+	 * Both are right; one of them keeps orders for different things from each other.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
+				.formatted(strategy));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
+			.containsExactly(45L, 15, 45L, 0L);
+		List<OrderView> sold = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.sorted(Comparator.comparing(OrderView::acquired))
+			.toList();
+		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
+			.isEqualTo(atOnce);
+	}
+
+	@Test
+	void redisIsBackForTheNextRun() {
+		String request = """
+				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
+		RunView away = this.lab.run(request.formatted("""
+				, "faults": [{"kind": "RESTART_REDIS", "millis": 60000}]"""));
+		assertThat(away.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.RESTART_REDIS);
+		RunView next = this.lab.run(request.formatted(""));
+		assertThat(next.faults()).isEmpty();
+		assertThat(next.facts()).extracting(Facts::sold, Facts::failed).containsExactly(20L, 0);
+	}
+
+	@Test
+	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
+		String request = """
+				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
+		String id = this.lab.start(request.formatted(100_000));
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(NodeView::state)
+			.containsExactly(NodeView.State.DEAD, NodeView.State.UP));
+		this.lab.delete("/runs/" + id);
+		this.lab.await(id);
+		RunView next = this.lab.run(request.formatted(20));
+		assertThat(next.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(20L);
+	}
+
+	@Test
+	void runWithoutNodesThatComeBackEnds() {
+		String id = this.lab
+			.start("""
+					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "KILL", "FREEZE" })
+	void cancelledRunLeavesNoProcessBehind(String kind) {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
+					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
+		NodeView.State expected = kind.equals("KILL") ? NodeView.State.DEAD : NodeView.State.FROZEN;
+		await().atMost(Duration.ofMinutes(2))
+			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
+		this.lab.delete("/runs/" + id);
+		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		RunView next = this.lab.run("""
+				{"strategy": "for-update", "orders": 10, "nodes": 1}""");
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(10L);
+		await().untilAsserted(() -> assertThat(nodeProcesses())
+			.containsExactlyElementsOf(next.nodes().stream().map(NodeView::pid).toList()));
+	}
+
+	private static List<Long> nodeProcesses() {
+		return ProcessHandle.current()
+			.descendants()
+			.filter((process) -> process.info().commandLine().orElse("").contains("=lab-node"))
+			.map(ProcessHandle::pid)
+			.toList();
 	}
 
 	@ParameterizedTest
@@ -135,6 +241,11 @@ class LabTests {
 					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
 					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
 					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
+					{"strategy": "for-update", "skus": 0}                 | skus        | must be a whole number from 1 to 100
+					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "millis": 60001}]} | faults[0].millis | must be a whole number from 0 to 60000
 					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
 					{}                                                    | strategy    | must be one of the strategies, or 'all'
 					""")
@@ -167,9 +278,8 @@ class LabTests {
 
 	@Test
 	void showsWhoHoldsAndWhoWaits() {
-		String id = this.lab
-			.start("""
-					{"strategy": "holdfast-jdbc-fence", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
+		String id = this.lab.start("""
+				{"strategy": "holdfast-jdbc", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
 		await().atMost(Duration.ofMinutes(2))
 			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
 					"\"state\":\"WAITING\"", "stock:run-" + id));
@@ -187,6 +297,16 @@ class LabTests {
 			.isEqualTo(403);
 		assertThat(this.lab.postFrom("http://localhost:" + this.port, "/runs", "{}").getStatusCode().value())
 			.isEqualTo(400);
+	}
+
+	@Test
+	void pagesOfOtherOriginsDoNotReachTheNodes() {
+		RunView run = this.lab.run("""
+				{"strategy": "for-update", "orders": 1}""");
+		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
+		assertThat(LabClient.postForm(node + "/lab-node/kill?moment=WORK", "http://shop.example")).isEqualTo(403);
+		assertThat(LabClient.postForm(node + "/lab-node/freeze?moment=WORK&millis=60000", "null")).isEqualTo(403);
+		assertThat(ProcessHandle.of(run.nodes().get(0).pid())).get().matches(ProcessHandle::isAlive);
 	}
 
 	@Test

@@ -25,7 +25,7 @@ final class VerdictTable {
 
 	private static final Path PAGE = Path.of("..", "docs", "lab.md");
 
-	private static final Pattern ROW = Pattern.compile("^\\| `([a-z-]+)` \\|((?: (?:[a-z ]+|–) \\|){6})$",
+	private static final Pattern ROW = Pattern.compile("^\\| `([a-z-]+)` \\|((?: (?:[a-z ]+|–) \\|){8})$",
 			Pattern.MULTILINE);
 
 	/** What is wrong need not show at once. */
@@ -70,17 +70,21 @@ final class VerdictTable {
 	 * @param twoNodes its verdict on two nodes
 	 * @param frozen when one of them stands still, while an order works
 	 * @param frozenAtCommit when one of them stands still, while an order commits
+	 * @param frozenAtRelease when one of them stands still, while an order gives its lock
+	 * back
 	 * @param killed when one of them is killed, while an order works
 	 * @param redisRestarted when Redis is restarted and has forgotten everything
+	 * @param replicaPromoted when a replica of Redis takes its place that lags behind
 	 */
 	record Row(StrategyType strategy, Code oneNode, Code twoNodes, @Nullable Code frozen, @Nullable Code frozenAtCommit,
-			@Nullable Code killed, @Nullable Code redisRestarted) {
+			@Nullable Code frozenAtRelease, @Nullable Code killed, @Nullable Code redisRestarted,
+			@Nullable Code replicaPromoted) {
 
 		static Row of(MatchResult row) {
 			String[] words = row.group(2).split("\\|");
 			return new Row(StrategyType.of(row.group(1)).orElseThrow(), Objects.requireNonNull(code(words[0])),
 					Objects.requireNonNull(code(words[1])), code(words[2]), code(words[3]), code(words[4]),
-					code(words[5]));
+					code(words[5]), code(words[6]), code(words[7]));
 		}
 
 		private static @Nullable Code code(String words) {

@@ -2,9 +2,15 @@ package io.github.holdfast.sample.wms.redis;
 
 import java.net.ConnectException;
 import java.net.Socket;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -49,6 +55,27 @@ class EmbeddedRedisTests {
 				.withMessageContaining("Address already in use");
 		}
 		EmbeddedRedis.start(port).close();
+	}
+
+	@Test
+	void knowsWhatAnotherOneKnewIfItIsStartedWithThat(@TempDir Path folder) {
+		int port;
+		byte[] snapshot;
+		try (EmbeddedRedis redis = EmbeddedRedis.start()) {
+			port = redis.port();
+			command(port, (commands) -> commands.set("A", "1"));
+			snapshot = redis.snapshot();
+			command(port, (commands) -> commands.set("B", "2"));
+		}
+		try (EmbeddedRedis redis = EmbeddedRedis.start(port, folder, snapshot)) {
+			assertThat(command(redis.port(), (commands) -> commands.keys("*"))).isEqualTo(List.of("A"));
+		}
+	}
+
+	private static Object command(int port, Function<RedisCommands<String, String>, Object> command) {
+		try (RedisClient client = RedisClient.create("redis://127.0.0.1:" + port)) {
+			return command.apply(client.connect().sync());
+		}
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.holdfast.sample.wms.zookeeper;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,18 @@ class EmbeddedZooKeeperTests {
 			assertThat(client.checkExists().forPath("/A")).isNotNull();
 		});
 		assertThatExceptionOfType(ConnectException.class).isThrownBy(() -> new Socket("127.0.0.1", port.get()).close());
+	}
+
+	/**
+	 * A server that listens on all interfaces also has this address.
+	 */
+	@Test
+	void listensOnTheLoopbackAddressOnly() throws IOException {
+		try (EmbeddedZooKeeper server = EmbeddedZooKeeper.start()) {
+			new Socket("127.0.0.1", server.port()).close();
+			assertThatExceptionOfType(ConnectException.class)
+				.isThrownBy(() -> new Socket("127.0.0.2", server.port()).close());
+		}
 	}
 
 	@Test

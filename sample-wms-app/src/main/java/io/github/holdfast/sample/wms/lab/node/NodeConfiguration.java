@@ -16,6 +16,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizers;
 import org.springframework.boot.web.server.context.WebServerPortFileWriter;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -25,6 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
+import io.github.holdfast.sample.wms.lab.access.LabAccess;
 import io.github.holdfast.sample.wms.lab.strategy.RedisServers;
 
 /**
@@ -46,6 +48,14 @@ class NodeConfiguration {
 	@Lazy(false)
 	static WebServerPortFileWriter portFile() {
 		return new WebServerPortFileWriter();
+	}
+
+	/**
+	 * Nodes are asked by the lab only, and by no page.
+	 */
+	@Bean
+	FilterRegistrationBean<LabAccess> nodeAccess() {
+		return new FilterRegistrationBean<>(new LabAccess(false));
 	}
 
 	/**

@@ -123,7 +123,13 @@ public final class Mishap {
 		WORK,
 
 		/** All is checked, and the commit is about to be sent to the database. */
-		COMMIT
+		COMMIT,
+
+		/**
+		 * The order is committed, and its lock is about to be given back. Only strategies
+		 * that can be harmed then tell of it.
+		 */
+		RELEASE
 
 	}
 

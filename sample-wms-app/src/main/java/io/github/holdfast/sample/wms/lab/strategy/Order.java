@@ -191,6 +191,14 @@ public final class Order {
 		}
 	}
 
+	/**
+	 * Called when a lock is about to be given back. Anything may happen to the node then,
+	 * too.
+	 */
+	public void releasing() {
+		Mishap.happenAt(Mishap.Moment.RELEASE);
+	}
+
 	/** Notes that the lock was given back. */
 	public void released() {
 		this.released = now();

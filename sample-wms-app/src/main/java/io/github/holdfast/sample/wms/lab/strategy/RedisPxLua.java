@@ -46,6 +46,7 @@ class RedisPxLua implements Strategy {
 			return this.stock.deduct(order);
 		}
 		finally {
+			order.releasing();
 			this.redis.execute(RELEASE, List.of(key), owner);
 			order.released();
 		}

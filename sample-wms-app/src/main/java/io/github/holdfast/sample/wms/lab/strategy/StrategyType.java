@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -51,6 +52,37 @@ public enum StrategyType {
 			"A key in Redis with an expiry is the lock. Whoever has finished deletes it.",
 			"One who takes longer than the expiry deletes the lock of its successor. From then on nobody is alone."),
 
+	/** {@link GetThenDel}. */
+	GET_THEN_DEL("get-then-del", Group.WRONG, GetThenDel.class, "GET says mine, then DEL",
+			"A key in Redis with an owner and an expiry. Its owner reads it, and deletes it if it is still its own.",
+			"What expires between the two commands is the lock of somebody else when it is deleted."),
+
+	/** {@link UnlockUnlocked}. */
+	UNLOCK_UNLOCKED("unlock-unlocked", Group.WRONG, UnlockUnlocked.class, "Unlock in finally, locked or not",
+			"The lock is given back in finally, by a script that is told the owner that was just read.",
+			"Whoever did not get the lock gives back that of its holder. From then on nobody is alone."),
+
+	/** {@link ExpiryInJava}. */
+	EXPIRY_IN_JAVA("expiry-in-java", Group.WRONG, ExpiryInJava.class, "Expiry checked in Java, DELETE by name",
+			"A row with an expiry is the lock. Whoever finds it expired deletes it by its name, and inserts its own.",
+			"Between the look and the DELETE the row may have become that of the next holder."),
+
+	/** {@link InsertLockCleaner}. */
+	INSERT_LOCK_CLEANER("insert-lock-cleaner", Group.WRONG, InsertLockCleaner.class, "Insert a row, and a cleaning job",
+			"Whoever can insert the row has the lock. A job deletes rows that are too old.",
+			"The job cannot tell the slow from the dead. The next holder comes in while the first one works."),
+
+	/** {@link LockRowInTransaction}. */
+	LOCK_ROW_IN_TRANSACTION("lock-row-in-transaction", Group.WRONG, LockRowInTransaction.class,
+			"A lock row within the same transaction",
+			"The transaction looks for the row of the lock, inserts it with the name of its thread, and deletes it before the commit.",
+			"Nobody else sees the row. Who has looked for it then reads the stock as it was at that time."),
+
+	/** {@link RedisStock}. */
+	REDIS_STOCK("redis-stock", Group.WRONG, RedisStock.class, "The stock in Redis, then the database",
+			"DECR in Redis decides, and the database is told afterwards.",
+			"Two stores disagree as soon as one of them forgets or a node dies, and no lock in the database protects them."),
+
 	/** {@link CopiedAspect}. */
 	COPIED_ASPECT("copied-aspect", Group.WRONG, CopiedAspect.class, "The copied aspect",
 			"An aspect takes a lock of Redisson with a fixed lease, and runs the method in a new transaction.",
@@ -76,6 +108,11 @@ public enum StrategyType {
 	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class, "A table of locks, FOR UPDATE",
 			"A row for each lock is inserted when it is missing, and locked by the transaction that changes the stock.",
 			"Each waiter keeps a connection, and rows of locks stay behind."),
+
+	/** {@link OneLockForAll}. */
+	ONE_LOCK_FOR_ALL("one-lock-for-all", Group.DATABASE, OneLockForAll.class, "One lock for all stock",
+			"A single row is locked by each transaction, whatever it sells.",
+			"Orders for different things wait for each other. With ten SKUs, a lock for each lets ten of them work at once."),
 
 	/** {@link InsertLock}. */
 	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class, "Insert a row, with an expiry",
@@ -117,16 +154,22 @@ public enum StrategyType {
 			"The session ends in a long pause. After it, the first holder commits all the same."),
 
 	/** {@link Holdfast}. */
-	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, fence",
-			"The locks are rows of the database, which also decides at each commit.",
-			"A lock is a row that is written and committed before the work.", "holdfast.backend=jdbc",
-			"holdfast.commit-guard=fence"),
+	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc",
+			"The transaction locks the row of its lock first; its COMMIT is the release.",
+			"Each waiter keeps a connection. Whoever stands still for its lease time is ended by the others.",
+			"holdfast.backend=jdbc", "holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
 
 	/** {@link Holdfast}. */
-	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc, lease",
-			"The locks are rows of the database. The clock of the JVM decides at the commit.",
+	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc leases, fence",
+			"The locks are rows of the database with leases. The database decides at each commit.",
+			"A lock is a row that is written and committed before the work.", "holdfast.backend=jdbc",
+			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=fence"),
+
+	/** {@link Holdfast}. */
+	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc leases, lease",
+			"The locks are rows of the database with leases. The clock of the JVM decides at the commit.",
 			"A pause between the look at the clock and the commit.", "holdfast.backend=jdbc",
-			"holdfast.commit-guard=lease"),
+			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=lease"),
 
 	/** {@link Holdfast}. */
 	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redis, fence",
@@ -170,7 +213,7 @@ public enum StrategyType {
 	private static final String STOCK_SERVICE = StockService.class.getSimpleName();
 
 	/** The nodes of strategies that do not care. */
-	private static final List<String> DEFAULT_NODE = List.of("holdfast.backend=jdbc", "holdfast.commit-guard=fence");
+	private static final List<String> DEFAULT_NODE = HOLDFAST_JDBC.nodeProperties;
 
 	private final String id;
 
@@ -255,17 +298,30 @@ public enum StrategyType {
 	}
 
 	/**
-	 * Whether it is right as long as nothing happens to its nodes. Otherwise a run in
-	 * which nothing was lost was a lucky one.
+	 * Whether it is right, whatever orders do. Otherwise a run in which nothing was lost
+	 * was a lucky one.
 	 * @param nodes how many nodes there are
+	 * @param perils what happens to them
 	 * @return whether it is
 	 */
-	public boolean guards(int nodes) {
+	public boolean guards(int nodes, Set<Peril> perils) {
 		return switch (this.group) {
 			case WRONG -> false;
 			case ONE_NODE -> nodes == 1;
-			case DATABASE, UNTIL_PAUSE -> true;
-			case HOLDFAST -> this != HOLDFAST_OFF;
+			case DATABASE -> true;
+			case UNTIL_PAUSE, HOLDFAST -> this != HOLDFAST_OFF && perils.stream().allMatch(this::withstands);
+		};
+	}
+
+	private boolean withstands(Peril peril) {
+		if (this.nodeProperties.contains("holdfast.commit-guard=fence")) {
+			return true;
+		}
+		return switch (peril) {
+			case PAUSE -> this.group == Group.HOLDFAST;
+			case PAUSE_AT_COMMIT -> false;
+			case FORGOTTEN_LOCKS ->
+				this == CURATOR_MUTEX || this == HOLDFAST_JDBC_LEASE || this == HOLDFAST_ZOOKEEPER_LEASE;
 		};
 	}
 

@@ -1,9 +1,10 @@
-package io.github.holdfast.sample.wms.lab;
+package io.github.holdfast.sample.wms.lab.access;
 
 import java.io.IOException;
 
 import jakarta.servlet.ServletException;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -49,6 +50,15 @@ class LabAccessTests {
 		assertThat(status(allowRemote, request("POST", from, name, "http://" + name + ":8080"))).isEqualTo(200);
 	}
 
+	@Test
+	void answersAreShownInNoFrameAndRunNoCodeOfOthers() throws ServletException, IOException {
+		MockHttpServletResponse response = answer(false, request("GET", "127.0.0.1", "localhost", null));
+		assertThat(response.getHeader("Content-Security-Policy")).contains("default-src 'self'",
+				"frame-ancestors 'none'");
+		assertThat(response.getHeader("X-Frame-Options")).isEqualTo("DENY");
+		assertThat(response.getHeader("X-Content-Type-Options")).isEqualTo("nosniff");
+	}
+
 	private static MockHttpServletRequest request(String method, String from, String name, @Nullable String origin) {
 		MockHttpServletRequest request = new MockHttpServletRequest(method, "/lab/runs");
 		request.setRemoteAddr(from);
@@ -62,9 +72,14 @@ class LabAccessTests {
 
 	private static int status(boolean allowRemote, MockHttpServletRequest request)
 			throws ServletException, IOException {
+		return answer(allowRemote, request).getStatus();
+	}
+
+	private static MockHttpServletResponse answer(boolean allowRemote, MockHttpServletRequest request)
+			throws ServletException, IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		new LabAccess(allowRemote).doFilter(request, response, new MockFilterChain());
-		return response.getStatus();
+		return response;
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.github.holdfast.sample.wms.lab;
+package io.github.holdfast.sample.wms.lab.access;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,11 +15,11 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Refuses those who may not use the lab: other machines, unless they are allowed, and
- * pages of other origins that want to change something. It starts processes and kills
- * them.
+ * Refuses those who may not use the lab or a node: other machines, unless they are
+ * allowed, and pages of other origins that want to change something. It starts processes
+ * and kills them. What it answers runs no code of others, and is in no frame.
  */
-final class LabAccess extends OncePerRequestFilter {
+public final class LabAccess extends OncePerRequestFilter {
 
 	private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 
@@ -29,20 +29,31 @@ final class LabAccess extends OncePerRequestFilter {
 	 */
 	private static final Set<String> LOCAL_NAMES = Set.of("localhost", "127.0.0.1", "[::1]", "0:0:0:0:0:0:0:1", "::1");
 
+	/** Of the page's elements, a few have styles of their own. */
+	private static final String CONTENT_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+			+ "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 	private final boolean allowRemote;
 
-	LabAccess(boolean allowRemote) {
+	/**
+	 * Create a new filter.
+	 * @param allowRemote whether other machines are served
+	 */
+	public LabAccess(boolean allowRemote) {
 		this.allowRemote = allowRemote;
 	}
 
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
+		response.setHeader("Content-Security-Policy", CONTENT_POLICY);
+		response.setHeader("X-Frame-Options", "DENY");
+		response.setHeader("X-Content-Type-Options", "nosniff");
 		if (!this.allowRemote && !isLocal(request)) {
 			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from this machine");
 		}
 		else if (!READING.contains(request.getMethod()) && !isSameOrigin(request)) {
-			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from the lab's page");
+			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from a page of the lab");
 		}
 		else {
 			chain.doFilter(request, response);
