@@ -9,7 +9,7 @@ import { colour, onTheme } from './theme.js';
 const HEIGHT = 260;
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
-export function chartView(section) {
+export function chartView(section, titleOf) {
 	const title = el('h2', { id: 'chart-title' });
 	const host = el('div', { class: 'chart', role: 'img' });
 	section.append(title, host);
@@ -17,7 +17,7 @@ export function chartView(section) {
 	let drawn = null;
 
 	function render(run) {
-		title.textContent = t('chart.title');
+		title.textContent = run?.all && run.drawnStrategy ? `${t('chart.title')} · ${titleOf(run.drawnStrategy)}` : t('chart.title');
 		if (!run) {
 			return;
 		}

@@ -8,7 +8,7 @@ import { glide, lanesOf, windowOf } from './timeline.js';
 const FEW = 24;
 const LEGEND = ['lock', 'transaction', 'window', 'commit', 'wait', 'fault'];
 
-export function lanesView(section, showPair) {
+export function lanesView(section, titleOf, showPair) {
 	const title = el('h2', { id: 'lanes-title' });
 	const button = (key, action) => ({ key, element: el('button', { type: 'button', class: 'quiet', onclick: action }) });
 	const lost = el('button', { type: 'button', class: 'primary', id: 'show-lost', onclick: () => showPair() });
@@ -48,7 +48,9 @@ export function lanesView(section, showPair) {
 			all = false;
 		}
 		run = next;
-		title.textContent = t('lanes.title');
+		section.dataset.run = run?.id ?? '';
+		section.dataset.strategy = run?.drawnStrategy ?? '';
+		title.textContent = run?.all && run.drawnStrategy ? `${t('lanes.title')} · ${titleOf(run.drawnStrategy)}` : t('lanes.title');
 		empty.textContent = t('lanes.empty');
 		buttons.forEach(({ key, element }) => element.textContent = t(`lanes.${key}`));
 		lost.hidden = !run?.pair;

@@ -13,7 +13,7 @@ import { meeting } from './pairs.js';
 import { resultView } from './result.js';
 import { Run } from './run.js';
 import { stepperView } from './stepper.js';
-import { strategyChooser, strategyText, strategyView } from './strategies.js';
+import { nextView, strategyChooser, strategyText, strategyView } from './strategies.js';
 import { onTheme, startTheme } from './theme.js';
 
 const RENDER_PAUSE = 200;
@@ -47,21 +47,23 @@ async function page(info, strategies) {
 	const servers = byId('servers');
 	servers.textContent = [info.database, info.redis && `Redis ${info.redis}`, info.zookeeper && `ZooKeeper ${info.zookeeper}`]
 		.filter(Boolean).join(' · ');
-	const chooser = strategyChooser(byId('strategies'), strategies, (id) => about.render(id));
+	const chooser = strategyChooser(byId('strategies'), strategies, (id) => next.render(id));
+	const next = nextView(byId('next'), strategies);
 	const form = runForm(byId('orders'), info.limits);
 	const about = strategyView(byId('strategy'), strategies);
-	const result = resultView(byId('result'), { cancel, open });
-	const chart = chartView(byId('chart'));
+	const result = resultView(byId('result'), strategies.length, { cancel, open });
+	const chart = chartView(byId('chart'), titleOf);
 	const nodes = nodesView(byId('nodes'), info, fault);
 	const comparison = comparisonView(byId('comparison'), strategies, showStrategy);
-	const lanes = lanesView(byId('lanes'), showPair);
+	const lanes = lanesView(byId('lanes'), titleOf, showPair);
 	const stepper = stepperView(byId('steps'));
 	const locks = locksView(byId('locks'), api.locks);
 
 	function render() {
 		clearTimeout(pending);
 		pending = null;
-		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })));
+		about.render(run?.cardStrategy);
+		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf);
 		chart.render(run);
 		nodes.render(run);
 		comparison.render(run);
@@ -131,7 +133,7 @@ async function page(info, strategies) {
 		run.shownStrategy = id;
 		run.pair = null;
 		stepper.show(null);
-		about.render(id);
+		render();
 		await complete(run);
 	}
 
@@ -198,13 +200,13 @@ async function page(info, strategies) {
 	onLanguage(() => {
 		chooser.render();
 		form.render();
-		about.render(chooser.selected);
+		next.render(chooser.selected);
 		stepper.render();
 		locks.render();
 		render();
 	});
 	onTheme(render);
-	about.render(chooser.selected);
+	next.render(chooser.selected);
 	render();
 	runs = await api.runs() ?? [];
 	if (runs.length > 0) {

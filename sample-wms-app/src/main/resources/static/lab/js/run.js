@@ -67,6 +67,17 @@ export class Run {
 		return this.all ? this.shownStrategy ?? this.live?.strategy ?? this.results.at(-1)?.strategy : this.strategy;
 	}
 
+	/** The strategy that is explained: that of the verdict. */
+	get cardStrategy() {
+		return this.all ? this.shownStrategy ?? 'all' : this.strategy;
+	}
+
+	/** Facts and verdict of the strategy that is explained, as soon as there are any. */
+	get judged() {
+		const of = this.all ? this.results.find(({ strategy }) => strategy === this.shownStrategy) : this;
+		return of?.verdict && of.facts ? of : null;
+	}
+
 	get drawnOrders() {
 		return this.drawn([...this.orders.values()]);
 	}
@@ -83,7 +94,7 @@ export class Run {
 	/** The facts, or as much as is known of them while the run is going. */
 	get knownFacts() {
 		const live = this.live ?? {};
-		return this.over && this.facts ? this.facts
+		return this.judged ? this.judged.facts : this.all && (this.over || this.shownStrategy) ? null : this.over && this.facts ? this.facts
 				: { sold: live.sold, refused: live.refused, stockAfter: live.stock, failed: live.failed };
 	}
 

@@ -150,6 +150,48 @@ class LabBrowserTests {
 		assertThat(page.text(".verdict")).contains("Right this time", "That was luck");
 	}
 
+	/**
+	 * What is chosen for the next run, which begins with a wrong way, is never shown with
+	 * the verdict of another one.
+	 */
+	@Test
+	void cardVerdictAndLanesAreThoseOfOneRun() {
+		page.choose("memory-overwrite");
+		fill(Map.of("stock", "200", "orders", "400", "concurrency", "8", "workMs", "20"));
+		start();
+		page.awaitState("FINISHED");
+		String wrong = page.attribute("body", "data-run");
+		page.choose("for-update");
+		assertRunIs(wrong, "memory-overwrite");
+		start();
+		page.awaitState("FINISHED");
+		String right = page.attribute("body", "data-run");
+		assertRunIs(right, "for-update");
+		page.choose("memory-overwrite");
+		assertRunIs(right, "for-update");
+		page.reload(url());
+		assertRunIs(right, "for-update");
+		assertThat(page.attribute("#next", "data-strategy")).isEqualTo("memory-overwrite");
+		assertThat(page.text("#next")).contains("Next run: Check in memory, overwrite");
+		page.inAnotherTab(url(), () -> {
+			assertRunIs(right, "for-update");
+			page.script("const list = document.querySelector('#result select'); list.value = arguments[0];"
+					+ "list.dispatchEvent(new Event('change'))", wrong);
+			assertRunIs(wrong, "memory-overwrite");
+		});
+		assertRunIs(right, "for-update");
+	}
+
+	private static void assertRunIs(@Nullable String run, String strategy) {
+		await().until(() -> Objects.equals(page.attribute("body", "data-run"), run));
+		await().until(() -> page.isDisplayed(".verdict") && !page.all(".lanes .order").isEmpty());
+		assertThat(List.of("#strategy", "#result", "#lanes"))
+			.allSatisfy((part) -> assertThat(page.attribute(part, "data-strategy")).isEqualTo(strategy));
+		assertThat(List.of("#result", "#lanes"))
+			.allSatisfy((part) -> assertThat(page.attribute(part, "data-run")).isEqualTo(run));
+		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo(strategy.equals("for-update") ? "right" : "wrong");
+	}
+
 	@Test
 	void holderThatIsFrozenByTheButtonLosesAnUpdate() {
 		page.choose("redis-px-lua");

@@ -12,6 +12,7 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,6 +53,22 @@ final class LabPage {
 		this.driver.get(url);
 		await().untilAsserted(() -> assertThat(all("#strategies input")).isNotEmpty());
 		await().until(() -> "true".equals(attribute("body", "data-ready")));
+	}
+
+	/**
+	 * Does something in a second tab, which is closed afterwards.
+	 */
+	void inAnotherTab(String url, Runnable action) {
+		String tab = this.driver.getWindowHandle();
+		this.driver.switchTo().newWindow(WindowType.TAB);
+		try {
+			reload(url);
+			action.run();
+		}
+		finally {
+			this.driver.close();
+			this.driver.switchTo().window(tab);
+		}
 	}
 
 	/**
