@@ -4,6 +4,7 @@ import * as api from './api.js';
 import { chartView } from './chart.js';
 import { comparisonView } from './comparison.js';
 import { byId } from './dom.js';
+import { experimentsView } from './experiments.js';
 import { runForm } from './form.js';
 import { lanesView } from './lanes.js';
 import { onLanguage, startLanguage, t } from './language.js';
@@ -17,6 +18,7 @@ import { nextView, strategyChooser, strategyText, strategyView } from './strateg
 import { onTheme, startTheme } from './theme.js';
 
 const RENDER_PAUSE = 200;
+const RESUME_PAUSE = 1000;
 
 await startLanguage(byId('language'));
 startTheme(byId('theme'));
@@ -30,6 +32,8 @@ catch (problem) {
 	byId('setup').hidden = true;
 	byId('run').hidden = true;
 	say('app.unreachable');
+	api.onAnswering((answers) => answers && location.reload());
+	api.check();
 }
 
 function say(key, args) {
@@ -49,6 +53,7 @@ async function page(info, strategies) {
 		.filter(Boolean).join(' · ');
 	const chooser = strategyChooser(byId('strategies'), strategies, (id) => next.render(id));
 	const next = nextView(byId('next'), strategies);
+	const experiments = experimentsView(byId('experiments'), (request, faults) => attempt(() => begin(request, faults)));
 	const form = runForm(byId('orders'), info.limits);
 	const about = strategyView(byId('strategy'), strategies);
 	const result = resultView(byId('result'), strategies.length, { cancel, open });
@@ -57,18 +62,20 @@ async function page(info, strategies) {
 	const comparison = comparisonView(byId('comparison'), strategies, showStrategy);
 	const lanes = lanesView(byId('lanes'), titleOf, showPair);
 	const stepper = stepperView(byId('steps'));
-	const locks = locksView(byId('locks'), api.locks);
+	const locks = locksView(byId('locks'), api.locks, api.answers);
 
 	function render() {
 		clearTimeout(pending);
 		pending = null;
 		about.render(run?.cardStrategy);
-		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf);
+		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf, api.answers());
 		chart.render(run);
-		nodes.render(run);
+		nodes.render(run, api.answers());
 		comparison.render(run);
 		lanes.render(run);
-		byId('start').disabled = Boolean(run && !run.over);
+		const free = api.answers() && (!run || run.over);
+		byId('start').disabled = !free;
+		experiments.render(free);
 		document.body.dataset.run = run?.id ?? '';
 		document.body.dataset.state = run?.state ?? '';
 	}
@@ -83,27 +90,73 @@ async function page(info, strategies) {
 		return strategy ? strategyText(strategy, 'title') : t('setup.all');
 	}
 
+	/** Starts a run, to which these faults are done at their times. */
+	async function begin(request, faults) {
+		await watch(await api.start(request));
+		run.planned = [...faults];
+		byId('result').scrollIntoView({ block: 'nearest' });
+	}
+
+	/** Does the planned faults whose time has come. */
+	function injectDue(run) {
+		const due = run.planned.filter(({ atMs }) => atMs <= run.elapsedMs);
+		run.planned = run.planned.filter((planned) => !due.includes(planned));
+		due.forEach(({ atMs, ...what }) => attempt(() => api.fault(run.id, what)));
+	}
+
 	/** Shows a run, and follows it if it is going. */
 	async function watch(answer) {
 		unfollow();
-		run = new Run(answer);
+		const watched = new Run(answer);
+		run = watched;
 		stepper.show(null);
 		render();
 		unfollow = api.follow(run.id, {
-			progress: (event) => { run.progress(event); renderSoon(); },
-			order: (event) => { run.order(event.order ?? event); renderSoon(); },
-			fault: (event) => { run.fault(event); renderSoon(); },
-			result: (event) => { run.result(event); renderSoon(); },
-			finished: (event) => finish(run, event.run ?? event)
-		});
+			progress: (event) => { watched.progress(event); injectDue(watched); renderSoon(); },
+			order: (event) => { watched.order(event); injectDue(watched); renderSoon(); },
+			fault: (event) => { watched.fault(event); renderSoon(); },
+			result: (event) => { watched.result(event); renderSoon(); },
+			finished: (event) => finish(watched, event)
+		}, () => setTimeout(resume, RESUME_PAUSE));
 		runs = await api.runs();
 		render();
 	}
 
+	/** Shows what there is when the lab is back: it may have begun anew, and know nothing of the run. */
+	async function resume() {
+		try {
+			runs = await api.runs();
+			const known = runs.find(({ id, strategy }) => id === run?.id && strategy === run.strategy) ?? runs[0];
+			if (known) {
+				await watch(known);
+				return;
+			}
+			unfollow();
+			run = null;
+			stepper.show(null);
+			render();
+		}
+		catch (problem) {
+			if (api.answers()) {
+				say('error.failed', { detail: problem.message });
+			}
+		}
+	}
+
+	api.onAnswering((answers) => {
+		document.body.dataset.answering = answers;
+		say(answers ? null : 'app.lost');
+		locks.render();
+		render();
+		if (answers) {
+			resume();
+		}
+	});
+
 	/** All orders are there now, and whether one of them was lost. */
 	async function finish(finished, answer) {
 		finished.take(answer);
-		await complete(finished);
+		await attempt(() => complete(finished));
 	}
 
 	async function complete(finished) {
@@ -134,11 +187,11 @@ async function page(info, strategies) {
 		run.pair = null;
 		stepper.show(null);
 		render();
-		await complete(run);
+		await attempt(() => complete(run));
 	}
 
 	async function open(id) {
-		await watch(await api.run(id));
+		await attempt(async () => watch(await api.run(id)));
 	}
 
 	async function cancel() {
@@ -153,12 +206,15 @@ async function page(info, strategies) {
 	}
 
 	async function attempt(action) {
-		say(null);
 		try {
-			return await action();
+			const done = await action();
+			say(api.answers() ? null : 'app.lost');
+			return done;
 		}
 		catch (problem) {
-			say('error.failed', { detail: problem.message });
+			if (api.answers()) {
+				say('error.failed', { detail: problem.message });
+			}
 			return null;
 		}
 	}
@@ -171,8 +227,7 @@ async function page(info, strategies) {
 		error.textContent = '';
 		start.disabled = true;
 		try {
-			await watch(await api.start({ strategy: chooser.selected, ...form.values() }));
-			byId('run').scrollIntoView({ block: 'start' });
+			await begin({ strategy: chooser.selected, ...form.values() }, []);
 		}
 		catch (problem) {
 			start.disabled = false;

@@ -40,7 +40,7 @@ export function resultView(section, strategies, { cancel, open }) {
 			none, facts);
 	let said = '';
 
-	function render(run, runs, titleOf) {
+	function render(run, runs, titleOf, answers) {
 		title.textContent = run ? `${t('run.number', { id: run.id })} · ${titleOf(run.cardStrategy)}` : t('run.title');
 		renderNote(run, titleOf);
 		renderEarlier(run, runs);
@@ -48,14 +48,15 @@ export function resultView(section, strategies, { cancel, open }) {
 		section.dataset.strategy = run?.cardStrategy ?? '';
 		state.hidden = !run;
 		csv.hidden = !run?.over;
-		stop.hidden = !run || run.over;
+		stop.hidden = !answers || !run || run.over;
 		renderVerdict(run);
 		renderFacts(run?.knownFacts);
 		if (!run) {
 			return;
 		}
-		state.textContent = t(`state.${run.state}`);
-		state.dataset.state = run.state;
+		const known = answers || run.over ? run.state : 'UNKNOWN';
+		state.textContent = t(`state.${known}`);
+		state.dataset.state = known;
 		stop.textContent = t('setup.cancel');
 		csv.textContent = t('run.csv');
 		csv.href = `runs/${run.id}.csv`;

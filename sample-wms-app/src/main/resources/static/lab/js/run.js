@@ -5,10 +5,16 @@ const FETCHED_ORDERS = 20_000;
 
 export class Run {
 
-	/** The stock that the progress told: {strategy, seconds, stock}. */
+	/** The stock and the sales that the progress told: {strategy, seconds, stock, sold}. */
 	points = [];
 
 	orders = new Map();
+
+	/** Faults that are to be done when their time comes. */
+	planned = [];
+
+	/** As far as it is known, since the first order. */
+	elapsedMs = 0;
 
 	/** Two orders that are worth a look: {first, second, lost}. */
 	pair = null;
@@ -30,8 +36,9 @@ export class Run {
 
 	progress(progress) {
 		this.state = this.over ? this.state : 'RUNNING';
-		this.points.push({ strategy: progress.strategy, seconds: progress.atMs / 1000, stock: progress.stock });
+		this.points.push({ strategy: progress.strategy, seconds: progress.atMs / 1000, stock: progress.stock, sold: progress.sold });
 		this.live = progress;
+		this.elapsedMs = progress.atMs;
 		for (const told of progress.nodes ?? []) {
 			const node = this.nodes.find(({ id }) => id === told.id);
 			node ? Object.assign(node, told) : this.nodes.push(told);
@@ -40,6 +47,7 @@ export class Run {
 
 	order(order) {
 		this.orders.set(`${order.strategy} ${order.n}`, order);
+		this.elapsedMs = Math.max(this.elapsedMs, (order.end ?? 0) / 1000);
 	}
 
 	fault(fault) {
@@ -76,6 +84,11 @@ export class Run {
 	get judged() {
 		const of = this.all ? this.results.find(({ strategy }) => strategy === this.shownStrategy) : this;
 		return of?.verdict && of.facts ? of : null;
+	}
+
+	/** The facts of the strategy whose orders are drawn, when it is through. */
+	get drawnFacts() {
+		return this.all ? this.results.find(({ strategy }) => strategy === this.drawnStrategy)?.facts : this.over ? this.facts : null;
 	}
 
 	get drawnOrders() {

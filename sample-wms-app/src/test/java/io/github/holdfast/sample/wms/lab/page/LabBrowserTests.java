@@ -182,6 +182,33 @@ class LabBrowserTests {
 		assertRunIs(right, "for-update");
 	}
 
+	/**
+	 * What the page says while the lab is away is not what the lab said last.
+	 */
+	@Test
+	void labThatDoesNotAnswerIsSaidAndGoneOnWithWhenItIsBack() {
+		page.choose("holdfast-redis-fence");
+		fill(Map.of("stock", "1000", "orders", "200", "concurrency", "4", "workMs", "50"));
+		start();
+		String run = page.attribute("body", "data-run");
+		await().until(() -> points() > 0);
+		chromium.offline(true);
+		try {
+			await().until(() -> page.text("#notice").contains("The lab does not answer"));
+			await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Not known"));
+			assertThat(page.texts("#result .chip")).containsExactly("Not known");
+			assertThat(page.texts("#nodes .chip")).containsExactly("not known", "not known");
+			assertThat(page.find("#start").isEnabled()).isFalse();
+		}
+		finally {
+			chromium.offline(false);
+		}
+		await().until(() -> !page.isDisplayed("#notice"));
+		page.awaitState("FINISHED");
+		assertRunIs(run, "holdfast-redis-fence");
+		await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Nobody holds a lock."));
+	}
+
 	private static void assertRunIs(@Nullable String run, String strategy) {
 		await().until(() -> Objects.equals(page.attribute("body", "data-run"), run));
 		await().until(() -> page.isDisplayed(".verdict") && !page.all(".lanes .order").isEmpty());
@@ -189,7 +216,7 @@ class LabBrowserTests {
 			.allSatisfy((part) -> assertThat(page.attribute(part, "data-strategy")).isEqualTo(strategy));
 		assertThat(List.of("#result", "#lanes"))
 			.allSatisfy((part) -> assertThat(page.attribute(part, "data-run")).isEqualTo(run));
-		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo(strategy.equals("for-update") ? "right" : "wrong");
+		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo(strategy.equals("memory-overwrite") ? "wrong" : "right");
 	}
 
 	@Test

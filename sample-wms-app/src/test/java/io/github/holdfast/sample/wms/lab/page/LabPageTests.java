@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -173,6 +174,29 @@ class LabPageTests {
 		page.awaitState("FINISHED");
 	}
 
+	/**
+	 * It has forgotten the run, and begins to count anew.
+	 */
+	@Test
+	void labThatWasStartedAgainIsAskedWhatThereIs() throws IOException {
+		lab.allow(8);
+		page.choose("for-update");
+		page.start();
+		page.awaitState("RUNNING");
+		lab.restart(() -> {
+			await().until(() -> page.text("#notice").contains("The lab does not answer"));
+			assertThat(page.text("#locks")).contains("Not known");
+			assertThat(page.texts("#result .chip")).containsExactly("Not known");
+		});
+		await().until(() -> !page.isDisplayed("#notice"));
+		page.awaitState("");
+		assertThat(page.isDisplayed("#strategy")).isFalse();
+		assertThat(page.text("#result")).contains("Nothing has run yet");
+		await().untilAsserted(() -> assertThat(page.all("#locks tbody tr")).hasSize(3));
+		page.run("for-update");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+	}
+
 	@Test
 	void locksAreShown() {
 		await().untilAsserted(() -> assertThat(page.all("#locks tbody tr")).hasSize(3));
@@ -259,6 +283,75 @@ class LabPageTests {
 							&& element.clientWidth > 0)
 						.map((element) => element.outerHTML)""");
 		return (List<?>) texts;
+	}
+
+	/**
+	 * The size of what many notebooks show.
+	 */
+	@Test
+	void runIsStartedWithoutScrolling() {
+		chromium.size(1366, 768, 1);
+		page.reload(lab.url());
+		Map.of("en", "en", "zh", "zh-CN", "ja", "ja", "ru", "ru", "ko", "ko").forEach((code, tag) -> {
+			page.speak(code, tag);
+			assertThat(List.of("#start", "#next", "#experiment-oversell", "#experiment-freeze-redisson",
+					"#experiment-freeze-holdfast"))
+				.allSatisfy((control) -> assertThat(isSeen(control)).as(code).isEqualTo(true));
+		});
+		page.run("memory-overwrite");
+		assertThat(isSeen("#start")).isEqualTo(true);
+		assertThat(isSeen(".verdict")).isEqualTo(true);
+	}
+
+	private static @Nullable Object isSeen(String selector) {
+		return page.script("""
+				const { top, bottom, left, right } = document.querySelector(arguments[0]).getBoundingClientRect();
+				return top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth
+						&& document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+							.closest(arguments[0]) !== null""", selector);
+	}
+
+	@Test
+	void stockIsShownBesideWhatItShouldBe() {
+		page.run("memory-overwrite");
+		await().until(() -> "27".equals(page.attribute("#chart .chart", "data-stock")));
+		assertThat(page.attribute("#chart .chart", "data-should")).isEqualTo("-20");
+		assertThat(page.text("#chart .u-legend")).contains("As it should be");
+		assertThat(gapIsShaded()).isEqualTo(true);
+		page.run("for-update");
+		await().until(() -> "0".equals(page.attribute("#chart .chart", "data-stock")));
+		assertThat(page.attribute("#chart .chart", "data-should")).isEqualTo("0");
+		assertThat(gapIsShaded()).isEqualTo(false);
+	}
+
+	/**
+	 * Whether the colour of the gap fills more than a line of it.
+	 */
+	private static @Nullable Object gapIsShaded() {
+		return page.script("""
+				const canvas = document.querySelector('#chart canvas');
+				const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+				let shaded = 0;
+				for (let i = 0; i < data.length; i += 4) {
+					shaded += data[i] > 170 && data[i] < 190 && data[i + 1] < 30 && data[i + 2] > 50 && data[i + 2] < 80
+							&& data[i + 3] > 30 && data[i + 3] < 60 ? 1 : 0;
+				}
+				return shaded > 1000""");
+	}
+
+	@Test
+	void stepsAreToldBesideTheirBars() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		assertThat((List<?>) page.script("""
+				return [...document.querySelectorAll('#steps .cell')].filter((cell) => cell.textContent).map((cell) => {
+					const range = document.createRange();
+					range.selectNodeContents(cell.querySelector('.text'));
+					const text = range.getBoundingClientRect();
+					const bars = [...cell.querySelectorAll('i')].map((bar) => bar.getBoundingClientRect());
+					return Math.min(...bars.map((bar) => Math.max(bar.left - text.right, text.left - bar.right)));
+				})""")).isNotEmpty().allSatisfy((distance) -> assertThat(((Number) distance).intValue()).isBetween(0, 20));
 	}
 
 	@Test

@@ -42,7 +42,7 @@ final class RecordedLab implements AutoCloseable {
 
 	private final JsonMapper json = new JsonMapper();
 
-	private final HttpServer server;
+	private HttpServer server;
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -53,10 +53,15 @@ final class RecordedLab implements AutoCloseable {
 	private int allowedEvents = Integer.MAX_VALUE;
 
 	RecordedLab() throws IOException {
-		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
+		this.server = listen(0);
+	}
+
+	private HttpServer listen(int port) throws IOException {
+		HttpServer started = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+		started.setExecutor(this.threads);
+		started.createContext("/", this::handle);
+		started.start();
+		return started;
 	}
 
 	String url() {
@@ -84,6 +89,22 @@ final class RecordedLab implements AutoCloseable {
 	 */
 	List<String> faults() {
 		return this.faults;
+	}
+
+	/**
+	 * Is away for a while, and knows of no run afterwards.
+	 * @param meanwhile what happens while it is away
+	 */
+	void restart(Runnable meanwhile) throws IOException {
+		int port = this.server.getAddress().getPort();
+		this.server.stop(0);
+		try {
+			meanwhile.run();
+		}
+		finally {
+			reset();
+			this.server = listen(port);
+		}
 	}
 
 	/**
