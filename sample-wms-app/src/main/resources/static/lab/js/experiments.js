@@ -3,10 +3,10 @@
 import { el } from './dom.js';
 import { t } from './language.js';
 
-const ORDERS = { stock: 200, orders: 150, concurrency: 12, nodes: 2, quantity: 1, ratePerSecond: null, workMs: 1 };
+const ORDERS = { stock: 200, orders: 120, concurrency: 12, nodes: 2, quantity: 1, ratePerSecond: null, workMs: 1 };
 
-/** Longer than a lease: others get the lock meanwhile. */
-const FREEZE = [{ atMs: 0, kind: 'FREEZE', node: 1, millis: 4000, moment: 'WORK' }];
+/** Twice the lease, and the very first order: others get the lock meanwhile. */
+const FREEZE = [{ atMs: 0, kind: 'FREEZE', node: 1, millis: 3000, moment: 'WORK' }];
 
 const EXPERIMENTS = [
 	{ id: 'oversell', request: { ...ORDERS, strategy: 'memory-overwrite', stock: 100, orders: 200, concurrency: 20, workMs: 2 }, faults: [] },

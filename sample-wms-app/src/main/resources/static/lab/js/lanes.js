@@ -54,7 +54,7 @@ export function lanesView(section, titleOf, showPair) {
 		empty.textContent = t('lanes.empty');
 		buttons.forEach(({ key, element }) => element.textContent = t(`lanes.${key}`));
 		lost.hidden = !run?.pair;
-		lost.textContent = t(run?.pair?.lost ? 'lanes.lost' : 'lanes.met');
+		lost.textContent = t(`lanes.${run?.pair?.kind ?? 'met'}`);
 		legend.replaceChildren(...LEGEND.map((kind) => el('li', { 'data-kind': kind, text: t(`lanes.${kind}`) })));
 		const now = JSON.stringify([run?.id, run?.drawnStrategy, run?.orders.size, run?.faults.length, run?.over,
 			document.documentElement.lang]);
@@ -74,7 +74,7 @@ export function lanesView(section, titleOf, showPair) {
 			host.replaceChildren();
 			return;
 		}
-		drawn = draw({ lanes: all ? found : found.slice(0, FEW), faults: run.faults, width: host.clientWidth, tall: Boolean(pair) });
+		drawn = draw({ lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
 		host.replaceChildren(drawn.drawing);
 		host.dataset.lanes = found.length;
 		window = pair ? windowOf(shown) : whole();

@@ -10,7 +10,7 @@ import { lanesView } from './lanes.js';
 import { onLanguage, startLanguage, t } from './language.js';
 import { locksView } from './locks.js';
 import { nodesView } from './nodes.js';
-import { meeting } from './pairs.js';
+import { meeting, refusals } from './pairs.js';
 import { resultView } from './result.js';
 import { Run } from './run.js';
 import { stepperView } from './stepper.js';
@@ -19,6 +19,7 @@ import { onTheme, startTheme } from './theme.js';
 
 const RENDER_PAUSE = 200;
 const RESUME_PAUSE = 1000;
+const INJECT_PAUSE = 20;
 
 await startLanguage(byId('language'));
 startTheme(byId('theme'));
@@ -71,7 +72,7 @@ async function page(info, strategies) {
 		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf, api.answers());
 		chart.render(run);
 		nodes.render(run, api.answers());
-		comparison.render(run);
+		comparison.render(run, runs);
 		lanes.render(run);
 		const free = api.answers() && (!run || run.over);
 		byId('start').disabled = !free;
@@ -92,16 +93,22 @@ async function page(info, strategies) {
 
 	/** Starts a run, to which these faults are done at their times. */
 	async function begin(request, faults) {
-		await watch(await api.start(request));
-		run.planned = [...faults];
+		const answer = await api.start({ ...request, faults });
+		await watch(answer);
 		byId('result').scrollIntoView({ block: 'nearest' });
+		if (faults.length > 0 && !answer.request.faults) {
+			await inject(answer.id, faults);
+		}
 	}
 
-	/** Does the planned faults whose time has come. */
-	function injectDue(run) {
-		const due = run.planned.filter(({ atMs }) => atMs <= run.elapsedMs);
-		run.planned = run.planned.filter((planned) => !due.includes(planned));
-		due.forEach(({ atMs, ...what }) => attempt(() => api.fault(run.id, what)));
+	/** A lab that does not take faults with the run is told them in time. */
+	async function inject(id, faults) {
+		while ((await api.run(id)).state === 'STARTING') {
+			await new Promise((resolve) => setTimeout(resolve, INJECT_PAUSE));
+		}
+		for (const { atMs, ...what } of faults) {
+			setTimeout(() => attempt(() => api.fault(id, what)), atMs);
+		}
 	}
 
 	/** Shows a run, and follows it if it is going. */
@@ -112,8 +119,8 @@ async function page(info, strategies) {
 		stepper.show(null);
 		render();
 		unfollow = api.follow(run.id, {
-			progress: (event) => { watched.progress(event); injectDue(watched); renderSoon(); },
-			order: (event) => { watched.order(event); injectDue(watched); renderSoon(); },
+			progress: (event) => { watched.progress(event); renderSoon(); },
+			order: (event) => { watched.order(event); renderSoon(); },
 			fault: (event) => { watched.fault(event); renderSoon(); },
 			result: (event) => { watched.result(event); renderSoon(); },
 			finished: (event) => finish(watched, event)
@@ -156,6 +163,7 @@ async function page(info, strategies) {
 	/** All orders are there now, and whether one of them was lost. */
 	async function finish(finished, answer) {
 		finished.take(answer);
+		runs = runs.map((each) => each.id === answer.id ? answer : each);
 		await attempt(() => complete(finished));
 	}
 
@@ -167,8 +175,10 @@ async function page(info, strategies) {
 				api.lostUpdate(finished.id, strategy)
 			]);
 			orders.forEach((order) => finished.order(order));
-			const pair = lost ?? meeting(finished.drawnOrders);
-			finished.pair = pair && { ...pair, lost: Boolean(lost) };
+			finished.refusals = refusals(finished.drawnOrders);
+			const pairs = { lost, refused: finished.refusals[0], met: meeting(finished.drawnOrders) };
+			const kind = Object.keys(pairs).find((each) => pairs[each]);
+			finished.pair = kind ? { ...pairs[kind], kind } : null;
 		}
 		if (finished === run) {
 			render();
@@ -182,9 +192,17 @@ async function page(info, strategies) {
 		byId('step-next').focus({ preventScroll: true });
 	}
 
-	async function showStrategy(id) {
+	/** Shows a run; of "all", one of its strategies. */
+	async function showStrategy(runId, id) {
+		if (run?.id !== runId) {
+			await open(runId);
+		}
+		if (run?.id !== runId || !run.all) {
+			return;
+		}
 		run.shownStrategy = id;
 		run.pair = null;
+		run.refusals = [];
 		stepper.show(null);
 		render();
 		await attempt(() => complete(run));

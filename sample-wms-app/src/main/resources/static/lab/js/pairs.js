@@ -11,3 +11,16 @@ export function meeting(orders) {
 	const second = committed.findIndex((order, index) => index > 0 && order.start < committed[index - 1].commit);
 	return second > 0 ? { first: committed[second - 1], second: committed[second] } : null;
 }
+
+/**
+ * The commits that were refused to a holder who had read before a newer one sold: each
+ * with that newer one, whose sale it would have overwritten.
+ */
+export function refusals(orders) {
+	const sold = orders.filter(({ outcome, acquired, commit }) => outcome === 'SOLD' && acquired !== null && commit !== null)
+		.sort((a, b) => a.commit - b.commit);
+	return orders.filter(({ outcome, acquired, readAt }) => outcome === 'LOST' && acquired !== null && readAt !== null)
+		.map((refused) => ({ second: refused, first: sold.find(({ acquired, commit }) =>
+			acquired > refused.acquired && commit > refused.readAt && commit < refused.end) }))
+		.filter(({ first }) => first);
+}

@@ -22,7 +22,7 @@ export function verdictText({ facts, verdict }) {
 export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' : ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', NOT_SUPPORTED: 'none' }[code]
 		?? 'wrong');
 
-const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
+export const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
 
 export const factText = (name, value) => value === null || value === undefined ? '–'
 		: name.endsWith('Ms') ? duration(value) : number(value);
@@ -98,9 +98,13 @@ export function resultView(section, strategies, { cancel, open }) {
 		}
 		if (run.judged && (run.over || run.all)) {
 			const { verdict } = run.judged;
-			return { code: verdict.code, kind: verdictKind(verdict), heading: verdictName(verdict), text: verdictText(run.judged) };
+			return { code: verdict.code, kind: verdictKind(verdict), heading: verdictName(verdict), text: `${verdictText(run.judged)} ${savedText(run.refusals.length)}`.trim() };
 		}
 		return { code: '', kind: '', heading: '', text: '' };
+	}
+
+	function savedText(refused) {
+		return refused === 0 ? '' : t(refused === 1 ? 'verdict.refused.one' : 'verdict.refused.many', { refused });
 	}
 
 	function renderFacts(known) {

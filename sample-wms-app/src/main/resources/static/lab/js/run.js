@@ -3,6 +3,9 @@
 /** More orders than these are not drawn. */
 const FETCHED_ORDERS = 20_000;
 
+const isSame = (one, other) => ['kind', 'node', 'atMs', 'untilMs'].every((name) => one[name] === other[name])
+		&& (!one.strategy || !other.strategy || one.strategy === other.strategy);
+
 export class Run {
 
 	/** The stock and the sales that the progress told: {strategy, seconds, stock, sold}. */
@@ -10,14 +13,11 @@ export class Run {
 
 	orders = new Map();
 
-	/** Faults that are to be done when their time comes. */
-	planned = [];
-
-	/** As far as it is known, since the first order. */
-	elapsedMs = 0;
-
-	/** Two orders that are worth a look: {first, second, lost}. */
+	/** Two orders that are worth a look: {first, second, kind}; of a lost update, a refused commit, or neither. */
 	pair = null;
+
+	/** All pairs of a refused commit and the newer holder. */
+	refusals = [];
 
 	/** Of "all": whose lanes are shown. */
 	shownStrategy = null;
@@ -28,8 +28,9 @@ export class Run {
 
 	/** Takes what the lab says of the run as a whole. */
 	take(answer) {
+		const told = this.faults ?? [];
 		Object.assign(this, answer);
-		this.faults ??= [];
+		this.faults = (this.faults ?? []).map((fault) => told.find((each) => isSame(each, fault)) ?? fault);
 		this.results ??= [];
 		this.nodes ??= [];
 	}
@@ -38,7 +39,6 @@ export class Run {
 		this.state = this.over ? this.state : 'RUNNING';
 		this.points.push({ strategy: progress.strategy, seconds: progress.atMs / 1000, stock: progress.stock, sold: progress.sold });
 		this.live = progress;
-		this.elapsedMs = progress.atMs;
 		for (const told of progress.nodes ?? []) {
 			const node = this.nodes.find(({ id }) => id === told.id);
 			node ? Object.assign(node, told) : this.nodes.push(told);
@@ -47,11 +47,11 @@ export class Run {
 
 	order(order) {
 		this.orders.set(`${order.strategy} ${order.n}`, order);
-		this.elapsedMs = Math.max(this.elapsedMs, (order.end ?? 0) / 1000);
 	}
 
+	/** It is done to the strategy that is going. */
 	fault(fault) {
-		this.faults.push(fault);
+		this.faults = [...this.faults.filter((each) => !isSame(each, fault)), { strategy: this.live?.strategy ?? this.strategy, ...fault }];
 	}
 
 	result(result) {
@@ -93,6 +93,10 @@ export class Run {
 
 	get drawnOrders() {
 		return this.drawn([...this.orders.values()]);
+	}
+
+	get drawnFaults() {
+		return this.faults.filter(({ strategy }) => !strategy || !this.all || strategy === this.drawnStrategy);
 	}
 
 	get drawnPoints() {

@@ -70,6 +70,7 @@ export function stepperView(section) {
 				...steps.map(row));
 		conclusion.textContent = loses(pair.first, pair.second)
 				? t('steps.lost', { winner: pair.second.n, loser: pair.first.n, read: pair.second.read, lost: pair.first.wrote, wrote: pair.second.wrote })
+				: pair.kind === 'refused' ? t('steps.saved', { refused: pair.second.n, newer: pair.first.n, read: pair.second.read })
 				: t('steps.right', { first: pair.first.n, second: pair.second.n });
 		renderStep();
 	}
@@ -88,9 +89,12 @@ export function stepperView(section) {
 	}
 
 	function stepText(each) {
+		const order = [pair.first, pair.second][each.who];
+		if (each.kind === 'refused') {
+			return t(order.strategy.endsWith('-lease') ? 'steps.refused.lease' : 'steps.refused');
+		}
 		const blind = ['readAt', 'writeAt'].includes(each.kind) && (each.value === null || each.value === undefined);
-		const outcome = [pair.first, pair.second][each.who].outcome;
-		return t(`steps.${each.kind}${blind ? '.blind' : ''}`, { value: each.value, outcome: t(`outcome.${outcome}`) });
+		return t(`steps.${each.kind}${blind ? '.blind' : ''}`, { value: each.value, outcome: t(`outcome.${order.outcome}`) });
 	}
 
 	function renderStep() {

@@ -43,6 +43,8 @@ class LabBrowserTests {
 
 	private static final Pattern VALUES = Pattern.compile("read (\\d+), wrote (\\d+)");
 
+	private static final int ATTEMPTS = 10;
+
 	private static Chromium chromium;
 
 	private static LabPage page;
@@ -209,6 +211,57 @@ class LabBrowserTests {
 		await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Nobody holds a lock."));
 	}
 
+	@Test
+	void experimentsShowTheOversellAndTheSaleThatVanishes() {
+		experiment("oversell");
+		assertThat(page.attribute(".verdict", "data-code")).isIn("OVERSOLD", "LOST_UPDATES");
+		assertRunIs(page.attribute("body", "data-run"), "memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		assertThat(page.text("#show-lost")).isEqualTo("Show me the first lost update");
+		experiment("freeze-redisson");
+		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("LOST_UPDATES");
+		assertThat(page.attribute("#strategy", "data-strategy")).isEqualTo("redisson-watchdog");
+		assertThat(page.attribute("#next", "data-strategy")).isEqualTo("memory-overwrite");
+		await().untilAsserted(() -> assertThat(
+				page.text(".comparison [data-strategy=redisson-watchdog] [data-condition='FREEZE.WORK'] button"))
+			.matches("✕ Lost updates \\d+/\\d+"));
+		page.click("#show-lost");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+	}
+
+	/**
+	 * Whoever stands still when its lock has just come from the store keeps the row of the
+	 * fence locked: then the others wait, and nobody is refused.
+	 */
+	@Test
+	void experimentShowsTheCommitThatIsRefused() {
+		for (int attempt = 0; attempt < ATTEMPTS && !"Show me the refused commit".equals(shown()); attempt++) {
+			experiment("freeze-holdfast");
+			assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("right");
+			await().until(() -> page.isDisplayed("#show-lost"));
+		}
+		assertThat(shown()).isEqualTo("Show me the refused commit");
+		assertThat(page.text(".verdict")).contains("1 commit was refused, which saved a sale");
+		page.click("#show-lost");
+		assertThat(page.texts("#steps .cell .refused"))
+			.contains("may not commit: the database refuses, a newer holder exists");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("Its commit was refused: nothing is lost");
+	}
+
+	private static @Nullable String shown() {
+		return page.isDisplayed("#show-lost") ? page.text("#show-lost") : null;
+	}
+
+	private static void experiment(String id) {
+		String before = page.attribute("body", "data-run");
+		page.click("#experiment-" + id);
+		awaitRunAfter(before);
+		page.awaitState("FINISHED");
+		await().until(() -> page.isDisplayed(".verdict strong"));
+	}
+
 	private static void assertRunIs(@Nullable String run, String strategy) {
 		await().until(() -> Objects.equals(page.attribute("body", "data-run"), run));
 		await().until(() -> page.isDisplayed(".verdict") && !page.all(".lanes .order").isEmpty());
@@ -248,8 +301,10 @@ class LabBrowserTests {
 		awaitRunAfter(before);
 		await().atMost(Duration.ofMinutes(10)).until(() -> "FINISHED".equals(page.attribute("body", "data-state")));
 		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSize(StrategyType.values().length));
-		assertThat(page.text(".comparison [data-strategy=holdfast-jdbc-fence]")).contains("Верно");
-		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite]", "data-kind")).isIn("wrong", "lucky");
+		assertThat(page.attribute(".comparison [data-strategy=holdfast-jdbc-fence] [data-condition=calm] button", "aria-label"))
+			.contains("Верно");
+		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite] [data-condition=calm]", "data-kind"))
+			.isIn("wrong", "lucky");
 		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo(360L);
 	}
 

@@ -128,6 +128,30 @@ class LabPageTests {
 		page.click(".comparison [data-strategy=for-update] button");
 		await().untilAsserted(() -> assertThat(page.text("#strategy h2")).isEqualTo("SELECT … FOR UPDATE"));
 		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSize(20));
+		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("RIGHT");
+		assertThat(page.text("#result h2")).contains("SELECT … FOR UPDATE");
+		assertThat(page.text("#lanes h2")).contains("SELECT … FOR UPDATE");
+	}
+
+	@Test
+	void outcomesOfAllRunsAreCounted() {
+		page.run("all");
+		page.run("memory-overwrite");
+		await().untilAsserted(() -> assertThat(page.text(calm("memory-overwrite"))).isEqualTo("✕ Oversold 2/2"));
+		assertThat(page.text(calm("for-update"))).isEqualTo("✓ Right 1/1");
+		page.click(calm("for-update"));
+		await().untilAsserted(() -> assertThat(page.text("#strategy h2")).isEqualTo("SELECT … FOR UPDATE"));
+		assertThat(page.attribute(calm("for-update"), "aria-pressed")).isEqualTo("true");
+		List.of(1366, 1280, PHONE).forEach((width) -> {
+			chromium.size(width, 768, 1);
+			assertThat(page.script("const table = document.querySelector('#comparison .scroll');"
+					+ "return table.scrollWidth - table.clientWidth"))
+				.isEqualTo(0L);
+		});
+	}
+
+	private static String calm(String strategy) {
+		return ".comparison [data-strategy=" + strategy + "] [data-condition=calm] button";
 	}
 
 	@Test
