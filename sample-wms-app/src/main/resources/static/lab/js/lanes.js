@@ -3,10 +3,11 @@
 import { draw } from './drawing.js';
 import { el } from './dom.js';
 import { number, t } from './language.js';
+import { holdersOf } from './pairs.js';
 import { glide, lanesOf, windowOf } from './timeline.js';
 
 const FEW = 24;
-const LEGEND = ['lock', 'transaction', 'window', 'commit', 'wait', 'fault'];
+const LEGEND = ['lock', 'transaction', 'window', 'commit', 'wait', 'fault', 'together'];
 
 export function lanesView(section, titleOf, showPair) {
 	const title = el('h2', { id: 'lanes-title' });
@@ -74,7 +75,12 @@ export function lanesView(section, titleOf, showPair) {
 			host.replaceChildren();
 			return;
 		}
-		drawn = draw({ lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
+		if (host.clientWidth === 0) {
+			return;
+		}
+		const holders = holdersOf(shown);
+		host.dataset.holders = holders.length;
+		drawn = draw({ holders, lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
 		host.replaceChildren(drawn.drawing);
 		host.dataset.lanes = found.length;
 		window = pair ? windowOf(shown) : whole();

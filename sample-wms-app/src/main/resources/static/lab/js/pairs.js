@@ -2,7 +2,7 @@
 
 /** Whether the second one overwrote what the first one had committed since it read. */
 export const loses = (first, second) => first.read !== null && second.read === first.read
-		&& second.wrote !== null && second.readAt < first.commit;
+		&& second.wrote !== null && second.commit !== null && second.readAt < first.commit;
 
 /** The first two that were sold one after the other while both were there. */
 export function meeting(orders) {
@@ -23,4 +23,25 @@ export function refusals(orders) {
 		.map((refused) => ({ second: refused, first: sold.find(({ acquired, commit }) =>
 			acquired > refused.acquired && commit > refused.readAt && commit < refused.end) }))
 		.filter(({ first }) => first);
+}
+
+/** Who had the lock, one after the other. */
+export const holdersOf = (orders) => orders.filter(({ acquired }) => acquired !== null).sort((a, b) => a.acquired - b.acquired);
+
+/**
+ * The times at which two had the lock: the second one got it before the transaction of the
+ * first one was over. A lock that is noted as released a little late is none of them.
+ */
+export function together(holders) {
+	const times = [];
+	let until = -Infinity;
+	for (const order of holders) {
+		const end = order.commit ?? (order.outcome === 'LOST' ? order.end : null);
+		const to = Math.min(until, end ?? order.acquired);
+		if (to > order.acquired) {
+			times.push({ from: Math.max(order.acquired, times.at(-1)?.to ?? -Infinity), to });
+		}
+		until = Math.max(until, end ?? -Infinity);
+	}
+	return times.filter(({ from, to }) => to > from);
 }

@@ -5,7 +5,7 @@ import { duration, known, number, t } from './language.js';
 
 const FACTS = ['sold', 'refused', 'stockAfter', 'oversold', 'lostUpdates', 'busy', 'lost', 'failed', 'throughput',
 	'p50Ms', 'p99Ms', 'durationMs'];
-const BAD = ['oversold', 'lostUpdates', 'lost', 'failed'];
+const BAD = ['oversold', 'lostUpdates', 'failed'];
 
 /** What is right by luck has a name and a text of its own. */
 const verdictKey = ({ code, arguments: args }) => `verdict.${code}${args?.lucky ? '.lucky' : ''}`;

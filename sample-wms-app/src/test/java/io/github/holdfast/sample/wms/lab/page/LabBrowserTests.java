@@ -222,6 +222,8 @@ class LabBrowserTests {
 		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("LOST_UPDATES");
 		assertThat(page.attribute("#strategy", "data-strategy")).isEqualTo("redisson-watchdog");
 		assertThat(page.attribute("#next", "data-strategy")).isEqualTo("memory-overwrite");
+		assertThat(page.all(".lanes .holder")).hasSizeGreaterThan(100);
+		assertThat(page.all(".lanes .together")).isNotEmpty();
 		await().untilAsserted(() -> assertThat(
 				page.text(".comparison [data-strategy=redisson-watchdog] [data-condition='FREEZE.WORK'] button"))
 			.matches("✕ Lost updates \\d+/\\d+"));
@@ -243,6 +245,7 @@ class LabBrowserTests {
 		}
 		assertThat(shown()).isEqualTo("Show me the refused commit");
 		assertThat(page.text(".verdict")).contains("1 commit was refused, which saved a sale");
+		assertThat(page.all(".lanes .together")).isNotEmpty();
 		page.click("#show-lost");
 		assertThat(page.texts("#steps .cell .refused"))
 			.contains("may not commit: the database refuses, a newer holder exists");

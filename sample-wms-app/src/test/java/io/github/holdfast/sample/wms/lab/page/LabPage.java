@@ -14,6 +14,8 @@ import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -142,6 +144,13 @@ final class LabPage {
 	int points() {
 		String points = attribute("#chart .chart", "data-points");
 		return (points != null) ? Integer.parseInt(points) : 0;
+	}
+
+	/**
+	 * What the console was told since it was asked last.
+	 */
+	List<LogEntry> complaints() {
+		return this.driver.manage().logs().get(LogType.BROWSER).getAll();
 	}
 
 	String text(String selector) {

@@ -120,6 +120,37 @@ class LabPageTests {
 	}
 
 	@Test
+	void stepsArePlayedAndScrubbedThrough() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		assertThat(page.text("#step-play")).contains("Play");
+		page.click("#step-play");
+		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("3 of "));
+		assertThat(page.text("#step-play")).contains("Pause");
+		page.press(Keys.HOME);
+		assertThat(page.text("#step-play")).contains("Play");
+		page.script("const scrub = document.getElementById('step-scrub'); scrub.value = scrub.max;"
+				+ "scrub.dispatchEvent(new Event('input'))");
+		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+		assertThat(page.attribute("#step-next", "aria-disabled")).isEqualTo("true");
+		page.click("#step-play");
+		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("2 of "));
+	}
+
+	@Test
+	void nothingIsComplainedAboutInTheConsole() {
+		page.complaints();
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		page.run("all");
+		page.reload(lab.url());
+		page.awaitState("FINISHED");
+		assertThat(page.complaints()).isEmpty();
+	}
+
+	@Test
 	void allStrategiesAreCompared() {
 		page.run("all");
 		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSizeGreaterThan(1));
