@@ -19,7 +19,6 @@ import { onTheme, startTheme } from './theme.js';
 
 const RENDER_PAUSE = 200;
 const RESUME_PAUSE = 1000;
-const INJECT_PAUSE = 20;
 
 await startLanguage(byId('language'));
 startTheme(byId('theme'));
@@ -55,7 +54,7 @@ async function page(info, strategies) {
 	const chooser = strategyChooser(byId('strategies'), strategies, (id) => next.render(id));
 	const next = nextView(byId('next'), strategies);
 	const experiments = experimentsView(byId('experiments'), (request, faults) => attempt(() => begin(request, faults)));
-	const form = runForm(byId('orders'), info.limits);
+	const form = runForm(byId('orders'), info);
 	const about = strategyView(byId('strategy'), strategies);
 	const result = resultView(byId('result'), strategies.length, { cancel, open });
 	const chart = chartView(byId('chart'), titleOf);
@@ -93,22 +92,8 @@ async function page(info, strategies) {
 
 	/** Starts a run, to which these faults are done at their times. */
 	async function begin(request, faults) {
-		const answer = await api.start({ ...request, faults });
-		await watch(answer);
+		await watch(await api.start({ ...request, faults }));
 		byId('result').scrollIntoView({ block: 'nearest' });
-		if (faults.length > 0 && !answer.request.faults) {
-			await inject(answer.id, faults);
-		}
-	}
-
-	/** A lab that does not take faults with the run is told them in time. */
-	async function inject(id, faults) {
-		while ((await api.run(id)).state === 'STARTING') {
-			await new Promise((resolve) => setTimeout(resolve, INJECT_PAUSE));
-		}
-		for (const { atMs, ...what } of faults) {
-			setTimeout(() => attempt(() => api.fault(id, what)), atMs);
-		}
 	}
 
 	/** Shows a run, and follows it if it is going. */
@@ -245,7 +230,7 @@ async function page(info, strategies) {
 		error.textContent = '';
 		start.disabled = true;
 		try {
-			await begin({ strategy: chooser.selected, ...form.values() }, []);
+			await begin({ strategy: chooser.selected, ...form.values() }, form.faults());
 		}
 		catch (problem) {
 			start.disabled = false;

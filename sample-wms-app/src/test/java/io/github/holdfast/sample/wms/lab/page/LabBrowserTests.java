@@ -213,6 +213,7 @@ class LabBrowserTests {
 
 	@Test
 	void experimentsShowTheOversellAndTheSaleThatVanishes() {
+		page.complaints();
 		experiment("oversell");
 		assertThat(page.attribute(".verdict", "data-code")).isIn("OVERSOLD", "LOST_UPDATES");
 		assertRunIs(page.attribute("body", "data-run"), "memory-overwrite");
@@ -230,6 +231,7 @@ class LabBrowserTests {
 		page.click("#show-lost");
 		page.press(Keys.END);
 		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+		assertThat(page.complaints()).isEmpty();
 	}
 
 	/**

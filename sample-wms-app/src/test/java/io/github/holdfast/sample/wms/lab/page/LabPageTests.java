@@ -203,6 +203,18 @@ class LabPageTests {
 	}
 
 	@Test
+	void faultsArePartOfWhatIsAskedFor() {
+		page.script("document.getElementById('field-fault').value = 'FREEZE.COMMIT'");
+		page.run("for-update");
+		assertThat(lab.lastRequest()).contains("\"strategy\":\"for-update\"",
+				"\"faults\":[{\"atMs\":100,\"node\":1,\"millis\":3000,\"kind\":\"FREEZE\",\"moment\":\"COMMIT\"}]");
+		page.click("#experiment-freeze-holdfast");
+		await().untilAsserted(() -> assertThat(lab.lastRequest()).contains("\"strategy\":\"holdfast-redisson-fence\"",
+				"\"faults\":[{\"atMs\":0,\"kind\":\"FREEZE\",\"node\":1,\"millis\":3000,\"moment\":\"WORK\"}]"));
+		page.awaitState("FINISHED");
+	}
+
+	@Test
 	void whatIsRefusedIsMarked() {
 		page.fill("stock", "-1");
 		page.fill("nodes", "0");

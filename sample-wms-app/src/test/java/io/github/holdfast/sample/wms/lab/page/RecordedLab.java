@@ -50,6 +50,8 @@ final class RecordedLab implements AutoCloseable {
 
 	private final List<String> faults = new CopyOnWriteArrayList<>();
 
+	private volatile String lastRequest = "";
+
 	private int allowedEvents = Integer.MAX_VALUE;
 
 	RecordedLab() throws IOException {
@@ -108,6 +110,13 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
+	 * With what the last run was started.
+	 */
+	String lastRequest() {
+		return this.lastRequest;
+	}
+
+	/**
 	 * Forgets all runs.
 	 */
 	void reset() {
@@ -150,6 +159,7 @@ final class RecordedLab implements AutoCloseable {
 			return;
 		}
 		JsonNode request = this.json.readTree(exchange.getRequestBody());
+		this.lastRequest = request.toString();
 		if (request.path("nodes").asInt() < 1 || request.path("stock").asInt() < 0) {
 			send(exchange, 400, this.json.readTree(Files.readString(RECORDED.resolve("invalid.json"))));
 			return;
