@@ -66,7 +66,7 @@ export function chartView(section, titleOf) {
 			series: [
 				{ label: t('chart.time'), value: (_, value) => value === null || value === undefined ? '' : number(value, 3) },
 				line(t('chart.stock'), '--ink', 2),
-				line(t('chart.should'), '--right', 2, [4, 4]),
+				line(t('chart.should'), '--transaction', 2, [4, 4]),
 				...nodes.map((node, index) => line(t('node.name', { node }), `--node-${node}`, 1, DASHES[index % 4]))
 			]
 		};

@@ -56,7 +56,7 @@ export function draw({ lanes, holders, faults, width, tall }) {
 
 	const drawing = svg('svg', { width, height, class: 'drawing', role: 'img' },
 			labels, svg('svg', { x: gutter, width: inner, height }, axis, content, values));
-	return { drawing, look };
+	return { drawing, look, gutter, inner };
 }
 
 function placed(lanes, lane, top) {

@@ -109,6 +109,24 @@ export function lanesView(section, titleOf, showPair) {
 		glide(before, window, apply);
 	}
 
+	/** The lanes are dragged, and zoomed by the wheel with the control key, around what is pointed at. */
+	host.addEventListener('pointermove', (event) => {
+		if (drawn && event.buttons === 1) {
+			const moved = event.movementX / drawn.inner * (window.to - window.from);
+			apply({ from: window.from - moved, to: window.to - moved });
+		}
+	});
+	host.addEventListener('wheel', (event) => {
+		if (!drawn || !event.ctrlKey) {
+			return;
+		}
+		event.preventDefault();
+		const factor = 2 ** (Math.sign(event.deltaY) / 2);
+		const x = (event.clientX - host.getBoundingClientRect().left - drawn.gutter) / drawn.inner;
+		const fixed = window.from + x * (window.to - window.from);
+		apply({ from: fixed - (fixed - window.from) * factor, to: fixed + (window.to - fixed) * factor });
+	}, { passive: false });
+
 	let width = 0;
 	new ResizeObserver(() => {
 		if (host.clientWidth !== width) {

@@ -235,8 +235,8 @@ class LabBrowserTests {
 	}
 
 	/**
-	 * Whoever stands still when its lock has just come from the store keeps the row of the
-	 * fence locked: then the others wait, and nobody is refused.
+	 * Whoever stands still when its lock has just come from the store keeps the row of
+	 * the fence locked: then the others wait, and nobody is refused.
 	 */
 	@Test
 	void experimentShowsTheCommitThatIsRefused() {
@@ -274,7 +274,8 @@ class LabBrowserTests {
 			.allSatisfy((part) -> assertThat(page.attribute(part, "data-strategy")).isEqualTo(strategy));
 		assertThat(List.of("#result", "#lanes"))
 			.allSatisfy((part) -> assertThat(page.attribute(part, "data-run")).isEqualTo(run));
-		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo(strategy.equals("memory-overwrite") ? "wrong" : "right");
+		assertThat(page.attribute(".verdict", "data-kind"))
+			.isEqualTo(strategy.equals("memory-overwrite") ? "wrong" : "right");
 	}
 
 	@Test
@@ -306,7 +307,8 @@ class LabBrowserTests {
 		awaitRunAfter(before);
 		await().atMost(Duration.ofMinutes(10)).until(() -> "FINISHED".equals(page.attribute("body", "data-state")));
 		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSize(StrategyType.values().length));
-		assertThat(page.attribute(".comparison [data-strategy=holdfast-jdbc-fence] [data-condition=calm] button", "aria-label"))
+		assertThat(page.attribute(".comparison [data-strategy=holdfast-jdbc-fence] [data-condition=calm] button",
+				"aria-label"))
 			.contains("Верно");
 		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite] [data-condition=calm]", "data-kind"))
 			.isIn("wrong", "lucky");

@@ -120,6 +120,22 @@ class LabPageTests {
 	}
 
 	@Test
+	void lanesAreDraggedAndZoomedByTheWheel() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		String whole = page.attribute(".lanes .drawing", "aria-label");
+		page.script("document.querySelector('.lanes').dispatchEvent(new PointerEvent('pointermove',"
+				+ "{ buttons: 1, movementX: 80 }))");
+		String dragged = page.attribute(".lanes .drawing", "aria-label");
+		assertThat(dragged).isNotEqualTo(whole);
+		page.script("document.querySelector('.lanes').dispatchEvent(new WheelEvent('wheel', { deltaY: -100 }))");
+		assertThat(page.attribute(".lanes .drawing", "aria-label")).isEqualTo(dragged);
+		page.script(
+				"document.querySelector('.lanes').dispatchEvent(new WheelEvent('wheel', { ctrlKey: true, deltaY: -100 }))");
+		assertThat(page.attribute(".lanes .drawing", "aria-label")).isNotEqualTo(dragged);
+	}
+
+	@Test
 	void stepsArePlayedAndScrubbedThrough() {
 		page.run("memory-overwrite");
 		await().until(() -> page.isDisplayed("#show-lost"));
@@ -418,7 +434,8 @@ class LabPageTests {
 					const text = range.getBoundingClientRect();
 					const bars = [...cell.querySelectorAll('i')].map((bar) => bar.getBoundingClientRect());
 					return Math.min(...bars.map((bar) => Math.max(bar.left - text.right, text.left - bar.right)));
-				})""")).isNotEmpty().allSatisfy((distance) -> assertThat(((Number) distance).intValue()).isBetween(0, 20));
+				})""")).isNotEmpty()
+			.allSatisfy((distance) -> assertThat(((Number) distance).intValue()).isBetween(0, 20));
 	}
 
 	@Test
