@@ -80,7 +80,7 @@ export function chartView(section, titleOf) {
 
 /** Rows of x, the database, what it should be, and each node: uPlot wants one x for all. */
 function dataOf(run, nodes) {
-	const rows = [...stockOf(run), ...run.drawnOrders.filter(({ commit, wrote }) => commit !== null && wrote !== null)
+	const rows = [...stockOf(run), ...run.drawnOrders.filter(({ commit, wrote }) => run.skus === 1 && commit !== null && wrote !== null)
 		.map(({ commit, wrote, node }) => ({ seconds: commit / 1_000_000, node, wrote }))];
 	rows.sort((a, b) => a.seconds - b.seconds);
 	let stock = run.request.stock;
@@ -97,14 +97,14 @@ function dataOf(run, nodes) {
 
 /**
  * What the database says, and what it should say by what was sold, at the same times: those
- * of the commits, as soon as all of them are known, or else those of the progress.
+ * of the commits, as soon as all of them are known and there is one SKU, or else those of the progress.
  */
 function stockOf(run) {
 	const { stock, quantity } = run.request;
 	const should = (sold) => stock - sold * quantity;
 	const sold = run.drawnOrders.filter(({ outcome }) => outcome === 'SOLD');
 	const facts = run.drawnFacts;
-	if (!facts || sold.length === 0 || sold.length < facts.sold || sold.some(({ commit, wrote }) => commit === null || wrote === null)) {
+	if (run.skus > 1 || !facts || sold.length === 0 || sold.length < facts.sold || sold.some(({ commit, wrote }) => commit === null || wrote === null)) {
 		return run.drawnPoints.map((point) => ({ seconds: point.seconds, stock: point.stock, should: should(point.sold) }));
 	}
 	sold.sort((a, b) => a.commit - b.commit);

@@ -6,7 +6,7 @@ import { known, t } from './language.js';
 import { MARK, verdictKind, verdictName } from './result.js';
 import { strategyText } from './strategies.js';
 
-const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'KILL', 'RESTART_REDIS'];
+const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'FREEZE.RELEASE', 'KILL', 'RESTART_REDIS'];
 
 /** The worst first. */
 const KINDS = ['wrong', 'stuck', 'lucky', 'right', 'none'];

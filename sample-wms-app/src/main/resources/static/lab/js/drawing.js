@@ -12,7 +12,7 @@ const NODE = 24;
 const HOLDERS = 34;
 
 /** The lanes, drawn for the whole time: a window of it is seen through "look". */
-export function draw({ lanes, holders, faults, width, tall }) {
+export function draw({ lanes, holders, skus, faults, width, tall }) {
 	const gutter = width < 480 ? 40 : 56;
 	const lane = tall ? 58 : 24;
 	const place = placed(lanes, lane, holders.length > 0 ? HOLDERS : 0);
@@ -25,7 +25,7 @@ export function draw({ lanes, holders, faults, width, tall }) {
 
 	if (holders.length > 0) {
 		labels.append(svg('text', { x: 4, y: 20, class: 'node', text: t('lanes.holders') }));
-		content.append(drawHolders(holders));
+		content.append(drawHolders(holders, skus));
 	}
 	for (const { node, top, bottom } of place.nodes) {
 		labels.append(svg('text', { x: 4, y: top + 16, class: 'node', text: t('node.name', { node }) }),
@@ -76,7 +76,7 @@ function placed(lanes, lane, top) {
 }
 
 /** The lock over time, in the colours of the nodes that have it, and where two have it before the first one's transaction is over. */
-function drawHolders(holders) {
+function drawHolders(holders, skus) {
 	const group = svg('g', { class: 'holders' });
 	const title = ({ n, node, acquired, released, end }) =>
 		svg('title', { text: t('lanes.holder', { n, node, ms: ((released ?? end) - acquired) / 1000 }) });
@@ -84,7 +84,7 @@ function drawHolders(holders) {
 		group.append(svg('rect', { class: 'holder', x: order.acquired, y: 8, width: Math.max(0, (order.released ?? order.end) - order.acquired), height: 16,
 				fill: `var(--node-${order.node})`, 'data-n': order.n }, title(order)));
 	}
-	for (const { from, to } of together(holders)) {
+	for (const { from, to } of together(holders, skus)) {
 		group.append(svg('rect', { class: 'together', x: from, y: 4, width: to - from, height: 24 }, svg('title', { text: t('lanes.together') })));
 	}
 	return group;

@@ -15,6 +15,7 @@ function fields(limits) {
 		{ name: 'nodes', value: 2, min: 1, max: limits.nodes },
 		{ name: 'quantity', value: 1, min: 1, max: 1000, more: true },
 		{ name: 'ratePerSecond', value: '', min: 1, max: 1000, more: true, hint: 'field.ratePerSecond.hint' },
+		{ name: 'skus', value: 1, min: 1, max: 100, more: true, hint: 'field.skus.hint' },
 		{ name: 'workMs', value: 2, min: 0, max: 1000, more: true }
 	];
 }
@@ -23,6 +24,7 @@ function fields(limits) {
 const FAULTS = {
 	'FREEZE.WORK': { kind: 'FREEZE', moment: 'WORK' },
 	'FREEZE.COMMIT': { kind: 'FREEZE', moment: 'COMMIT' },
+	'FREEZE.RELEASE': { kind: 'FREEZE', moment: 'RELEASE' },
 	'KILL': { kind: 'KILL' },
 	'RESTART_REDIS': { kind: 'RESTART_REDIS' }
 };

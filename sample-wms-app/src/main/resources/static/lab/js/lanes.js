@@ -80,7 +80,7 @@ export function lanesView(section, titleOf, showPair) {
 		}
 		const holders = holdersOf(shown);
 		host.dataset.holders = holders.length;
-		drawn = draw({ holders, lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
+		drawn = draw({ holders, skus: run.skus, lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
 		host.replaceChildren(drawn.drawing);
 		host.dataset.lanes = found.length;
 		window = pair ? windowOf(shown) : whole();

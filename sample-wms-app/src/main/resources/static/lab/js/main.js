@@ -160,8 +160,8 @@ async function page(info, strategies) {
 				api.lostUpdate(finished.id, strategy)
 			]);
 			orders.forEach((order) => finished.order(order));
-			finished.refusals = refusals(finished.drawnOrders);
-			const pairs = { lost, refused: finished.refusals[0], met: meeting(finished.drawnOrders) };
+			finished.refusals = refusals(finished.drawnOrders, finished.skus);
+			const pairs = { lost, refused: finished.refusals[0], met: meeting(finished.drawnOrders, finished.skus) };
 			const kind = Object.keys(pairs).find((each) => pairs[each]);
 			finished.pair = kind ? { ...pairs[kind], kind } : null;
 		}

@@ -10,7 +10,7 @@ export function nodesView(section, info, fault) {
 	const seconds = el('input', { type: 'number', min: 0.1, max: 60, step: 0.1, id: 'freeze-seconds',
 			value: Math.round(info.leaseMs * 2 / 1000 + 1) });
 	const momentLabel = el('span');
-	const moment = el('select', { id: 'fault-moment' }, ...['WORK', 'COMMIT'].map((value) => new Option('', value)));
+	const moment = el('select', { id: 'fault-moment' }, ...['WORK', 'COMMIT', 'RELEASE'].map((value) => new Option('', value)));
 	const redis = el('button', { type: 'button', class: 'quiet', id: 'restart-redis', onclick: () => cause('RESTART_REDIS', null) });
 	const lease = el('p', { class: 'muted small' });
 	const said = el('p', { class: 'muted small', role: 'status' });

@@ -4,11 +4,15 @@
 export const loses = (first, second) => first.read !== null && second.read === first.read
 		&& second.wrote !== null && second.commit !== null && second.readAt < first.commit;
 
+/** Orders take the SKUs in turn. */
+const sameStock = (one, other, skus) => one.n % skus === other.n % skus;
+
 /** The first two that were sold one after the other while both were there. */
-export function meeting(orders) {
+export function meeting(orders, skus) {
 	const committed = orders.filter(({ outcome, readAt, commit }) => outcome === 'SOLD' && readAt !== null && commit !== null)
 		.sort((a, b) => a.commit - b.commit);
-	const second = committed.findIndex((order, index) => index > 0 && order.start < committed[index - 1].commit);
+	const second = committed.findIndex((order, index) => index > 0 && order.start < committed[index - 1].commit
+		&& sameStock(order, committed[index - 1], skus));
 	return second > 0 ? { first: committed[second - 1], second: committed[second] } : null;
 }
 
@@ -16,12 +20,12 @@ export function meeting(orders) {
  * The commits that were refused to a holder who had read before a newer one sold: each
  * with that newer one, whose sale it would have overwritten.
  */
-export function refusals(orders) {
+export function refusals(orders, skus) {
 	const sold = orders.filter(({ outcome, acquired, commit }) => outcome === 'SOLD' && acquired !== null && commit !== null)
 		.sort((a, b) => a.commit - b.commit);
 	return orders.filter(({ outcome, acquired, readAt }) => outcome === 'LOST' && acquired !== null && readAt !== null)
-		.map((refused) => ({ second: refused, first: sold.find(({ acquired, commit }) =>
-			acquired > refused.acquired && commit > refused.readAt && commit < refused.end) }))
+		.map((refused) => ({ second: refused, first: sold.find((order) => sameStock(order, refused, skus)
+			&& order.acquired > refused.acquired && order.commit > refused.readAt && order.commit < refused.end) }))
 		.filter(({ first }) => first);
 }
 
@@ -32,7 +36,11 @@ export const holdersOf = (orders) => orders.filter(({ acquired }) => acquired !=
  * The times at which two had the lock: the second one got it before the transaction of the
  * first one was over. A lock that is noted as released a little late is none of them.
  */
-export function together(holders) {
+export function together(holders, skus) {
+	return Array.from({ length: skus }, (_, sku) => togetherAt(holders.filter(({ n }) => n % skus === sku))).flat();
+}
+
+function togetherAt(holders) {
 	const times = [];
 	let until = -Infinity;
 	for (const order of holders) {

@@ -66,6 +66,11 @@ export class Run {
 		return this.strategy === 'all';
 	}
 
+	/** How many share the stock. */
+	get skus() {
+		return this.request.skus ?? 1;
+	}
+
 	get fetchesOrders() {
 		return this.request.orders <= FETCHED_ORDERS;
 	}
