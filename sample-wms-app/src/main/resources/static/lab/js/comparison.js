@@ -8,6 +8,9 @@ import { strategyText } from './strategies.js';
 
 const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'FREEZE.RELEASE', 'KILL', 'RESTART_REDIS'];
 
+/** With more columns than these, a verdict is its mark only. */
+const MOST_NAMED = 4;
+
 /** The worst first. */
 const KINDS = ['wrong', 'stuck', 'lucky', 'right', 'none'];
 
@@ -52,6 +55,7 @@ export function comparisonView(section, strategies, show) {
 		scroller.setAttribute('aria-label', t('compare.label'));
 		const conditions = [...new Set([...CONDITIONS, ...all.map(({ condition }) => condition)])]
 			.filter((condition) => all.some((each) => each.condition === condition));
+		head.closest('table').classList.toggle('many', conditions.length > MOST_NAMED);
 		head.replaceChildren(el('th', { scope: 'col', text: t('compare.strategy') }),
 				...conditions.map((condition) => el('th', { scope: 'col', text: conditionText(condition) })));
 		const ran = [...new Set(all.map(({ strategy }) => strategy))];

@@ -191,10 +191,30 @@ class LabPageTests {
 		assertThat(page.attribute(calm("for-update"), "aria-pressed")).isEqualTo("true");
 		List.of(1366, 1280, PHONE).forEach((width) -> {
 			chromium.size(width, 768, 1);
-			assertThat(page.script("const table = document.querySelector('#comparison .scroll');"
-					+ "return table.scrollWidth - table.clientWidth"))
-				.isEqualTo(0L);
+			assertThat(hiddenColumns()).isEqualTo(0L);
 		});
+	}
+
+	@Test
+	void columnsOfAllTroublesAreSeen() {
+		lab.remember("FREEZE.WORK", "FREEZE.WORK", "FREEZE.COMMIT", "FREEZE.RELEASE", "KILL", "RESTART_REDIS");
+		page.run("memory-overwrite");
+		await().untilAsserted(() -> assertThat(page.all(".comparison thead th")).hasSize(7));
+		assertThat(page.text(".comparison [data-condition='FREEZE.WORK'] button")).isEqualTo("✕ 2/2");
+		assertThat(page.attribute(".comparison [data-condition='FREEZE.WORK'] button", "aria-label"))
+			.isEqualTo("Check in memory, overwrite, frozen: Oversold, 2 of 2");
+		List.of(1366, 1280).forEach((width) -> {
+			chromium.size(width, 768, 1);
+			Map.of("en", "en", "zh", "zh-CN", "ja", "ja", "ru", "ru", "ko", "ko").forEach((code, tag) -> {
+				page.speak(code, tag);
+				assertThat(hiddenColumns()).as(code).isEqualTo(0L);
+			});
+		});
+	}
+
+	private static @Nullable Object hiddenColumns() {
+		return page.script("const table = document.querySelector('#comparison .scroll');"
+				+ "return table.scrollWidth - table.clientWidth");
 	}
 
 	private static String calm(String strategy) {

@@ -50,6 +50,8 @@ final class RecordedLab implements AutoCloseable {
 
 	private final List<String> faults = new CopyOnWriteArrayList<>();
 
+	private final List<String> remembered = new CopyOnWriteArrayList<>();
+
 	private volatile String lastRequest = "";
 
 	private int allowedEvents = Integer.MAX_VALUE;
@@ -110,6 +112,14 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
+	 * Lets it know of earlier runs.
+	 * @param faults what was done to each of them: a kind, or {@code kind.moment}
+	 */
+	void remember(String... faults) {
+		this.remembered.addAll(List.of(faults));
+	}
+
+	/**
 	 * With what the last run was started.
 	 */
 	String lastRequest() {
@@ -123,6 +133,7 @@ final class RecordedLab implements AutoCloseable {
 		proceed();
 		this.started.clear();
 		this.faults.clear();
+		this.remembered.clear();
 	}
 
 	private void handle(HttpExchange exchange) throws IOException {
@@ -155,6 +166,7 @@ final class RecordedLab implements AutoCloseable {
 		if (exchange.getRequestMethod().equals("GET")) {
 			ArrayNode runs = this.json.createArrayNode();
 			this.started.forEach((recording) -> runs.insert(0, seen(recording)));
+			this.remembered.forEach((fault) -> runs.add(withFault(fault, runs.size())));
 			send(exchange, 200, runs);
 			return;
 		}
@@ -174,6 +186,17 @@ final class RecordedLab implements AutoCloseable {
 		ObjectNode run = recording.run();
 		run.put("state", "STARTING").putNull("facts").putNull("verdict").putArray("results");
 		send(exchange, 201, run);
+	}
+
+	private static ObjectNode withFault(String fault, int number) {
+		String[] parts = fault.split("\\.");
+		ObjectNode run = Recording.of("memory-overwrite").run().put("id", "before-" + number);
+		run.putArray("faults")
+			.addObject()
+			.put("strategy", "memory-overwrite")
+			.put("kind", parts[0])
+			.put("moment", (parts.length > 1) ? parts[1] : null);
+		return run;
 	}
 
 	/**
