@@ -6,7 +6,7 @@ import { known, t } from './language.js';
 import { MARK, verdictKind, verdictName } from './result.js';
 import { strategyText } from './strategies.js';
 
-const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'FREEZE.RELEASE', 'KILL', 'RESTART_REDIS'];
+const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'FREEZE.RELEASE', 'KILL', 'RESTART_REDIS', 'PROMOTE_REPLICA'];
 
 /** With more columns than these, a verdict is its mark only. */
 const MOST_NAMED = 4;

@@ -26,7 +26,8 @@ const FAULTS = {
 	'FREEZE.COMMIT': { kind: 'FREEZE', moment: 'COMMIT' },
 	'FREEZE.RELEASE': { kind: 'FREEZE', moment: 'RELEASE' },
 	'KILL': { kind: 'KILL' },
-	'RESTART_REDIS': { kind: 'RESTART_REDIS' }
+	'RESTART_REDIS': { kind: 'RESTART_REDIS' },
+	'PROMOTE_REPLICA': { kind: 'PROMOTE_REPLICA' }
 };
 
 export function runForm(fieldset, info) {

@@ -197,9 +197,10 @@ class LabPageTests {
 
 	@Test
 	void columnsOfAllTroublesAreSeen() {
-		lab.remember("FREEZE.WORK", "FREEZE.WORK", "FREEZE.COMMIT", "FREEZE.RELEASE", "KILL", "RESTART_REDIS");
+		lab.remember("FREEZE.WORK", "FREEZE.WORK", "FREEZE.COMMIT", "FREEZE.RELEASE", "KILL", "RESTART_REDIS",
+				"PROMOTE_REPLICA");
 		page.run("memory-overwrite");
-		await().untilAsserted(() -> assertThat(page.all(".comparison thead th")).hasSize(7));
+		await().untilAsserted(() -> assertThat(page.all(".comparison thead th")).hasSize(8));
 		assertThat(page.text(".comparison [data-condition='FREEZE.WORK'] button")).isEqualTo("✕ 2/2");
 		assertThat(page.attribute(".comparison [data-condition='FREEZE.WORK'] button", "aria-label"))
 			.isEqualTo("Check in memory, overwrite, frozen: Oversold, 2 of 2");
