@@ -11,12 +11,47 @@ export class Problem extends Error {
 
 }
 
+/** What a proxy says while the lab is away. */
+const AWAY = [502, 503, 504];
+const CHECK_PAUSE = 1000;
+
+let answering = true;
+let tell = () => {};
+let checks = null;
+
+/** Tells whether the lab answers, when that changes; while it does not, it is asked again and again. */
+export function onAnswering(listener) {
+	tell = listener;
+}
+
+export const answers = () => answering;
+
+function heard(now) {
+	if (now !== answering) {
+		answering = now;
+		tell(now);
+		clearInterval(checks);
+		checks = now ? null : setInterval(check, CHECK_PAUSE);
+	}
+}
+
+/** Asks whether it is there: what comes of it is told to the listener. */
+export const check = () => info().catch(() => {});
+
 async function call(method, path, body) {
-	const response = await fetch(path, {
-		method,
-		headers: body ? { 'Content-Type': 'application/json' } : {},
-		body: body && JSON.stringify(body)
-	});
+	let response;
+	try {
+		response = await fetch(path, {
+			method,
+			headers: body ? { 'Content-Type': 'application/json' } : {},
+			body: body && JSON.stringify(body)
+		});
+	}
+	catch (problem) {
+		heard(false);
+		throw problem;
+	}
+	heard(!AWAY.includes(response.status));
 	if (!response.ok) {
 		throw new Problem(response.status, await response.json().catch(() => ({})));
 	}
@@ -35,9 +70,10 @@ export const orders = (id, strategy) => call('GET', `runs/${id}/orders?strategy=
 export const lostUpdate = (id, strategy) => call('GET', `runs/${id}/lost-update?strategy=${strategy}`);
 export const fault = (id, what) => call('POST', `runs/${id}/faults`, what);
 
-/** Tells the events of a run to the listeners of their names, until the last one. */
-export function follow(id, listeners) {
+/** Tells the events of a run to the listeners of their names, until the last one, or that they have ended too early. */
+export function follow(id, listeners, broken) {
 	const source = new EventSource(`runs/${id}/events`);
+	source.onerror = () => source.readyState === EventSource.CLOSED ? broken() : check();
 	for (const [name, listener] of Object.entries(listeners)) {
 		source.addEventListener(name, (event) => {
 			if (name === 'finished') {

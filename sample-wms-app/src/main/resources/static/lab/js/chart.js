@@ -1,4 +1,5 @@
-// The stock over time: of the database, and of each node as it last wrote it.
+// The stock over time: of the database, as it should be by what was sold, and of each node
+// as it last wrote it. What lies between the first two was sold and is not known of.
 
 import uPlot from '../../webjars/uplot/dist/uPlot.esm.js';
 
@@ -9,7 +10,7 @@ import { colour, onTheme } from './theme.js';
 const HEIGHT = 260;
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
-export function chartView(section) {
+export function chartView(section, titleOf) {
 	const title = el('h2', { id: 'chart-title' });
 	const host = el('div', { class: 'chart', role: 'img' });
 	section.append(title, host);
@@ -17,8 +18,10 @@ export function chartView(section) {
 	let drawn = null;
 
 	function render(run) {
-		title.textContent = t('chart.title');
+		title.textContent = run?.all && run.drawnStrategy ? `${t('chart.title')} · ${titleOf(run.drawnStrategy)}` : t('chart.title');
 		if (!run) {
+			plot?.destroy();
+			plot = null;
 			return;
 		}
 		const nodes = run.nodes.map(({ id }) => id);
@@ -32,8 +35,11 @@ export function chartView(section) {
 			plot = new uPlot(options(nodes), data, host);
 			drawn = shape;
 		}
+		const [, stock, should] = data.map((series) => series.at(-1) ?? null);
 		host.dataset.points = data[0].length;
-		host.setAttribute('aria-label', t('chart.label', { points: data[0].length, stock: lastOf(data) }));
+		host.dataset.stock = stock ?? '';
+		host.dataset.should = should ?? '';
+		host.setAttribute('aria-label', t('chart.label', { points: data[0].length, stock, should }));
 	}
 
 	/** What is written into the chart is drawn when it is made. */
@@ -56,10 +62,12 @@ export function chartView(section) {
 				{ ...axis, values: (_, ticks) => ticks.map((tick) => number(tick, 3)) },
 				{ ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => number(tick)) }
 			],
+			bands: [{ series: [1, 2], fill: colour('--gap-of-stock') }],
 			series: [
 				{ label: t('chart.time'), value: (_, value) => value === null || value === undefined ? '' : number(value, 3) },
-				line(t('chart.stock'), '--ink', 1),
-				...nodes.map((node, index) => line(t('node.name', { node }), `--node-${node}`, 2, DASHES[index % 4]))
+				line(t('chart.stock'), '--ink', 2),
+				line(t('chart.should'), '--transaction', 2, [4, 4]),
+				...nodes.map((node, index) => line(t('node.name', { node }), `--node-${node}`, 1, DASHES[index % 4]))
 			]
 		};
 	}
@@ -70,22 +78,39 @@ export function chartView(section) {
 	return { render };
 }
 
-/** Rows of x, the database and each node: uPlot wants one x for all. */
+/** Rows of x, the database, what it should be, and each node: uPlot wants one x for all. */
 function dataOf(run, nodes) {
-	const rows = run.drawnPoints.map(({ seconds, stock }) => [seconds, 0, stock]);
-	for (const order of run.drawnOrders) {
-		const series = nodes.indexOf(order.node) + 1;
-		if (order.commit !== null && order.wrote !== null && series > 0) {
-			rows.push([order.commit / 1_000_000, series, order.wrote]);
-		}
+	const rows = [...stockOf(run), ...run.drawnOrders.filter(({ commit, wrote }) => run.skus === 1 && commit !== null && wrote !== null)
+		.map(({ commit, wrote, node }) => ({ seconds: commit / 1_000_000, node, wrote }))];
+	rows.sort((a, b) => a.seconds - b.seconds);
+	let stock = run.request.stock;
+	let should = run.request.stock;
+	const data = Array.from({ length: nodes.length + 3 }, () => []);
+	for (const row of rows) {
+		stock = row.stock ?? stock;
+		should = row.should ?? should;
+		[row.seconds, stock, should, ...nodes.map((node) => node === row.node ? row.wrote : null)]
+			.forEach((value, series) => data[series].push(value));
 	}
-	rows.sort((a, b) => a[0] - b[0]);
-	const data = Array.from({ length: nodes.length + 2 }, () => new Array(rows.length).fill(null));
-	rows.forEach(([seconds, series, stock], index) => {
-		data[0][index] = seconds;
-		data[series + 1][index] = stock;
-	});
 	return data;
 }
 
-const lastOf = (data) => data[1].findLast((value) => value !== null) ?? null;
+/**
+ * What the database says, and what it should say by what was sold, at the same times: those
+ * of the commits, as soon as all of them are known and there is one SKU, or else those of the progress.
+ */
+function stockOf(run) {
+	const { stock, quantity } = run.request;
+	const should = (sold) => stock - sold * quantity;
+	const sold = run.drawnOrders.filter(({ outcome }) => outcome === 'SOLD');
+	const facts = run.drawnFacts;
+	if (run.skus > 1 || !facts || sold.length === 0 || sold.length < facts.sold || sold.some(({ commit, wrote }) => commit === null || wrote === null)) {
+		return run.drawnPoints.map((point) => ({ seconds: point.seconds, stock: point.stock, should: should(point.sold) }));
+	}
+	sold.sort((a, b) => a.commit - b.commit);
+	return [
+		{ seconds: 0, stock, should: stock },
+		...sold.map(({ commit, wrote }, index) => ({ seconds: commit / 1_000_000, stock: wrote, should: should(index + 1) })),
+		{ seconds: Math.max(facts.durationMs / 1000, sold.at(-1).commit / 1_000_000), stock: facts.stockAfter, should: should(facts.sold) }
+	];
+}

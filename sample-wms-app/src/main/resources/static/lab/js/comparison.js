@@ -1,62 +1,100 @@
-// All strategies in one table, with a bar for what each got through.
+// What came of each strategy in all runs that the lab remembers, by what was done to them:
+// a row for each strategy, a column for each trouble, and in each cell how often.
 
 import { el } from './dom.js';
-import { t } from './language.js';
-import { factText, verdictKind, verdictName, verdictText } from './result.js';
+import { known, t } from './language.js';
+import { MARK, verdictKind, verdictName } from './result.js';
 import { strategyText } from './strategies.js';
 
-const COLUMNS = ['sold', 'oversold', 'lostUpdates', 'stockAfter', 'failed', 'p50Ms', 'p99Ms'];
+const CONDITIONS = ['calm.one', 'calm', 'FREEZE.WORK', 'FREEZE.COMMIT', 'FREEZE.RELEASE', 'KILL', 'RESTART_REDIS', 'PROMOTE_REPLICA'];
+
+/** With more columns than these, a verdict is its mark only. */
+const MOST_NAMED = 4;
+
+/** The worst first. */
+const KINDS = ['wrong', 'stuck', 'lucky', 'right', 'none'];
+
+/** Which column the orders of a strategy belong to; none if it is not known to whom something was done. */
+function conditionOf(run, strategy) {
+	const faults = run.faults.filter((fault) => !fault.strategy || fault.strategy === strategy);
+	if (run.strategy === 'all' && faults.some((fault) => !fault.strategy)) {
+		return null;
+	}
+	const kinds = new Set(faults.map(({ kind, moment }) => kind === 'FREEZE' ? `${kind}.${moment ?? 'WORK'}` : kind));
+	return kinds.size > 1 ? 'several' : [...kinds][0] ?? (run.request.nodes === 1 ? 'calm.one' : 'calm');
+}
+
+/** {strategy, condition, run, verdict} of all that was run to its end. */
+function outcomes(runs) {
+	return runs.flatMap((run) => (run.strategy === 'all' ? run.results : [run])
+		.filter(({ verdict }) => verdict)
+		.map(({ strategy, verdict }) => ({ strategy, verdict, run: run.id, condition: conditionOf(run, strategy) })))
+		.filter(({ condition }) => condition);
+}
 
 export function comparisonView(section, strategies, show) {
 	const title = el('h2', { id: 'comparison-title' });
+	const note = el('p', { class: 'muted small' });
 	const head = el('tr');
 	const body = el('tbody');
 	const scroller = el('div', { class: 'scroll', tabindex: 0, role: 'region' },
 			el('table', { class: 'comparison' }, el('thead', {}, head), body));
-	section.append(title, scroller);
+	section.append(title, note, scroller);
 	let rendered = null;
 
-	function render(run) {
-		section.hidden = !run?.all;
-		const state = JSON.stringify([run?.id, run?.results?.length, run?.drawnStrategy, document.documentElement.lang]);
+	function render(run, runs) {
+		const all = outcomes([...run ? [run] : [], ...runs.filter(({ id }) => id !== run?.id)]);
+		const state = JSON.stringify([all, run?.id, run?.cardStrategy, document.documentElement.lang]);
+		section.hidden = all.length === 0;
 		if (section.hidden || state === rendered) {
 			return;
 		}
 		rendered = state;
 		title.textContent = t('compare.title');
+		note.textContent = t('compare.note');
 		scroller.setAttribute('aria-label', t('compare.label'));
-		head.replaceChildren(
-				el('th', { scope: 'col', text: t('compare.strategy') }),
-				el('th', { scope: 'col', text: t('compare.verdict') }),
-				el('th', { scope: 'col', class: 'throughput', text: t('fact.throughput') }),
-				...COLUMNS.map((name) => el('th', { scope: 'col', class: 'figure', text: t(`fact.${name}`) })));
-		const fastest = Math.max(1, ...run.results.map(({ facts }) => facts.throughput ?? 0));
-		const rank = ({ strategy }) => strategies.findIndex(({ id }) => id === strategy);
-		body.replaceChildren(...run.results.toSorted((a, b) => rank(a) - rank(b))
-			.map((result) => row(result, fastest, run.drawnStrategy)));
+		const conditions = [...new Set([...CONDITIONS, ...all.map(({ condition }) => condition)])]
+			.filter((condition) => all.some((each) => each.condition === condition));
+		head.closest('table').classList.toggle('many', conditions.length > MOST_NAMED);
+		head.replaceChildren(el('th', { scope: 'col', text: t('compare.strategy') }),
+				...conditions.map((condition) => el('th', { scope: 'col', text: conditionText(condition) })));
+		const ran = [...new Set(all.map(({ strategy }) => strategy))];
+		const rank = (strategy) => strategies.findIndex(({ id }) => id === strategy);
+		body.replaceChildren(...ran.sort((a, b) => rank(a) - rank(b)).map((strategy) =>
+			row(strategy, conditions, all.filter((each) => each.strategy === strategy), run)));
 	}
 
-	function row(result, fastest, drawn) {
-		const strategy = strategies.find(({ id }) => id === result.strategy) ?? { id: result.strategy, title: result.strategy };
-		const name = strategyText(strategy, 'title');
-		const kind = verdictKind(result.verdict);
-		return el('tr', { 'data-strategy': result.strategy, 'data-kind': kind },
-				el('th', { scope: 'row' }, el('span', { class: 'dot', 'data-group': strategy.group }), el('button', { type: 'button', class: 'link', text: name,
-						'aria-pressed': result.strategy === drawn, title: t('compare.lanes', { strategy: name }),
-						onclick: () => select(result.strategy) })),
-				el('td', {}, el('span', { class: 'chip verdict-chip', 'data-kind': kind, title: verdictText(result),
-						text: verdictName(result.verdict) })),
-				el('td', { class: 'throughput' },
-						el('span', { class: 'bar', 'aria-hidden': 'true',
-								style: `--share: ${(result.facts.throughput ?? 0) / fastest}` }),
-						factText('throughput', result.facts.throughput)),
-				...COLUMNS.map((column) => el('td', { class: 'figure', text: factText(column, result.facts[column]) })));
+	const conditionText = (condition) => known(`condition.${condition}`) ? t(`condition.${condition}`) : condition;
+
+	function row(id, conditions, all, run) {
+		const strategy = strategies.find((each) => each.id === id) ?? { id, title: id };
+		return el('tr', { 'data-strategy': id },
+				el('th', { scope: 'row' }, el('span', { class: 'dot', 'data-group': strategy.group }), strategyText(strategy, 'title')),
+				...conditions.map((condition) => cell(strategy, condition, all.filter((each) => each.condition === condition), run)));
+	}
+
+	/** The worst of all repeats, and how many of them were that bad; it leads to the last one of these. */
+	function cell(strategy, condition, all, run) {
+		if (all.length === 0) {
+			return el('td', { class: 'muted', text: '–' });
+		}
+		const kind = KINDS.find((each) => all.some(({ verdict }) => verdictKind(verdict) === each));
+		const such = all.filter(({ verdict }) => verdictKind(verdict) === kind);
+		const name = verdictName(such[0].verdict);
+		const shown = such.find((each) => each.run === run?.id) ?? such[0];
+		return el('td', { 'data-condition': condition, 'data-kind': kind },
+				el('button', { type: 'button', class: 'link outcome', 'aria-pressed': String(shown.run === run?.id && run.cardStrategy === strategy.id),
+						'aria-label': t('compare.cell', { strategy: strategyText(strategy, 'title'), condition: conditionText(condition), verdict: name,
+							count: such.length, repeats: all.length }),
+						onclick: () => select(shown.run, strategy.id, condition) },
+						el('span', { 'aria-hidden': 'true', text: MARK[kind] }), ' ',
+						el('span', { class: 'name', text: name }), ' ', t('compare.count', { count: such.length, repeats: all.length })));
 	}
 
 	/** The rows are made again, and the focus stays where it was. */
-	function select(id) {
-		show(id);
-		requestAnimationFrame(() => body.querySelector(`[data-strategy="${id}"] button`)?.focus({ preventScroll: true }));
+	async function select(run, strategy, condition) {
+		await show(run, strategy);
+		body.querySelector(`[data-strategy="${strategy}"] [data-condition="${condition}"] button`)?.focus({ preventScroll: true });
 	}
 
 	return { render };

@@ -1,18 +1,21 @@
-// Draws lanes as SVG: in each, a bar for the lock above a bar for the transaction. What is
-// waited for is a thin line, what is had is a thick one.
+// Draws lanes as SVG: first who has the lock, then for each thread a bar for the lock
+// above a bar for the transaction. What is waited for is a thin line, what is had is a
+// thick one.
 
 import { svg } from './dom.js';
 import { duration, t } from './language.js';
+import { together } from './pairs.js';
 import { ticks } from './timeline.js';
 
 const AXIS = 26;
 const NODE = 24;
+const HOLDERS = 34;
 
 /** The lanes, drawn for the whole time: a window of it is seen through "look". */
-export function draw({ lanes, faults, width, tall }) {
+export function draw({ lanes, holders, skus, faults, width, tall }) {
 	const gutter = width < 480 ? 40 : 56;
 	const lane = tall ? 58 : 24;
-	const place = placed(lanes, lane);
+	const place = placed(lanes, lane, holders.length > 0 ? HOLDERS : 0);
 	const inner = width - gutter;
 	const content = svg('g');
 	const labels = svg('g', { class: 'labels' });
@@ -20,6 +23,10 @@ export function draw({ lanes, faults, width, tall }) {
 	const values = svg('g', { class: 'values' });
 	const height = place.height + AXIS;
 
+	if (holders.length > 0) {
+		labels.append(svg('text', { x: 4, y: 20, class: 'node', text: t('lanes.holders') }));
+		content.append(drawHolders(holders, skus));
+	}
 	for (const { node, top, bottom } of place.nodes) {
 		labels.append(svg('text', { x: 4, y: top + 16, class: 'node', text: t('node.name', { node }) }),
 				svg('rect', { x: 0, y: top + NODE, width: 4, height: bottom - top - NODE - 3, rx: 2, fill: `var(--node-${node})` }));
@@ -49,12 +56,12 @@ export function draw({ lanes, faults, width, tall }) {
 
 	const drawing = svg('svg', { width, height, class: 'drawing', role: 'img' },
 			labels, svg('svg', { x: gutter, width: inner, height }, axis, content, values));
-	return { drawing, look };
+	return { drawing, look, gutter, inner };
 }
 
-function placed(lanes, lane) {
+function placed(lanes, lane, top) {
 	const result = { lanes: [], nodes: [] };
-	let y = 0;
+	let y = top;
 	for (const each of lanes) {
 		if (result.nodes.at(-1)?.node !== each.node) {
 			result.nodes.push({ node: each.node, top: y });
@@ -66,6 +73,21 @@ function placed(lanes, lane) {
 	}
 	result.height = y;
 	return result;
+}
+
+/** The lock over time, in the colours of the nodes that have it, and where two have it before the first one's transaction is over. */
+function drawHolders(holders, skus) {
+	const group = svg('g', { class: 'holders' });
+	const title = ({ n, node, acquired, released, end }) =>
+		svg('title', { text: t('lanes.holder', { n, node, ms: ((released ?? end) - acquired) / 1000 }) });
+	for (const order of holders) {
+		group.append(svg('rect', { class: 'holder', x: order.acquired, y: 8, width: Math.max(0, (order.released ?? order.end) - order.acquired), height: 16,
+				fill: `var(--node-${order.node})`, 'data-n': order.n }, title(order)));
+	}
+	for (const { from, to } of together(holders, skus)) {
+		group.append(svg('rect', { class: 'together', x: from, y: 4, width: to - from, height: 24 }, svg('title', { text: t('lanes.together') })));
+	}
+	return group;
 }
 
 function drawOrder(order, top, lane, tall) {

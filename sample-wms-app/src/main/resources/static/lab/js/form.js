@@ -3,6 +3,9 @@
 import { el } from './dom.js';
 import { number, t } from './language.js';
 
+/** When the first orders are at work. */
+const FAULT_AT = 100;
+
 /** The fields; those of the second half are shown on demand. */
 function fields(limits) {
 	return [
@@ -12,15 +15,29 @@ function fields(limits) {
 		{ name: 'nodes', value: 2, min: 1, max: limits.nodes },
 		{ name: 'quantity', value: 1, min: 1, max: 1000, more: true },
 		{ name: 'ratePerSecond', value: '', min: 1, max: 1000, more: true, hint: 'field.ratePerSecond.hint' },
+		{ name: 'skus', value: 1, min: 1, max: 100, more: true, hint: 'field.skus.hint' },
 		{ name: 'workMs', value: 2, min: 0, max: 1000, more: true }
 	];
 }
 
-export function runForm(fieldset, limits) {
-	const all = fields(limits).map((field) => ({ ...field, ...elements(field) }));
+/** What can be done to a run, as the lab calls it. */
+const FAULTS = {
+	'FREEZE.WORK': { kind: 'FREEZE', moment: 'WORK' },
+	'FREEZE.COMMIT': { kind: 'FREEZE', moment: 'COMMIT' },
+	'FREEZE.RELEASE': { kind: 'FREEZE', moment: 'RELEASE' },
+	'KILL': { kind: 'KILL' },
+	'RESTART_REDIS': { kind: 'RESTART_REDIS' },
+	'PROMOTE_REPLICA': { kind: 'PROMOTE_REPLICA' }
+};
+
+export function runForm(fieldset, info) {
+	const faultLabel = el('span');
+	const fault = el('select', { id: 'field-fault' }, ...['calm', ...Object.keys(FAULTS)].map((value) => new Option('', value)));
+	const all = fields(info.limits).map((field) => ({ ...field, ...elements(field) }));
 	const more = el('summary');
 	fieldset.append(
-			el('div', { class: 'fields' }, ...all.filter((field) => !field.more).map((field) => field.box)),
+			el('div', { class: 'fields' }, ...all.filter((field) => !field.more).map((field) => field.box),
+					el('label', { for: 'field-fault', class: 'wide' }, faultLabel, fault)),
 			el('details', {}, more,
 					el('div', { class: 'fields' }, ...all.filter((field) => field.more).map((field) => field.box))));
 
@@ -39,6 +56,8 @@ export function runForm(fieldset, limits) {
 			field.label.textContent = t(`field.${field.name}`);
 			field.note.textContent = field.hint ? t(field.hint) : '';
 		}
+		faultLabel.textContent = t('field.fault');
+		[...fault.options].forEach((option) => option.text = t(`condition.${option.value}`));
 		clear();
 	}
 
@@ -55,6 +74,9 @@ export function runForm(fieldset, limits) {
 
 	/** The numbers as they were typed. The lab decides whether they will do. */
 	const values = () => Object.fromEntries(all.map((field) => [field.name, valueOf(field)]));
+
+	/** What is to be done to the first node, or to Redis: for twice the lease. */
+	const faults = () => fault.value === 'calm' ? [] : [{ atMs: FAULT_AT, node: 1, millis: info.leaseMs * 2, ...FAULTS[fault.value] }];
 
 	/** Marks what the lab has refused, and goes to the first of these fields. */
 	function refused(errors) {
@@ -80,5 +102,5 @@ export function runForm(fieldset, limits) {
 	}
 
 	render();
-	return { render, clear, refused, values };
+	return { render, clear, refused, values, faults };
 }

@@ -3,12 +3,13 @@
 import { draw } from './drawing.js';
 import { el } from './dom.js';
 import { number, t } from './language.js';
+import { holdersOf } from './pairs.js';
 import { glide, lanesOf, windowOf } from './timeline.js';
 
 const FEW = 24;
-const LEGEND = ['lock', 'transaction', 'window', 'commit', 'wait', 'fault'];
+const LEGEND = ['lock', 'transaction', 'window', 'commit', 'wait', 'fault', 'together'];
 
-export function lanesView(section, showPair) {
+export function lanesView(section, titleOf, showPair) {
 	const title = el('h2', { id: 'lanes-title' });
 	const button = (key, action) => ({ key, element: el('button', { type: 'button', class: 'quiet', onclick: action }) });
 	const lost = el('button', { type: 'button', class: 'primary', id: 'show-lost', onclick: () => showPair() });
@@ -48,11 +49,13 @@ export function lanesView(section, showPair) {
 			all = false;
 		}
 		run = next;
-		title.textContent = t('lanes.title');
+		section.dataset.run = run?.id ?? '';
+		section.dataset.strategy = run?.drawnStrategy ?? '';
+		title.textContent = run?.all && run.drawnStrategy ? `${t('lanes.title')} · ${titleOf(run.drawnStrategy)}` : t('lanes.title');
 		empty.textContent = t('lanes.empty');
 		buttons.forEach(({ key, element }) => element.textContent = t(`lanes.${key}`));
 		lost.hidden = !run?.pair;
-		lost.textContent = t(run?.pair?.lost ? 'lanes.lost' : 'lanes.met');
+		lost.textContent = t(`lanes.${run?.pair?.kind ?? 'met'}`);
 		legend.replaceChildren(...LEGEND.map((kind) => el('li', { 'data-kind': kind, text: t(`lanes.${kind}`) })));
 		const now = JSON.stringify([run?.id, run?.drawnStrategy, run?.orders.size, run?.faults.length, run?.over,
 			document.documentElement.lang]);
@@ -72,7 +75,12 @@ export function lanesView(section, showPair) {
 			host.replaceChildren();
 			return;
 		}
-		drawn = draw({ lanes: all ? found : found.slice(0, FEW), faults: run.faults, width: host.clientWidth, tall: Boolean(pair) });
+		if (host.clientWidth === 0) {
+			return;
+		}
+		const holders = holdersOf(shown);
+		host.dataset.holders = holders.length;
+		drawn = draw({ holders, skus: run.skus, lanes: all ? found : found.slice(0, FEW), faults: run.drawnFaults, width: host.clientWidth, tall: Boolean(pair) });
 		host.replaceChildren(drawn.drawing);
 		host.dataset.lanes = found.length;
 		window = pair ? windowOf(shown) : whole();
@@ -100,6 +108,24 @@ export function lanesView(section, showPair) {
 		redraw();
 		glide(before, window, apply);
 	}
+
+	/** The lanes are dragged, and zoomed by the wheel with the control key, around what is pointed at. */
+	host.addEventListener('pointermove', (event) => {
+		if (drawn && event.buttons === 1) {
+			const moved = event.movementX / drawn.inner * (window.to - window.from);
+			apply({ from: window.from - moved, to: window.to - moved });
+		}
+	});
+	host.addEventListener('wheel', (event) => {
+		if (!drawn || !event.ctrlKey) {
+			return;
+		}
+		event.preventDefault();
+		const factor = 2 ** (Math.sign(event.deltaY) / 2);
+		const x = (event.clientX - host.getBoundingClientRect().left - drawn.gutter) / drawn.inner;
+		const fixed = window.from + x * (window.to - window.from);
+		apply({ from: fixed - (fixed - window.from) * factor, to: fixed + (window.to - fixed) * factor });
+	}, { passive: false });
 
 	let width = 0;
 	new ResizeObserver(() => {

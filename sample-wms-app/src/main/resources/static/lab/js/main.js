@@ -4,19 +4,21 @@ import * as api from './api.js';
 import { chartView } from './chart.js';
 import { comparisonView } from './comparison.js';
 import { byId } from './dom.js';
+import { experimentsView } from './experiments.js';
 import { runForm } from './form.js';
 import { lanesView } from './lanes.js';
 import { onLanguage, startLanguage, t } from './language.js';
 import { locksView } from './locks.js';
 import { nodesView } from './nodes.js';
-import { meeting } from './pairs.js';
+import { meeting, refusals } from './pairs.js';
 import { resultView } from './result.js';
 import { Run } from './run.js';
 import { stepperView } from './stepper.js';
-import { strategyChooser, strategyText, strategyView } from './strategies.js';
+import { nextView, strategyChooser, strategyText, strategyView } from './strategies.js';
 import { onTheme, startTheme } from './theme.js';
 
 const RENDER_PAUSE = 200;
+const RESUME_PAUSE = 1000;
 
 await startLanguage(byId('language'));
 startTheme(byId('theme'));
@@ -30,6 +32,8 @@ catch (problem) {
 	byId('setup').hidden = true;
 	byId('run').hidden = true;
 	say('app.unreachable');
+	api.onAnswering((answers) => answers && location.reload());
+	api.check();
 }
 
 function say(key, args) {
@@ -47,26 +51,31 @@ async function page(info, strategies) {
 	const servers = byId('servers');
 	servers.textContent = [info.database, info.redis && `Redis ${info.redis}`, info.zookeeper && `ZooKeeper ${info.zookeeper}`]
 		.filter(Boolean).join(' · ');
-	const chooser = strategyChooser(byId('strategies'), strategies, (id) => about.render(id));
-	const form = runForm(byId('orders'), info.limits);
+	const chooser = strategyChooser(byId('strategies'), strategies, (id) => next.render(id));
+	const next = nextView(byId('next'), strategies);
+	const experiments = experimentsView(byId('experiments'), (request, faults) => attempt(() => begin(request, faults)));
+	const form = runForm(byId('orders'), info);
 	const about = strategyView(byId('strategy'), strategies);
-	const result = resultView(byId('result'), { cancel, open });
-	const chart = chartView(byId('chart'));
+	const result = resultView(byId('result'), strategies.length, { cancel, open });
+	const chart = chartView(byId('chart'), titleOf);
 	const nodes = nodesView(byId('nodes'), info, fault);
 	const comparison = comparisonView(byId('comparison'), strategies, showStrategy);
-	const lanes = lanesView(byId('lanes'), showPair);
+	const lanes = lanesView(byId('lanes'), titleOf, showPair);
 	const stepper = stepperView(byId('steps'));
-	const locks = locksView(byId('locks'), api.locks);
+	const locks = locksView(byId('locks'), api.locks, api.answers);
 
 	function render() {
 		clearTimeout(pending);
 		pending = null;
-		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })));
+		about.render(run?.cardStrategy);
+		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf, api.answers());
 		chart.render(run);
-		nodes.render(run);
-		comparison.render(run);
+		nodes.render(run, api.answers());
+		comparison.render(run, runs);
 		lanes.render(run);
-		byId('start').disabled = Boolean(run && !run.over);
+		const free = api.answers() && (!run || run.over);
+		byId('start').disabled = !free;
+		experiments.render(free);
 		document.body.dataset.run = run?.id ?? '';
 		document.body.dataset.state = run?.state ?? '';
 	}
@@ -81,27 +90,66 @@ async function page(info, strategies) {
 		return strategy ? strategyText(strategy, 'title') : t('setup.all');
 	}
 
+	/** Starts a run, to which these faults are done at their times. */
+	async function begin(request, faults) {
+		await watch(await api.start({ ...request, faults }));
+		byId('result').scrollIntoView({ block: 'nearest' });
+	}
+
 	/** Shows a run, and follows it if it is going. */
 	async function watch(answer) {
 		unfollow();
-		run = new Run(answer);
+		const watched = new Run(answer);
+		run = watched;
 		stepper.show(null);
 		render();
 		unfollow = api.follow(run.id, {
-			progress: (event) => { run.progress(event); renderSoon(); },
-			order: (event) => { run.order(event.order ?? event); renderSoon(); },
-			fault: (event) => { run.fault(event); renderSoon(); },
-			result: (event) => { run.result(event); renderSoon(); },
-			finished: (event) => finish(run, event.run ?? event)
-		});
+			progress: (event) => { watched.progress(event); renderSoon(); },
+			order: (event) => { watched.order(event); renderSoon(); },
+			fault: (event) => { watched.fault(event); renderSoon(); },
+			result: (event) => { watched.result(event); renderSoon(); },
+			finished: (event) => finish(watched, event)
+		}, () => setTimeout(resume, RESUME_PAUSE));
 		runs = await api.runs();
 		render();
 	}
 
+	/** Shows what there is when the lab is back: it may have begun anew, and know nothing of the run. */
+	async function resume() {
+		try {
+			runs = await api.runs();
+			const known = runs.find(({ id, strategy }) => id === run?.id && strategy === run.strategy) ?? runs[0];
+			if (known) {
+				await watch(known);
+				return;
+			}
+			unfollow();
+			run = null;
+			stepper.show(null);
+			render();
+		}
+		catch (problem) {
+			if (api.answers()) {
+				say('error.failed', { detail: problem.message });
+			}
+		}
+	}
+
+	api.onAnswering((answers) => {
+		document.body.dataset.answering = answers;
+		say(answers ? null : 'app.lost');
+		locks.render();
+		render();
+		if (answers) {
+			resume();
+		}
+	});
+
 	/** All orders are there now, and whether one of them was lost. */
 	async function finish(finished, answer) {
 		finished.take(answer);
-		await complete(finished);
+		runs = runs.map((each) => each.id === answer.id ? answer : each);
+		await attempt(() => complete(finished));
 	}
 
 	async function complete(finished) {
@@ -112,8 +160,10 @@ async function page(info, strategies) {
 				api.lostUpdate(finished.id, strategy)
 			]);
 			orders.forEach((order) => finished.order(order));
-			const pair = lost ?? meeting(finished.drawnOrders);
-			finished.pair = pair && { ...pair, lost: Boolean(lost) };
+			finished.refusals = refusals(finished.drawnOrders, finished.skus);
+			const pairs = { lost, refused: finished.refusals[0], met: meeting(finished.drawnOrders, finished.skus) };
+			const kind = Object.keys(pairs).find((each) => pairs[each]);
+			finished.pair = kind ? { ...pairs[kind], kind } : null;
 		}
 		if (finished === run) {
 			render();
@@ -127,16 +177,24 @@ async function page(info, strategies) {
 		byId('step-next').focus({ preventScroll: true });
 	}
 
-	async function showStrategy(id) {
+	/** Shows a run; of "all", one of its strategies. */
+	async function showStrategy(runId, id) {
+		if (run?.id !== runId) {
+			await open(runId);
+		}
+		if (run?.id !== runId || !run.all) {
+			return;
+		}
 		run.shownStrategy = id;
 		run.pair = null;
+		run.refusals = [];
 		stepper.show(null);
-		about.render(id);
-		await complete(run);
+		render();
+		await attempt(() => complete(run));
 	}
 
 	async function open(id) {
-		await watch(await api.run(id));
+		await attempt(async () => watch(await api.run(id)));
 	}
 
 	async function cancel() {
@@ -151,12 +209,15 @@ async function page(info, strategies) {
 	}
 
 	async function attempt(action) {
-		say(null);
 		try {
-			return await action();
+			const done = await action();
+			say(api.answers() ? null : 'app.lost');
+			return done;
 		}
 		catch (problem) {
-			say('error.failed', { detail: problem.message });
+			if (api.answers()) {
+				say('error.failed', { detail: problem.message });
+			}
 			return null;
 		}
 	}
@@ -169,8 +230,7 @@ async function page(info, strategies) {
 		error.textContent = '';
 		start.disabled = true;
 		try {
-			await watch(await api.start({ strategy: chooser.selected, ...form.values() }));
-			byId('run').scrollIntoView({ block: 'start' });
+			await begin({ strategy: chooser.selected, ...form.values() }, form.faults());
 		}
 		catch (problem) {
 			start.disabled = false;
@@ -198,13 +258,13 @@ async function page(info, strategies) {
 	onLanguage(() => {
 		chooser.render();
 		form.render();
-		about.render(chooser.selected);
+		next.render(chooser.selected);
 		stepper.render();
 		locks.render();
 		render();
 	});
 	onTheme(render);
-	about.render(chooser.selected);
+	next.render(chooser.selected);
 	render();
 	runs = await api.runs() ?? [];
 	if (runs.length > 0) {

@@ -10,7 +10,7 @@ export function nodesView(section, info, fault) {
 	const seconds = el('input', { type: 'number', min: 0.1, max: 60, step: 0.1, id: 'freeze-seconds',
 			value: Math.round(info.leaseMs * 2 / 1000 + 1) });
 	const momentLabel = el('span');
-	const moment = el('select', { id: 'fault-moment' }, ...['WORK', 'COMMIT'].map((value) => new Option('', value)));
+	const moment = el('select', { id: 'fault-moment' }, ...['WORK', 'COMMIT', 'RELEASE'].map((value) => new Option('', value)));
 	const redis = el('button', { type: 'button', class: 'quiet', id: 'restart-redis', onclick: () => cause('RESTART_REDIS', null) });
 	const lease = el('p', { class: 'muted small' });
 	const said = el('p', { class: 'muted small', role: 'status' });
@@ -36,14 +36,14 @@ export function nodesView(section, info, fault) {
 		return { item, name, state, detail, freeze, kill };
 	}
 
-	function render(run) {
+	function render(run, answers) {
 		title.textContent = t('fault.title');
 		secondsLabel.textContent = t('fault.seconds');
 		momentLabel.textContent = t('fault.moment');
 		[...moment.options].forEach((option) => option.text = t(`fault.moment.${option.value}`));
 		redis.textContent = t('fault.redis');
 		lease.textContent = t('fault.lease', { seconds: number(info.leaseMs / 1000, 1) });
-		redis.disabled = !run || run.over;
+		redis.disabled = !answers || !run || run.over;
 		if (run?.id !== shown) {
 			shown = run?.id;
 			said.textContent = '';
@@ -55,7 +55,7 @@ export function nodesView(section, info, fault) {
 				cards.set(node.id, card(node.id));
 				list.append(cards.get(node.id).item);
 			}
-			renderCard(cards.get(node.id), node, run);
+			renderCard(cards.get(node.id), { ...node, state: answers ? node.state : 'UNKNOWN' }, run);
 		}
 	}
 
@@ -70,7 +70,7 @@ export function nodesView(section, info, fault) {
 		kill.textContent = t('fault.kill');
 		kill.setAttribute('aria-label', t('fault.kill.label', { node: node.id }));
 		freeze.disabled = run.over || node.state !== 'UP';
-		kill.disabled = run.over || node.state === 'DEAD';
+		kill.disabled = run.over || ['DEAD', 'UNKNOWN'].includes(node.state);
 	}
 
 	return { render };

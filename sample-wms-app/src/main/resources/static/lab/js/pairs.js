@@ -2,12 +2,54 @@
 
 /** Whether the second one overwrote what the first one had committed since it read. */
 export const loses = (first, second) => first.read !== null && second.read === first.read
-		&& second.wrote !== null && second.readAt < first.commit;
+		&& second.wrote !== null && second.commit !== null && second.readAt < first.commit;
+
+/** Orders take the SKUs in turn. */
+const sameStock = (one, other, skus) => one.n % skus === other.n % skus;
 
 /** The first two that were sold one after the other while both were there. */
-export function meeting(orders) {
+export function meeting(orders, skus) {
 	const committed = orders.filter(({ outcome, readAt, commit }) => outcome === 'SOLD' && readAt !== null && commit !== null)
 		.sort((a, b) => a.commit - b.commit);
-	const second = committed.findIndex((order, index) => index > 0 && order.start < committed[index - 1].commit);
+	const second = committed.findIndex((order, index) => index > 0 && order.start < committed[index - 1].commit
+		&& sameStock(order, committed[index - 1], skus));
 	return second > 0 ? { first: committed[second - 1], second: committed[second] } : null;
+}
+
+/**
+ * The commits that were refused to a holder who had read before a newer one sold: each
+ * with that newer one, whose sale it would have overwritten.
+ */
+export function refusals(orders, skus) {
+	const sold = orders.filter(({ outcome, acquired, commit }) => outcome === 'SOLD' && acquired !== null && commit !== null)
+		.sort((a, b) => a.commit - b.commit);
+	return orders.filter(({ outcome, acquired, readAt }) => outcome === 'LOST' && acquired !== null && readAt !== null)
+		.map((refused) => ({ second: refused, first: sold.find((order) => sameStock(order, refused, skus)
+			&& order.acquired > refused.acquired && order.commit > refused.readAt && order.commit < refused.end) }))
+		.filter(({ first }) => first);
+}
+
+/** Who had the lock, one after the other. */
+export const holdersOf = (orders) => orders.filter(({ acquired }) => acquired !== null).sort((a, b) => a.acquired - b.acquired);
+
+/**
+ * The times at which two had the lock: the second one got it before the transaction of the
+ * first one was over. A lock that is noted as released a little late is none of them.
+ */
+export function together(holders, skus) {
+	return Array.from({ length: skus }, (_, sku) => togetherAt(holders.filter(({ n }) => n % skus === sku))).flat();
+}
+
+function togetherAt(holders) {
+	const times = [];
+	let until = -Infinity;
+	for (const order of holders) {
+		const end = order.commit ?? (order.outcome === 'LOST' ? order.end : null);
+		const to = Math.min(until, end ?? order.acquired);
+		if (to > order.acquired) {
+			times.push({ from: Math.max(order.acquired, times.at(-1)?.to ?? -Infinity), to });
+		}
+		until = Math.max(until, end ?? -Infinity);
+	}
+	return times.filter(({ from, to }) => to > from);
 }

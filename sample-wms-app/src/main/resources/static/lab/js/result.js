@@ -5,7 +5,7 @@ import { duration, known, number, t } from './language.js';
 
 const FACTS = ['sold', 'refused', 'stockAfter', 'oversold', 'lostUpdates', 'busy', 'lost', 'failed', 'throughput',
 	'p50Ms', 'p99Ms', 'durationMs'];
-const BAD = ['oversold', 'lostUpdates', 'lost', 'failed'];
+const BAD = ['oversold', 'lostUpdates', 'failed'];
 
 /** What is right by luck has a name and a text of its own. */
 const verdictKey = ({ code, arguments: args }) => `verdict.${code}${args?.lucky ? '.lucky' : ''}`;
@@ -22,12 +22,12 @@ export function verdictText({ facts, verdict }) {
 export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' : ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', NOT_SUPPORTED: 'none' }[code]
 		?? 'wrong');
 
-const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
+export const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
 
 export const factText = (name, value) => value === null || value === undefined ? '–'
 		: name.endsWith('Ms') ? duration(value) : number(value);
 
-export function resultView(section, { cancel, open }) {
+export function resultView(section, strategies, { cancel, open }) {
 	const title = el('h2', { id: 'result-title' });
 	const state = el('span', { class: 'chip' });
 	const csv = el('a', { class: 'button quiet', download: true, hidden: true });
@@ -40,30 +40,41 @@ export function resultView(section, { cancel, open }) {
 			none, facts);
 	let said = '';
 
-	function render(run, runs) {
-		title.textContent = t('run.title');
-		none.hidden = Boolean(run);
-		none.textContent = t('run.none');
+	function render(run, runs, titleOf, answers) {
+		title.textContent = run ? `${t('run.number', { id: run.id })} · ${titleOf(run.cardStrategy)}` : t('run.title');
+		renderNote(run, titleOf);
 		renderEarlier(run, runs);
+		section.dataset.run = run?.id ?? '';
+		section.dataset.strategy = run?.cardStrategy ?? '';
+		state.hidden = !run;
+		csv.hidden = !run?.over;
+		stop.hidden = !answers || !run || run.over;
+		renderVerdict(run);
+		renderFacts(run?.knownFacts);
 		if (!run) {
 			return;
 		}
-		state.textContent = t(`state.${run.state}`);
-		state.dataset.state = run.state;
-		stop.hidden = run.over;
+		const known = answers || run.over ? run.state : 'UNKNOWN';
+		state.textContent = t(`state.${known}`);
+		state.dataset.state = known;
 		stop.textContent = t('setup.cancel');
-		csv.hidden = !run.over;
 		csv.textContent = t('run.csv');
 		csv.href = `runs/${run.id}.csv`;
-		renderVerdict(run);
-		renderFacts(run.all && run.over ? null : run.knownFacts);
+	}
+
+	/** What was asked for; of "all", how far it is. */
+	function renderNote(run, titleOf) {
+		none.textContent = !run ? t('run.none')
+				: run.all && !run.over && run.live ? t('compare.progress', { done: run.results.length, count: strategies, strategy: titleOf(run.live.strategy) })
+				: t('run.request', run.request);
 	}
 
 	/** Is only written if it is new, as screen readers read it out. */
 	function renderVerdict(run) {
 		const { code, kind, heading, text } = saying(run);
-		if (said !== `${run.id} ${heading} ${text}`) {
-			said = `${run.id} ${heading} ${text}`;
+		const now = `${run?.id} ${heading} ${text}`;
+		if (said !== now) {
+			said = now;
 			verdict.dataset.kind = kind;
 			verdict.dataset.code = code;
 			verdict.replaceChildren(...heading ? [
@@ -74,7 +85,10 @@ export function resultView(section, { cancel, open }) {
 	}
 
 	function saying(run) {
-		if (run.all && run.over) {
+		if (!run) {
+			return { code: '', kind: '', heading: '', text: '' };
+		}
+		if (run.all && run.over && !run.shownStrategy) {
 			const right = run.results.filter(({ verdict }) => verdictKind(verdict) === 'right').length;
 			return { code: 'ALL', kind: 'none', heading: t('compare.title'),
 					text: t('compare.summary', { right, count: run.results.length }) };
@@ -82,11 +96,15 @@ export function resultView(section, { cancel, open }) {
 		if (run.state === 'FAILED') {
 			return { code: 'FAILED', kind: 'wrong', heading: t('state.FAILED'), text: run.message ?? '' };
 		}
-		if (run.over && run.verdict && run.facts) {
-			const { code } = run.verdict;
-			return { code, kind: verdictKind(run.verdict), heading: verdictName(run.verdict), text: verdictText(run) };
+		if (run.judged && (run.over || run.all)) {
+			const { verdict } = run.judged;
+			return { code: verdict.code, kind: verdictKind(verdict), heading: verdictName(verdict), text: `${verdictText(run.judged)} ${savedText(run.refusals.length)}`.trim() };
 		}
 		return { code: '', kind: '', heading: '', text: '' };
+	}
+
+	function savedText(refused) {
+		return refused === 0 ? '' : t(refused === 1 ? 'verdict.refused.one' : 'verdict.refused.many', { refused });
 	}
 
 	function renderFacts(known) {

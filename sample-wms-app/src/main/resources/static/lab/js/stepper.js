@@ -7,6 +7,8 @@ import { loses } from './pairs.js';
 import { stepsOf } from './steps.js';
 import { threadNumber } from './timeline.js';
 
+const PLAY_PAUSE = 900;
+
 export function stepperView(section) {
 	const title = el('h2', { id: 'steps-title' });
 	const button = (key, mark, move) => ({ key, element: el('button', { type: 'button', class: 'quiet', id: `step-${key}`, onclick: () => go(move()) },
@@ -15,6 +17,9 @@ export function stepperView(section) {
 		button('first', '⇤', () => 0), button('previous', '←', () => step - 1),
 		button('next', '→', () => step + 1), button('last', '⇥', () => steps.length - 1)
 	];
+	const play = el('button', { type: 'button', class: 'quiet', id: 'step-play', onclick: () => player ? stop() : start() },
+			el('span', { 'aria-hidden': 'true' }), el('span', { class: 'label' }));
+	const scrub = el('input', { type: 'range', id: 'step-scrub', min: 0, value: 0, oninput: () => { stop(); go(Number(scrub.value)); } });
 	const position = el('span', { class: 'muted' });
 	const said = el('p', { class: 'said', role: 'status', 'aria-live': 'polite' });
 	const list = el('div', { class: 'sequence', role: 'table' });
@@ -22,27 +27,57 @@ export function stepperView(section) {
 	const keys = el('small', { class: 'muted' });
 	section.tabIndex = -1;
 	section.append(el('div', { class: 'head' }, title, el('span', { class: 'space' }), position),
-			el('div', { class: 'toolbar' }, ...buttons.map(({ element }) => element), keys), said, list, conclusion);
+			el('div', { class: 'toolbar' }, ...buttons.map(({ element }) => element), play, keys), scrub, said, list, conclusion);
 	section.addEventListener('keydown', (event) => {
 		const move = { ArrowLeft: step - 1, ArrowUp: step - 1, ArrowRight: step + 1, ArrowDown: step + 1, Home: 0,
 			End: steps.length - 1 }[event.key];
 		if (move !== undefined) {
 			event.preventDefault();
+			stop();
 			go(move);
 		}
 	});
 
+	let player = null;
 	let pair = null;
 	let steps = [];
 	let step = 0;
 
 	/** Begins with two orders, at the first event. */
 	function show(two) {
+		stop();
 		pair = two;
 		steps = pair ? stepsOf(pair) : [];
 		step = 0;
 		section.hidden = !pair;
 		render();
+	}
+
+	/** Goes on by itself to the last step; from there, it begins again. */
+	function start() {
+		if (step === steps.length - 1) {
+			go(0);
+		}
+		player = setInterval(() => {
+			go(step + 1);
+			if (step === steps.length - 1) {
+				stop();
+			}
+		}, PLAY_PAUSE);
+		renderPlay();
+	}
+
+	function stop() {
+		clearInterval(player);
+		player = null;
+		renderPlay();
+	}
+
+	function renderPlay() {
+		const text = t(player ? 'steps.pause' : 'steps.play');
+		play.setAttribute('aria-label', text);
+		play.firstChild.textContent = player ? '‖' : '▶';
+		play.lastChild.textContent = text;
 	}
 
 	function go(next) {
@@ -53,6 +88,8 @@ export function stepperView(section) {
 	function render() {
 		title.textContent = t('steps.title');
 		keys.textContent = t('steps.keys');
+		scrub.setAttribute('aria-label', t('steps.scrub'));
+		renderPlay();
 		for (const { key, element } of buttons) {
 			element.setAttribute('aria-label', t(`steps.${key}`));
 			element.lastChild.textContent = t(`steps.${key}`);
@@ -70,6 +107,7 @@ export function stepperView(section) {
 				...steps.map(row));
 		conclusion.textContent = loses(pair.first, pair.second)
 				? t('steps.lost', { winner: pair.second.n, loser: pair.first.n, read: pair.second.read, lost: pair.first.wrote, wrote: pair.second.wrote })
+				: pair.kind === 'refused' ? t('steps.saved', { refused: pair.second.n, newer: pair.first.n, read: pair.second.read })
 				: t('steps.right', { first: pair.first.n, second: pair.second.n });
 		renderStep();
 	}
@@ -88,13 +126,19 @@ export function stepperView(section) {
 	}
 
 	function stepText(each) {
+		const order = [pair.first, pair.second][each.who];
+		if (each.kind === 'refused') {
+			return t(order.strategy.endsWith('-lease') ? 'steps.refused.lease' : 'steps.refused');
+		}
 		const blind = ['readAt', 'writeAt'].includes(each.kind) && (each.value === null || each.value === undefined);
-		const outcome = [pair.first, pair.second][each.who].outcome;
-		return t(`steps.${each.kind}${blind ? '.blind' : ''}`, { value: each.value, outcome: t(`outcome.${outcome}`) });
+		return t(`steps.${each.kind}${blind ? '.blind' : ''}`, { value: each.value, outcome: t(`outcome.${order.outcome}`) });
 	}
 
 	function renderStep() {
 		const current = steps[step];
+		scrub.max = steps.length - 1;
+		scrub.value = step;
+		scrub.setAttribute('aria-valuetext', stepText(current));
 		position.textContent = t('steps.position', { step: step + 1, steps: steps.length });
 		said.textContent = t('steps.says', { n: [pair.first, pair.second][current.who].n, step: stepText(current) });
 		[...list.children].slice(1).forEach((element, index) => {

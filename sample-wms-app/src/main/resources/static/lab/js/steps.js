@@ -1,13 +1,13 @@
 // The events of two orders, in the order in which they happened.
 
-const KINDS = ['start', 'acquired', 'begin', 'readAt', 'writeAt', 'commit', 'released', 'end'];
+const KINDS = ['start', 'acquired', 'begin', 'readAt', 'writeAt', 'commit', 'refused', 'released', 'end'];
 
 /**
  * Each step is {at, who, kind, value, stock, state}: who is 0 or 1, stock is what the
  * database says afterwards, and state what each of the two has then.
  */
 export function stepsOf({ first, second }) {
-	const orders = [first, second];
+	const orders = [first, second].map((order) => order.outcome === 'LOST' ? { ...order, refused: order.released ?? order.end } : order);
 	const steps = orders.flatMap((order, who) => KINDS.filter((kind) => order[kind] !== null && order[kind] !== undefined)
 		.map((kind, rank) => ({ at: order[kind], who, kind, rank })));
 	steps.sort((a, b) => a.at - b.at || a.rank - b.rank);
@@ -33,7 +33,8 @@ function after(state, kind, order) {
 		case 'begin': return { ...state, transaction: 'has' };
 		case 'readAt': return { ...state, window: order.writeAt !== null };
 		case 'writeAt': return { ...state, window: false };
-		case 'commit': return { ...state, transaction: '', window: false };
+		case 'commit':
+		case 'refused': return { ...state, transaction: '', window: false };
 		case 'released': return { ...state, lock: '' };
 		default: return {};
 	}

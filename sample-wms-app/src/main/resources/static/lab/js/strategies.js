@@ -44,11 +44,32 @@ export function strategyChooser(fieldset, strategies, chosen) {
 	return { render, get selected() { return selected; } };
 }
 
-/** Title, explanation, weakness and code of a strategy. */
+/** Says which strategy the next run will have: what is shown beside it is of another one. */
+export function nextView(paragraph, strategies) {
+	function render(id) {
+		const strategy = strategies.find((each) => each.id === id);
+		paragraph.dataset.strategy = id;
+		paragraph.replaceChildren(
+				el('b', { text: t('setup.next', { strategy: strategy ? strategyText(strategy, 'title') : t('setup.all') }) }),
+				el('small', { text: strategy ? strategyText(strategy, 'explanation') : t('setup.all.explanation') }));
+	}
+
+	return { render };
+}
+
+/** Title, explanation, weakness and code of the strategy of a run. */
 export function strategyView(article, strategies) {
 	let openSource = false;
+	let rendered = null;
 
 	function render(id) {
+		const state = `${id} ${document.documentElement.lang}`;
+		article.hidden = !id;
+		if (!id || state === rendered) {
+			return;
+		}
+		rendered = state;
+		article.dataset.strategy = id;
 		const strategy = strategies.find((each) => each.id === id);
 		if (!strategy) {
 			article.replaceChildren(el('h2', { text: t('setup.all') }), el('p', { text: t('setup.all.explanation') }));

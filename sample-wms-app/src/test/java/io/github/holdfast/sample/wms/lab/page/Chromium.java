@@ -80,6 +80,15 @@ final class Chromium implements AutoCloseable {
 	}
 
 	/**
+	 * Takes the network away, or gives it back.
+	 */
+	void offline(boolean offline) {
+		this.driver.executeCdpCommand("Network.enable", Map.of());
+		this.driver.executeCdpCommand("Network.emulateNetworkConditions",
+				Map.of("offline", offline, "latency", 0, "downloadThroughput", -1, "uploadThroughput", -1));
+	}
+
+	/**
 	 * A picture of what is seen, as WebP.
 	 */
 	byte[] screenshot() {

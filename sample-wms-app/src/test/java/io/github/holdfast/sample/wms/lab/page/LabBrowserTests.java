@@ -43,6 +43,8 @@ class LabBrowserTests {
 
 	private static final Pattern VALUES = Pattern.compile("read (\\d+), wrote (\\d+)");
 
+	private static final int ATTEMPTS = 10;
+
 	private static Chromium chromium;
 
 	private static LabPage page;
@@ -150,6 +152,132 @@ class LabBrowserTests {
 		assertThat(page.text(".verdict")).contains("Right this time", "That was luck");
 	}
 
+	/**
+	 * What is chosen for the next run, which begins with a wrong way, is never shown with
+	 * the verdict of another one.
+	 */
+	@Test
+	void cardVerdictAndLanesAreThoseOfOneRun() {
+		page.choose("memory-overwrite");
+		fill(Map.of("stock", "200", "orders", "400", "concurrency", "8", "workMs", "20"));
+		start();
+		page.awaitState("FINISHED");
+		String wrong = page.attribute("body", "data-run");
+		page.choose("for-update");
+		assertRunIs(wrong, "memory-overwrite");
+		start();
+		page.awaitState("FINISHED");
+		String right = page.attribute("body", "data-run");
+		assertRunIs(right, "for-update");
+		page.choose("memory-overwrite");
+		assertRunIs(right, "for-update");
+		page.reload(url());
+		assertRunIs(right, "for-update");
+		assertThat(page.attribute("#next", "data-strategy")).isEqualTo("memory-overwrite");
+		assertThat(page.text("#next")).contains("Next run: Check in memory, overwrite");
+		page.inAnotherTab(url(), () -> {
+			assertRunIs(right, "for-update");
+			page.script("const list = document.querySelector('#result select'); list.value = arguments[0];"
+					+ "list.dispatchEvent(new Event('change'))", wrong);
+			assertRunIs(wrong, "memory-overwrite");
+		});
+		assertRunIs(right, "for-update");
+	}
+
+	/**
+	 * What the page says while the lab is away is not what the lab said last.
+	 */
+	@Test
+	void labThatDoesNotAnswerIsSaidAndGoneOnWithWhenItIsBack() {
+		page.choose("holdfast-redis-fence");
+		fill(Map.of("stock", "1000", "orders", "200", "concurrency", "4", "workMs", "50"));
+		start();
+		String run = page.attribute("body", "data-run");
+		await().until(() -> points() > 0);
+		chromium.offline(true);
+		try {
+			await().until(() -> page.text("#notice").contains("The lab does not answer"));
+			await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Not known"));
+			assertThat(page.texts("#result .chip")).containsExactly("Not known");
+			assertThat(page.texts("#nodes .chip")).containsExactly("not known", "not known");
+			assertThat(page.find("#start").isEnabled()).isFalse();
+		}
+		finally {
+			chromium.offline(false);
+		}
+		await().until(() -> !page.isDisplayed("#notice"));
+		page.awaitState("FINISHED");
+		assertRunIs(run, "holdfast-redis-fence");
+		await().untilAsserted(() -> assertThat(page.text("#locks")).contains("Nobody holds a lock."));
+	}
+
+	@Test
+	void experimentsShowTheOversellAndTheSaleThatVanishes() {
+		page.complaints();
+		experiment("oversell");
+		assertThat(page.attribute(".verdict", "data-code")).isIn("OVERSOLD", "LOST_UPDATES");
+		assertRunIs(page.attribute("body", "data-run"), "memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		assertThat(page.text("#show-lost")).isEqualTo("Show me the first lost update");
+		experiment("freeze-redisson");
+		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("LOST_UPDATES");
+		assertThat(page.attribute("#strategy", "data-strategy")).isEqualTo("redisson-watchdog");
+		assertThat(page.attribute("#next", "data-strategy")).isEqualTo("memory-overwrite");
+		assertThat(page.all(".lanes .holder")).hasSizeGreaterThan(100);
+		assertThat(page.all(".lanes .together")).isNotEmpty();
+		await().untilAsserted(() -> assertThat(
+				page.text(".comparison [data-strategy=redisson-watchdog] [data-condition='FREEZE.WORK'] button"))
+			.matches("✕ Lost updates \\d+/\\d+"));
+		page.click("#show-lost");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+		assertThat(page.complaints()).isEmpty();
+	}
+
+	/**
+	 * Whoever stands still when its lock has just come from the store keeps the row of
+	 * the fence locked: then the others wait, and nobody is refused.
+	 */
+	@Test
+	void experimentShowsTheCommitThatIsRefused() {
+		for (int attempt = 0; attempt < ATTEMPTS && !"Show me the refused commit".equals(shown()); attempt++) {
+			experiment("freeze-holdfast");
+			assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("right");
+			await().until(() -> page.isDisplayed("#show-lost"));
+		}
+		assertThat(shown()).isEqualTo("Show me the refused commit");
+		assertThat(page.text(".verdict")).contains("1 commit was refused, which saved a sale");
+		assertThat(page.all(".lanes .together")).isNotEmpty();
+		page.click("#show-lost");
+		assertThat(page.texts("#steps .cell .refused"))
+			.contains("may not commit: the database refuses, a newer holder exists");
+		page.press(Keys.END);
+		assertThat(page.text("#steps .conclusion")).contains("Its commit was refused: nothing is lost");
+	}
+
+	private static @Nullable String shown() {
+		return page.isDisplayed("#show-lost") ? page.text("#show-lost") : null;
+	}
+
+	private static void experiment(String id) {
+		String before = page.attribute("body", "data-run");
+		page.click("#experiment-" + id);
+		awaitRunAfter(before);
+		page.awaitState("FINISHED");
+		await().until(() -> page.isDisplayed(".verdict strong"));
+	}
+
+	private static void assertRunIs(@Nullable String run, String strategy) {
+		await().until(() -> Objects.equals(page.attribute("body", "data-run"), run));
+		await().until(() -> page.isDisplayed(".verdict") && !page.all(".lanes .order").isEmpty());
+		assertThat(List.of("#strategy", "#result", "#lanes"))
+			.allSatisfy((part) -> assertThat(page.attribute(part, "data-strategy")).isEqualTo(strategy));
+		assertThat(List.of("#result", "#lanes"))
+			.allSatisfy((part) -> assertThat(page.attribute(part, "data-run")).isEqualTo(run));
+		assertThat(page.attribute(".verdict", "data-kind"))
+			.isEqualTo(strategy.equals("memory-overwrite") ? "wrong" : "right");
+	}
+
 	@Test
 	void holderThatIsFrozenByTheButtonLosesAnUpdate() {
 		page.choose("redis-px-lua");
@@ -179,8 +307,11 @@ class LabBrowserTests {
 		awaitRunAfter(before);
 		await().atMost(Duration.ofMinutes(10)).until(() -> "FINISHED".equals(page.attribute("body", "data-state")));
 		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSize(StrategyType.values().length));
-		assertThat(page.text(".comparison [data-strategy=holdfast-jdbc-fence]")).contains("Верно");
-		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite]", "data-kind")).isIn("wrong", "lucky");
+		assertThat(page.attribute(".comparison [data-strategy=holdfast-jdbc-fence] [data-condition=calm] button",
+				"aria-label"))
+			.contains("Верно");
+		assertThat(page.attribute(".comparison [data-strategy=memory-overwrite] [data-condition=calm]", "data-kind"))
+			.isIn("wrong", "lucky");
 		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo(360L);
 	}
 

@@ -12,7 +12,10 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,6 +55,22 @@ final class LabPage {
 		this.driver.get(url);
 		await().untilAsserted(() -> assertThat(all("#strategies input")).isNotEmpty());
 		await().until(() -> "true".equals(attribute("body", "data-ready")));
+	}
+
+	/**
+	 * Does something in a second tab, which is closed afterwards.
+	 */
+	void inAnotherTab(String url, Runnable action) {
+		String tab = this.driver.getWindowHandle();
+		this.driver.switchTo().newWindow(WindowType.TAB);
+		try {
+			reload(url);
+			action.run();
+		}
+		finally {
+			this.driver.close();
+			this.driver.switchTo().window(tab);
+		}
 	}
 
 	/**
@@ -125,6 +144,13 @@ final class LabPage {
 	int points() {
 		String points = attribute("#chart .chart", "data-points");
 		return (points != null) ? Integer.parseInt(points) : 0;
+	}
+
+	/**
+	 * What the console was told since it was asked last.
+	 */
+	List<LogEntry> complaints() {
+		return this.driver.manage().logs().get(LogType.BROWSER).getAll();
 	}
 
 	String text(String selector) {

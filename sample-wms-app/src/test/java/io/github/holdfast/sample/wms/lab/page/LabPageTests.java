@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,6 +120,53 @@ class LabPageTests {
 	}
 
 	@Test
+	void lanesAreDraggedAndZoomedByTheWheel() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		String whole = page.attribute(".lanes .drawing", "aria-label");
+		page.script("document.querySelector('.lanes').dispatchEvent(new PointerEvent('pointermove',"
+				+ "{ buttons: 1, movementX: 80 }))");
+		String dragged = page.attribute(".lanes .drawing", "aria-label");
+		assertThat(dragged).isNotEqualTo(whole);
+		page.script("document.querySelector('.lanes').dispatchEvent(new WheelEvent('wheel', { deltaY: -100 }))");
+		assertThat(page.attribute(".lanes .drawing", "aria-label")).isEqualTo(dragged);
+		page.script(
+				"document.querySelector('.lanes').dispatchEvent(new WheelEvent('wheel', { ctrlKey: true, deltaY: -100 }))");
+		assertThat(page.attribute(".lanes .drawing", "aria-label")).isNotEqualTo(dragged);
+	}
+
+	@Test
+	void stepsArePlayedAndScrubbedThrough() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		assertThat(page.text("#step-play")).contains("Play");
+		page.click("#step-play");
+		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("3 of "));
+		assertThat(page.text("#step-play")).contains("Pause");
+		page.press(Keys.HOME);
+		assertThat(page.text("#step-play")).contains("Play");
+		page.script("const scrub = document.getElementById('step-scrub'); scrub.value = scrub.max;"
+				+ "scrub.dispatchEvent(new Event('input'))");
+		assertThat(page.text("#steps .conclusion")).contains("that update is lost");
+		assertThat(page.attribute("#step-next", "aria-disabled")).isEqualTo("true");
+		page.click("#step-play");
+		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("2 of "));
+	}
+
+	@Test
+	void nothingIsComplainedAboutInTheConsole() {
+		page.complaints();
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		page.run("all");
+		page.reload(lab.url());
+		page.awaitState("FINISHED");
+		assertThat(page.complaints()).isEmpty();
+	}
+
+	@Test
 	void allStrategiesAreCompared() {
 		page.run("all");
 		await().untilAsserted(() -> assertThat(page.all(".comparison tbody tr")).hasSizeGreaterThan(1));
@@ -127,6 +175,51 @@ class LabPageTests {
 		page.click(".comparison [data-strategy=for-update] button");
 		await().untilAsserted(() -> assertThat(page.text("#strategy h2")).isEqualTo("SELECT … FOR UPDATE"));
 		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSize(20));
+		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("RIGHT");
+		assertThat(page.text("#result h2")).contains("SELECT … FOR UPDATE");
+		assertThat(page.text("#lanes h2")).contains("SELECT … FOR UPDATE");
+	}
+
+	@Test
+	void outcomesOfAllRunsAreCounted() {
+		page.run("all");
+		page.run("memory-overwrite");
+		await().untilAsserted(() -> assertThat(page.text(calm("memory-overwrite"))).isEqualTo("✕ Oversold 2/2"));
+		assertThat(page.text(calm("for-update"))).isEqualTo("✓ Right 1/1");
+		page.click(calm("for-update"));
+		await().untilAsserted(() -> assertThat(page.text("#strategy h2")).isEqualTo("SELECT … FOR UPDATE"));
+		assertThat(page.attribute(calm("for-update"), "aria-pressed")).isEqualTo("true");
+		List.of(1366, 1280, PHONE).forEach((width) -> {
+			chromium.size(width, 768, 1);
+			assertThat(hiddenColumns()).isEqualTo(0L);
+		});
+	}
+
+	@Test
+	void columnsOfAllTroublesAreSeen() {
+		lab.remember("FREEZE.WORK", "FREEZE.WORK", "FREEZE.COMMIT", "FREEZE.RELEASE", "KILL", "RESTART_REDIS",
+				"PROMOTE_REPLICA");
+		page.run("memory-overwrite");
+		await().untilAsserted(() -> assertThat(page.all(".comparison thead th")).hasSize(8));
+		assertThat(page.text(".comparison [data-condition='FREEZE.WORK'] button")).isEqualTo("✕ 2/2");
+		assertThat(page.attribute(".comparison [data-condition='FREEZE.WORK'] button", "aria-label"))
+			.isEqualTo("Check in memory, overwrite, frozen: Oversold, 2 of 2");
+		List.of(1366, 1280).forEach((width) -> {
+			chromium.size(width, 768, 1);
+			Map.of("en", "en", "zh", "zh-CN", "ja", "ja", "ru", "ru", "ko", "ko").forEach((code, tag) -> {
+				page.speak(code, tag);
+				assertThat(hiddenColumns()).as(code).isEqualTo(0L);
+			});
+		});
+	}
+
+	private static @Nullable Object hiddenColumns() {
+		return page.script("const table = document.querySelector('#comparison .scroll');"
+				+ "return table.scrollWidth - table.clientWidth");
+	}
+
+	private static String calm(String strategy) {
+		return ".comparison [data-strategy=" + strategy + "] [data-condition=calm] button";
 	}
 
 	@Test
@@ -144,6 +237,18 @@ class LabPageTests {
 		lab.proceed();
 		page.awaitState("FINISHED");
 		assertThat(page.find("[aria-label='Kill node 1']").isEnabled()).isFalse();
+	}
+
+	@Test
+	void faultsArePartOfWhatIsAskedFor() {
+		page.script("document.getElementById('field-fault').value = 'FREEZE.COMMIT'");
+		page.run("for-update");
+		assertThat(lab.lastRequest()).contains("\"strategy\":\"for-update\"",
+				"\"faults\":[{\"atMs\":100,\"node\":1,\"millis\":3000,\"kind\":\"FREEZE\",\"moment\":\"COMMIT\"}]");
+		page.click("#experiment-freeze-holdfast");
+		await().untilAsserted(() -> assertThat(lab.lastRequest()).contains("\"strategy\":\"holdfast-redisson-fence\"",
+				"\"faults\":[{\"atMs\":0,\"kind\":\"FREEZE\",\"node\":1,\"millis\":3000,\"moment\":\"WORK\"}]"));
+		page.awaitState("FINISHED");
 	}
 
 	@Test
@@ -171,6 +276,29 @@ class LabPageTests {
 		await().until(() -> page.points() > 0);
 		lab.proceed();
 		page.awaitState("FINISHED");
+	}
+
+	/**
+	 * It has forgotten the run, and begins to count anew.
+	 */
+	@Test
+	void labThatWasStartedAgainIsAskedWhatThereIs() throws IOException {
+		lab.allow(8);
+		page.choose("for-update");
+		page.start();
+		page.awaitState("RUNNING");
+		lab.restart(() -> {
+			await().until(() -> page.text("#notice").contains("The lab does not answer"));
+			assertThat(page.text("#locks")).contains("Not known");
+			assertThat(page.texts("#result .chip")).containsExactly("Not known");
+		});
+		await().until(() -> !page.isDisplayed("#notice"));
+		page.awaitState("");
+		assertThat(page.isDisplayed("#strategy")).isFalse();
+		assertThat(page.text("#result")).contains("Nothing has run yet");
+		await().untilAsserted(() -> assertThat(page.all("#locks tbody tr")).hasSize(3));
+		page.run("for-update");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
 	}
 
 	@Test
@@ -259,6 +387,76 @@ class LabPageTests {
 							&& element.clientWidth > 0)
 						.map((element) => element.outerHTML)""");
 		return (List<?>) texts;
+	}
+
+	/**
+	 * The size of what many notebooks show.
+	 */
+	@Test
+	void runIsStartedWithoutScrolling() {
+		chromium.size(1366, 768, 1);
+		page.reload(lab.url());
+		Map.of("en", "en", "zh", "zh-CN", "ja", "ja", "ru", "ru", "ko", "ko").forEach((code, tag) -> {
+			page.speak(code, tag);
+			assertThat(List.of("#start", "#next", "#experiment-oversell", "#experiment-freeze-redisson",
+					"#experiment-freeze-holdfast"))
+				.allSatisfy((control) -> assertThat(isSeen(control)).as(code).isEqualTo(true));
+		});
+		page.run("memory-overwrite");
+		assertThat(isSeen("#start")).isEqualTo(true);
+		assertThat(isSeen(".verdict")).isEqualTo(true);
+	}
+
+	private static @Nullable Object isSeen(String selector) {
+		return page.script("""
+				const { top, bottom, left, right } = document.querySelector(arguments[0]).getBoundingClientRect();
+				return top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth
+						&& document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+							.closest(arguments[0]) !== null""", selector);
+	}
+
+	@Test
+	void stockIsShownBesideWhatItShouldBe() {
+		page.run("memory-overwrite");
+		await().until(() -> "27".equals(page.attribute("#chart .chart", "data-stock")));
+		assertThat(page.attribute("#chart .chart", "data-should")).isEqualTo("-20");
+		assertThat(page.text("#chart .u-legend")).contains("As it should be");
+		assertThat(gapIsShaded()).isEqualTo(true);
+		page.run("for-update");
+		await().until(() -> "0".equals(page.attribute("#chart .chart", "data-stock")));
+		assertThat(page.attribute("#chart .chart", "data-should")).isEqualTo("0");
+		assertThat(gapIsShaded()).isEqualTo(false);
+	}
+
+	/**
+	 * Whether the colour of the gap fills more than a line of it.
+	 */
+	private static @Nullable Object gapIsShaded() {
+		return page.script("""
+				const canvas = document.querySelector('#chart canvas');
+				const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+				let shaded = 0;
+				for (let i = 0; i < data.length; i += 4) {
+					shaded += data[i] > 170 && data[i] < 190 && data[i + 1] < 30 && data[i + 2] > 50 && data[i + 2] < 80
+							&& data[i + 3] > 30 && data[i + 3] < 60 ? 1 : 0;
+				}
+				return shaded > 1000""");
+	}
+
+	@Test
+	void stepsAreToldBesideTheirBars() {
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		assertThat((List<?>) page.script("""
+				return [...document.querySelectorAll('#steps .cell')].filter((cell) => cell.textContent).map((cell) => {
+					const range = document.createRange();
+					range.selectNodeContents(cell.querySelector('.text'));
+					const text = range.getBoundingClientRect();
+					const bars = [...cell.querySelectorAll('i')].map((bar) => bar.getBoundingClientRect());
+					return Math.min(...bars.map((bar) => Math.max(bar.left - text.right, text.left - bar.right)));
+				})""")).isNotEmpty()
+			.allSatisfy((distance) -> assertThat(((Number) distance).intValue()).isBetween(0, 20));
 	}
 
 	@Test

@@ -42,7 +42,7 @@ final class RecordedLab implements AutoCloseable {
 
 	private final JsonMapper json = new JsonMapper();
 
-	private final HttpServer server;
+	private HttpServer server;
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -50,13 +50,22 @@ final class RecordedLab implements AutoCloseable {
 
 	private final List<String> faults = new CopyOnWriteArrayList<>();
 
+	private final List<String> remembered = new CopyOnWriteArrayList<>();
+
+	private volatile String lastRequest = "";
+
 	private int allowedEvents = Integer.MAX_VALUE;
 
 	RecordedLab() throws IOException {
-		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
-		this.server.start();
+		this.server = listen(0);
+	}
+
+	private HttpServer listen(int port) throws IOException {
+		HttpServer started = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+		started.setExecutor(this.threads);
+		started.createContext("/", this::handle);
+		started.start();
+		return started;
 	}
 
 	String url() {
@@ -87,12 +96,44 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
+	 * Is away for a while, and knows of no run afterwards.
+	 * @param meanwhile what happens while it is away
+	 */
+	void restart(Runnable meanwhile) throws IOException {
+		int port = this.server.getAddress().getPort();
+		this.server.stop(0);
+		try {
+			meanwhile.run();
+		}
+		finally {
+			reset();
+			this.server = listen(port);
+		}
+	}
+
+	/**
+	 * Lets it know of earlier runs.
+	 * @param faults what was done to each of them: a kind, or {@code kind.moment}
+	 */
+	void remember(String... faults) {
+		this.remembered.addAll(List.of(faults));
+	}
+
+	/**
+	 * With what the last run was started.
+	 */
+	String lastRequest() {
+		return this.lastRequest;
+	}
+
+	/**
 	 * Forgets all runs.
 	 */
 	void reset() {
 		proceed();
 		this.started.clear();
 		this.faults.clear();
+		this.remembered.clear();
 	}
 
 	private void handle(HttpExchange exchange) throws IOException {
@@ -125,10 +166,12 @@ final class RecordedLab implements AutoCloseable {
 		if (exchange.getRequestMethod().equals("GET")) {
 			ArrayNode runs = this.json.createArrayNode();
 			this.started.forEach((recording) -> runs.insert(0, seen(recording)));
+			this.remembered.forEach((fault) -> runs.add(withFault(fault, runs.size())));
 			send(exchange, 200, runs);
 			return;
 		}
 		JsonNode request = this.json.readTree(exchange.getRequestBody());
+		this.lastRequest = request.toString();
 		if (request.path("nodes").asInt() < 1 || request.path("stock").asInt() < 0) {
 			send(exchange, 400, this.json.readTree(Files.readString(RECORDED.resolve("invalid.json"))));
 			return;
@@ -143,6 +186,17 @@ final class RecordedLab implements AutoCloseable {
 		ObjectNode run = recording.run();
 		run.put("state", "STARTING").putNull("facts").putNull("verdict").putArray("results");
 		send(exchange, 201, run);
+	}
+
+	private static ObjectNode withFault(String fault, int number) {
+		String[] parts = fault.split("\\.");
+		ObjectNode run = Recording.of("memory-overwrite").run().put("id", "before-" + number);
+		run.putArray("faults")
+			.addObject()
+			.put("strategy", "memory-overwrite")
+			.put("kind", parts[0])
+			.put("moment", (parts.length > 1) ? parts[1] : null);
+		return run;
 	}
 
 	/**
