@@ -193,10 +193,10 @@ public final class IsolatedContexts {
 		}
 		List<PersistenceContext> changed = new ArrayList<>();
 		contexts.replaced.values().forEach((each) -> {
-			if (isChanged(each.own)) {
+			if (PersistenceContext.of(each.own).hasChangesForLater()) {
 				changed.add(PersistenceContext.of(each.own));
 			}
-			if (isChanged(each.waiting)) {
+			if (PersistenceContext.of(each.waiting).hasChanges()) {
 				changed.add(PersistenceContext.of(each.waiting));
 			}
 		});
@@ -207,11 +207,7 @@ public final class IsolatedContexts {
 	 * Whether a context that waits has been changed.
 	 */
 	public static boolean isAnyWaitingChanged() {
-		return isAnyWaiting(IsolatedContexts::isChanged);
-	}
-
-	private static boolean isChanged(EntityManagerHolder holder) {
-		return holder.getEntityManager().isOpen() && PersistenceContext.of(holder).hasChangesForLater();
+		return isAnyWaiting((holder) -> PersistenceContext.of(holder).hasChanges());
 	}
 
 	/**

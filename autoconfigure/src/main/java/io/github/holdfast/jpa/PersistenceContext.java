@@ -240,7 +240,15 @@ public final class PersistenceContext {
 	 * written by a later transaction.
 	 */
 	public boolean hasChangesForLater() {
-		if (!isKnown() || isFlushedManually() || entityCount() == 0) {
+		return hasChanges() && !isFlushedManually();
+	}
+
+	/**
+	 * The same, whether or not the application flushes this context itself: a transaction
+	 * that finds one of a view lets it be flushed by its commit.
+	 */
+	public boolean hasChanges() {
+		if (!isKnown() || !this.manager.isOpen() || entityCount() == 0) {
 			return false;
 		}
 		SessionImplementor session = (SessionImplementor) this.manager;

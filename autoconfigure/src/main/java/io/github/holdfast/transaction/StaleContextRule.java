@@ -55,7 +55,7 @@ public final class StaleContextRule implements LockRule {
 
 	private void check(Attempt attempt, PersistenceContext context) {
 		if (this.policy == StaleContext.ISOLATE && context.canBeIsolated()) {
-			if (context.hasChangesForLater()) {
+			if (context.hasChanges()) {
 				throw refused(attempt,
 						"finds a persistence context with changes that are not flushed: the locked call "
 								+ "would not see them, and they would be written later, without the lock. "

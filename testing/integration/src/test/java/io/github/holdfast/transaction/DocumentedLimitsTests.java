@@ -4,13 +4,17 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.StatementCallback;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
@@ -22,12 +26,25 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * What a lock does not protect from, as the documentation says: if one of these changes,
  * it has to change, too.
  */
 class DocumentedLimitsTests {
+
+	private static final List<StatementCallback<?>> ENDS = List.of((statement) -> {
+		statement.getConnection().commit();
+		return null;
+	}, (statement) -> {
+		statement.getConnection().rollback();
+		return null;
+	}, (statement) -> {
+		statement.getConnection().setAutoCommit(true);
+		statement.getConnection().setAutoCommit(false);
+		return null;
+	});
 
 	/**
 	 * The default collations of MariaDB and MySQL ignore case and trailing blanks.
@@ -71,6 +88,54 @@ class DocumentedLimitsTests {
 				.as("two pieces were taken, one of them between the read and the write of the other")
 				.isEqualTo(99);
 		});
+	}
+
+	/**
+	 * Only PostgreSQL is not asked at the COMMIT whether the row is still locked.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void methodThatEndsItsTransactionItselfHasNoLockAnyMore(TestDatabase database) {
+		for (StatementCallback<?> end : ENDS) {
+			assertThat(sellsWhatAnotherHasSold(database, end, "transaction"))
+				.isEqualTo(database == TestDatabase.POSTGRESQL);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void leaseOutlivesTheTransaction(TestDatabase database) {
+		for (StatementCallback<?> end : ENDS) {
+			assertThat(sellsWhatAnotherHasSold(database, end, "lease")).isFalse();
+		}
+	}
+
+	private static boolean sellsWhatAnotherHasSold(TestDatabase database, StatementCallback<?> end, String mode) {
+		AtomicInteger lost = new AtomicInteger();
+		LockedApplication.jdbc(database.newDatabase())
+			.withBean(LockedShop.class)
+			.withPropertyValues("holdfast.wait-time=0", "holdfast.jdbc.mode=" + mode)
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				LockedShop.createTables(jdbc);
+				LockedShop shop = context.getBean(LockedShop.class);
+				AtomicInteger sold = new AtomicInteger();
+				Runnable another = () -> shop.take(() -> {
+				});
+				another.run();
+				for (Runnable sale : List.<Runnable>of(another, () -> shop.take(() -> {
+					jdbc.execute(end);
+					if (CompletableFuture.supplyAsync(() -> catchThrowable(another::run)).join() == null) {
+						sold.incrementAndGet();
+					}
+				}))) {
+					if (catchThrowable(sale::run) == null) {
+						sold.incrementAndGet();
+					}
+				}
+				lost.set(shop.quantity() - (99 - sold.get()));
+			});
+		return lost.get() > 0;
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {
