@@ -115,7 +115,7 @@ public final class RowLockProof {
 	}
 
 	private static boolean update(Connection connection, FenceRows rows, String sql, String key) throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, sql, TIMEOUT)) {
+		try (PreparedStatement statement = LockConnections.prepare(connection, sql, PATIENCE)) {
 			rows.setKey(statement, 1, key);
 			return statement.executeUpdate() == 1;
 		}
