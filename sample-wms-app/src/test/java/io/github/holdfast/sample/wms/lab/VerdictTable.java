@@ -29,7 +29,7 @@ final class VerdictTable {
 			Pattern.MULTILINE);
 
 	/** What is wrong need not show at once. */
-	private static final int ATTEMPTS = 10;
+	private static final int ATTEMPTS = 20;
 
 	private VerdictTable() {
 	}
