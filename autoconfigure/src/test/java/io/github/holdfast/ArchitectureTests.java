@@ -66,9 +66,9 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_782;
+	private static final int MOST_LINES = 18_802;
 
-	private static final int LARGEST_CLASS = 366;
+	private static final int LARGEST_CLASS = 370;
 
 	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 156;
 

@@ -33,12 +33,18 @@ final class OwnConnections {
 		return (target != null) ? outsideOfTransactions(target) : dataSource;
 	}
 
-	private static @Nullable DataSource behindTransactionAwareProxy(DataSource dataSource) {
+	/**
+	 * Where a {@link TransactionAwareDataSourceProxy} takes its connections from,
+	 * whatever is wrapped around it.
+	 * @return {@code null} if there is none
+	 */
+	static @Nullable DataSource behindTransactionAwareProxy(DataSource dataSource) {
 		try {
 			return dataSource.isWrapperFor(TransactionAwareDataSourceProxy.class)
 					? dataSource.unwrap(TransactionAwareDataSourceProxy.class).getTargetDataSource() : null;
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
+			// Some do not tell
 			return null;
 		}
 	}

@@ -11,6 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockBackendException;
 
@@ -58,6 +60,22 @@ public final class TransactionConnection {
 		finally {
 			DataSourceUtils.releaseConnection(connection, managed);
 		}
+	}
+
+	/**
+	 * Whether the connections of a manager are those of a transaction that runs already:
+	 * a {@link TransactionAwareDataSourceProxy} behind its DataSource hands them out, and
+	 * lets the manager commit them.
+	 * @param managed the DataSource of the manager
+	 * @param holder what Spring has bound to this thread for that transaction
+	 * @return whether a new transaction of the manager works on that connection
+	 */
+	public static boolean isJoining(DataSource managed, Object holder) {
+		DataSource target = OwnConnections.behindTransactionAwareProxy(managed);
+		while (target != null && TransactionSynchronizationManager.getResource(target) != holder) {
+			target = OwnConnections.behindTransactionAwareProxy(target);
+		}
+		return target != null;
 	}
 
 	/**

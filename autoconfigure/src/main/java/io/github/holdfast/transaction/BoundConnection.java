@@ -70,11 +70,13 @@ final class BoundConnection {
 	}
 
 	/**
-	 * Whether it is what a manager has found bound to the thread.
+	 * Whether it is what a manager has found bound to the thread, for its own
+	 * {@code DataSource} or for one behind it.
 	 * @param other what has been bound when a transaction of that manager has begun
 	 */
 	boolean isSame(BoundConnection other) {
-		return this.holder != null && this.holder == other.holder;
+		return this.holder != null
+				&& (this.holder == other.holder || TransactionConnection.isJoining(other.dataSource, this.holder));
 	}
 
 	/**

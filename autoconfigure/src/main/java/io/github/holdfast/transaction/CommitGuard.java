@@ -52,6 +52,22 @@ final class CommitGuard implements TransactionExecutionListener {
 		this.seesAll = seesAll;
 	}
 
+	/**
+	 * Hibernate calls the application between the check and the COMMIT. The end of
+	 * another transaction on the same connection would be that of the checked one, which
+	 * would go on without its locks.
+	 */
+	@Override
+	public void beforeBegin(TransactionExecution transaction) {
+		RunningTransaction checked = TransactionStack.checkedOn(this.manager);
+		if (checked != null) {
+			throw new IllegalStateException("A transaction of the manager '" + this.manager.beanName()
+					+ "' cannot begin on the connection of '" + checked.name() + "', which is about to be committed: "
+					+ "its locks are checked already. Call the method before the end of that transaction, or in its "
+					+ "TransactionSynchronization.beforeCommit");
+		}
+	}
+
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()

@@ -483,6 +483,16 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		return this.joined || JoinedContext.isAny();
 	}
 
+	/**
+	 * Whether its locks are checked, and its COMMIT, which comes next, is that of what
+	 * begins now.
+	 * @param dataSource that of the manager whose transaction begins
+	 */
+	boolean isChecked(DataSource dataSource) {
+		return this.phase == Phase.CHECKED && this.connection != null
+				&& this.connection.isSame(BoundConnection.of(dataSource)) && this.connection.mayHavePendingWork();
+	}
+
 	private void lookAtCallbacks() {
 		this.lateWork.lookAtCallbacks(!this.whenOver.isEmpty());
 	}

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import javax.sql.DataSource;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionExecution;
@@ -95,6 +97,15 @@ final class TransactionStack {
 		}
 		TransactionManager own = manager.get();
 		return own != null && ManagerResources.of(own).isAnyBoundBeside();
+	}
+
+	/**
+	 * A transaction whose locks are checked for the COMMIT that comes next, and on whose
+	 * connection one of a manager would begin.
+	 */
+	static @Nullable RunningTransaction checkedOn(GuardedManager manager) {
+		DataSource dataSource = (INNERMOST.get() != null) ? manager.knownDataSource() : null;
+		return (dataSource != null) ? find((running) -> running.isChecked(dataSource)) : null;
 	}
 
 	static @Nullable RunningTransaction of(TransactionExecution transaction) {

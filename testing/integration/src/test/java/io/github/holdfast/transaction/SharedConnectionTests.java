@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
@@ -8,14 +9,18 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import org.hibernate.Interceptor;
+import org.hibernate.Transaction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernatePropertiesCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
@@ -24,6 +29,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
@@ -40,6 +47,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * A method of a JPA manager calls one of a JDBC manager on the same {@code DataSource}:
@@ -86,10 +94,12 @@ class SharedConnectionTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2,NONE", "MARIADB,NONE", "POSTGRESQL,NONE", "H2,READ_ONLY", "MARIADB,READ_ONLY",
-			"POSTGRESQL,READ_ONLY", "H2,FAILING", "MARIADB,FAILING", "POSTGRESQL,FAILING" })
-	void noUpdateIsLostWithALockThatIsLostAfterTheInnerTransaction(TestDatabase database, Inner inner) {
-		twoNodes(database, Pool.DEFAULT, (node, other) -> {
+	@CsvSource({ "H2,NONE,DEFAULT", "MARIADB,NONE,DEFAULT", "POSTGRESQL,NONE,DEFAULT", "H2,READ_ONLY,DEFAULT",
+			"MARIADB,READ_ONLY,DEFAULT", "POSTGRESQL,READ_ONLY,DEFAULT", "H2,FAILING,DEFAULT",
+			"MARIADB,FAILING,DEFAULT", "POSTGRESQL,FAILING,DEFAULT", "POSTGRESQL,READ_ONLY,BEHIND_PROXIES",
+			"POSTGRESQL,FAILING,BEHIND_PROXIES" })
+	void noUpdateIsLostWithALockThatIsLostAfterTheInnerTransaction(TestDatabase database, Inner inner, Pool pool) {
+		twoNodes(database, pool, (node, other) -> {
 			letItClaim(node.orders());
 			AcknowledgedSales sales = new AcknowledgedSales();
 			AtomicBoolean otherHasSold = new AtomicBoolean();
@@ -167,10 +177,12 @@ class SharedConnectionTests {
 	 * Which would free the row of the lock before the outer transaction has ended.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "H2,READ_ONLY", "MARIADB,READ_ONLY", "POSTGRESQL,READ_ONLY", "H2,WRITING", "MARIADB,WRITING",
-			"POSTGRESQL,WRITING" })
-	void innerCommitIsRefusedOnceWhereTheTransactionHasLockedItsRow(TestDatabase database, Inner inner) {
-		node(database.newDatabase(), Pool.DEFAULT).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
+	@CsvSource({ "H2,READ_ONLY,DEFAULT", "MARIADB,READ_ONLY,DEFAULT", "POSTGRESQL,READ_ONLY,DEFAULT",
+			"H2,WRITING,DEFAULT", "MARIADB,WRITING,DEFAULT", "POSTGRESQL,WRITING,DEFAULT",
+			"H2,READ_ONLY,BEHIND_PROXIES", "MARIADB,READ_ONLY,BEHIND_PROXIES", "POSTGRESQL,READ_ONLY,BEHIND_PROXIES",
+			"POSTGRESQL,WRITING,BEHIND_PROXIES" })
+	void innerCommitIsRefusedOnceWhereTheTransactionHasLockedItsRow(TestDatabase database, Inner inner, Pool pool) {
+		node(database.newDatabase(), pool).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			Audit audit = context.getBean(Audit.class);
 			orders.fill();
@@ -182,6 +194,66 @@ class SharedConnectionTests {
 			assertThat(orders.notes()).isZero();
 			orders.take(1, NOTHING, () -> inner.run(audit));
 			assertThat(orders.quantity()).isEqualTo(99);
+		});
+	}
+
+	/**
+	 * What frees the row is told to the outer transaction, whether its method catches the
+	 * failure or not.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,FAILING,DEFAULT", "MARIADB,FAILING,DEFAULT", "POSTGRESQL,FAILING,DEFAULT",
+			"POSTGRESQL,FAILING,BEHIND_PROXIES", "POSTGRESQL,REFUSED,DEFAULT", "POSTGRESQL,REFUSED,BEHIND_PROXIES" })
+	void transactionWhoseRowWasFreedByAnInnerRollbackIsRefusedOnce(TestDatabase database, Inner inner, Pool pool) {
+		node(database.newDatabase(), pool).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			Audit audit = context.getBean(Audit.class);
+			orders.fill();
+			letItClaim(orders);
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> orders.take(1, () -> inner.run(audit), NOTHING))
+				.withMessageContaining("Try again");
+			assertThat(orders.quantity()).isEqualTo(100);
+		});
+	}
+
+	/**
+	 * Hibernate calls the application between the check and the COMMIT.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,jdbc,FAILING", "MARIADB,jdbc,FAILING", "POSTGRESQL,jdbc,FAILING", "H2,redis,READ_ONLY",
+			"MARIADB,redis,READ_ONLY", "POSTGRESQL,redis,READ_ONLY", "POSTGRESQL,redis,WRITING" })
+	void noOtherTransactionEndsOneThatIsCheckedAlready(TestDatabase database, String backend, Inner inner) {
+		twoNodes(database, Pool.DEFAULT, backend, (node, other) -> {
+			letItClaim(node.orders());
+			letItClaim(other.orders());
+			AcknowledgedSales sales = new AcknowledgedSales();
+			AtomicReference<Throwable> failure = new AtomicReference<>();
+			node.hooks().beforeCommit(() -> {
+				failure.set(catchThrowable(() -> inner.run(node.audit())));
+				this.redis.command("FLUSHALL");
+				sales.sellMeanwhile(5, () -> other.orders().take(5, NOTHING, NOTHING));
+				node.orders().write(99);
+			});
+			sales.sell(1, () -> node.orders().take(1, NOTHING, NOTHING));
+			sales.assertNoneIsLostIn(node.orders().quantity());
+			assertThat(failure.get()).hasStackTraceContaining("is about to be committed");
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "H2,DEFAULT", "MARIADB,NO_AUTO_COMMIT", "POSTGRESQL,DEFAULT", "POSTGRESQL,NO_AUTO_COMMIT" })
+	void hookAfterTheCommitMayHaveATransaction(TestDatabase database, Pool pool) {
+		node(database.newDatabase(), pool).run((context) -> {
+			Node node = new Node(context);
+			node.orders().fill();
+			node.hooks().afterCommit(node.audit()::record);
+			node.orders().takeWithoutLock(1, NOTHING, NOTHING);
+			assertThat(node.orders().notes()).isOne();
+			node.hooks().afterCommit(node.audit()::record);
+			node.orders().take(1, NOTHING, NOTHING);
+			assertThat(node.orders().quantity()).isEqualTo(98);
+			assertThat(node.orders().notes()).isEqualTo(2);
 		});
 	}
 
@@ -211,8 +283,13 @@ class SharedConnectionTests {
 	}
 
 	private void twoNodes(TestDatabase database, Pool pool, Scenario scenario) {
+		twoNodes(database, pool, "redis", scenario);
+	}
+
+	private void twoNodes(TestDatabase database, Pool pool, String backend, Scenario scenario) {
 		DatabaseAccess access = database.newDatabase().impatient();
-		ApplicationContextRunner node = node(access, pool).withPropertyValues("holdfast.wait-time=2s");
+		ApplicationContextRunner node = node(access, pool).withPropertyValues("holdfast.wait-time=2s",
+				"holdfast.backend=" + backend);
 		node.run((first) -> node.run((second) -> {
 			first.getBean(Orders.class).fill();
 			scenario.run(new Node(first), new Node(second));
@@ -236,6 +313,8 @@ class SharedConnectionTests {
 
 		REPEATABLE_READ("spring.datasource.hikari.auto-commit=false",
 				"spring.datasource.hikari.transaction-isolation=TRANSACTION_REPEATABLE_READ"),
+
+		BEHIND_PROXIES("shop.behind-proxies=true"),
 
 		OTHER("spring.datasource.type=org.springframework.jdbc.datasource.SimpleDriverDataSource");
 
@@ -282,6 +361,15 @@ class SharedConnectionTests {
 				audit.record();
 			}
 
+		},
+
+		REFUSED {
+
+			@Override
+			void run(Audit audit) {
+				assertThatExceptionOfType(ConcurrencyFailureException.class).isThrownBy(audit::record);
+			}
+
 		};
 
 		abstract void run(Audit audit);
@@ -294,10 +382,10 @@ class SharedConnectionTests {
 
 	}
 
-	private record Node(Orders orders, Audit audit) {
+	private record Node(Orders orders, Audit audit, Hooks hooks) {
 
 		Node(ApplicationContext context) {
-			this(context.getBean(Orders.class), context.getBean(Audit.class));
+			this(context.getBean(Orders.class), context.getBean(Audit.class), context.getBean(Hooks.class));
 		}
 
 	}
@@ -311,14 +399,29 @@ class SharedConnectionTests {
 		}
 
 		@Bean
+		static Hooks hooks() {
+			return new Hooks();
+		}
+
+		@Bean
+		static HibernatePropertiesCustomizer withHooks(Hooks hooks) {
+			return (properties) -> properties.put("hibernate.session_factory.interceptor", hooks);
+		}
+
+		@Bean
 		@Primary
 		JpaTransactionManager jpaManager(EntityManagerFactory entities) {
 			return new JpaTransactionManager(entities);
 		}
 
+		/**
+		 * Behind proxies it has a connection for itself, as far as Spring knows.
+		 */
 		@Bean
-		JdbcTransactionManager jdbcManager(DataSource dataSource) {
-			return new JdbcTransactionManager(dataSource);
+		JdbcTransactionManager jdbcManager(DataSource dataSource,
+				@Value("${shop.behind-proxies:false}") boolean behindProxies) {
+			return new JdbcTransactionManager(behindProxies
+					? new DelegatingDataSource(new TransactionAwareDataSourceProxy(dataSource)) : dataSource);
 		}
 
 		@Bean
@@ -352,6 +455,35 @@ class SharedConnectionTests {
 	}
 
 	record Recorded() {
+	}
+
+	/**
+	 * What Hibernate calls once, within the next commit.
+	 */
+	static class Hooks implements Interceptor {
+
+		private final AtomicReference<Runnable> before = new AtomicReference<>(NOTHING);
+
+		private final AtomicReference<Runnable> after = new AtomicReference<>(NOTHING);
+
+		void beforeCommit(Runnable action) {
+			this.before.set(action);
+		}
+
+		void afterCommit(Runnable action) {
+			this.after.set(action);
+		}
+
+		@Override
+		public void beforeTransactionCompletion(Transaction transaction) {
+			this.before.getAndSet(NOTHING).run();
+		}
+
+		@Override
+		public void afterTransactionCompletion(Transaction transaction) {
+			this.after.getAndSet(NOTHING).run();
+		}
+
 	}
 
 	static class Listener {
@@ -444,6 +576,10 @@ class SharedConnectionTests {
 			item.quantity -= pieces;
 			this.entities.flush();
 			whenWritten.run();
+		}
+
+		public void write(int quantity) {
+			this.jdbc.update("UPDATE item SET quantity = ?", quantity);
 		}
 
 		public int quantity() {
