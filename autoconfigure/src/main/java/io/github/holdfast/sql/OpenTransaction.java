@@ -68,4 +68,18 @@ public final class OpenTransaction {
 		return mayBeOn(connection);
 	}
 
+	/**
+	 * Whether something may have been changed in a transaction that has not been
+	 * committed, or read, so that what is read later may be as old. H2 does not tell of
+	 * reads: above READ COMMITTED, where its snapshot stays, there may be one. Does no
+	 * I/O.
+	 * @param connection the connection, which is not in auto-commit mode
+	 * @return {@code true} also if the driver does not tell
+	 * @throws SQLException if the driver fails
+	 */
+	public static boolean mayHaveSnapshot(Connection connection) throws SQLException {
+		return mayHaveChanges(connection) || (H2 && connection.isWrapperFor(JdbcConnection.class)
+				&& connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED);
+	}
+
 }

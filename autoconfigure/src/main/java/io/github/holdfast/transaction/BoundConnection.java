@@ -183,7 +183,7 @@ final class BoundConnection {
 		}
 		try {
 			Connection connection = bound.getConnection();
-			return (connection.getAutoCommit() || OpenTransaction.mayHaveChanges(connection)) ? null : connection;
+			return (connection.getAutoCommit() || OpenTransaction.mayHaveSnapshot(connection)) ? null : connection;
 		}
 		catch (SQLException ex) {
 			return null;

@@ -79,6 +79,23 @@ class TransactionBeginTests {
 		});
 	}
 
+	/**
+	 * What the body reads afterwards may be as old, and the transaction lock newer.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,REPEATABLE_READ", "H2,SERIALIZABLE", "MARIADB,REPEATABLE_READ", "POSTGRESQL,REPEATABLE_READ" })
+	void transactionThatHasReadAtItsBeginIsUnderALease(TestDatabase database, String isolation) {
+		application(database, isolation, true)
+			.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.initialize-schema=always")
+			.run((context) -> {
+				Work work = context.getBean(Work.class);
+				work.createTable();
+				work.underLock(work::entries);
+				context.getBean(Begin.class).statement = "SELECT count(*) FROM entry";
+				assertThat(work.underLock(work::leases)).isOne();
+			});
+	}
+
 	private static <T> T call(Work work, boolean locked, Supplier<T> body) {
 		return locked ? work.underLock(body) : work.withoutLock(body);
 	}
@@ -141,6 +158,11 @@ class TransactionBeginTests {
 
 		public @Nullable String tenant() {
 			return this.jdbc.queryForObject("SELECT current_setting('app.tenant', true)", String.class);
+		}
+
+		public @Nullable Integer leases() {
+			return this.jdbc.queryForObject("SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL",
+					Integer.class);
 		}
 
 		public @Nullable Integer entries() {
