@@ -4,6 +4,11 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -13,11 +18,19 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GaleraCluster;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -31,7 +44,7 @@ import static org.awaitility.Awaitility.await;
 @EnabledIf(value = "io.github.holdfast.testsupport.GaleraCluster#isInstalled",
 		disabledReason = "mariadb-server and galera-4 are not installed")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(180)
+@Timeout(300)
 class GaleraTests {
 
 	private final GaleraCluster cluster = GaleraCluster.start();
@@ -82,15 +95,103 @@ class GaleraTests {
 		}
 	}
 
+	/**
+	 * Why it is refused, as a user would notice: a holder that was superseded commits on
+	 * its server, which has not heard of its successor yet, and the successor has not
+	 * seen on the other one what it overwrites. So a number is given twice.
+	 */
+	@Test
+	void supersededHolderCommitsOnTheOtherServer() throws SQLException {
+		assertThat(numbersGivenTwice("two_writers", 1)).isOne();
+	}
+
+	@Test
+	void supersededHolderIsRefusedOnTheSameServer() throws SQLException {
+		assertThat(numbersGivenTwice("one_writer", 0)).isZero();
+	}
+
+	private int numbersGivenTwice(String database, int secondServer) throws SQLException {
+		create(database);
+		AtomicInteger twice = new AtomicInteger();
+		node(database, 0).run((first) -> {
+			JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
+			jdbc.execute("CREATE TABLE invoice (id varchar(36) PRIMARY KEY, number int NOT NULL)");
+			jdbc.execute("CREATE TABLE other_work (id int PRIMARY KEY, text varchar(1000))");
+			node(database, secondServer).run((second) -> {
+				JdbcTemplate there = second.getBean(JdbcTemplate.class);
+				await().ignoreExceptions().until(() -> invoices(there) == 0);
+				CountDownLatch read = new CountDownLatch(1);
+				CountDownLatch superseded = new CountDownLatch(1);
+				CompletableFuture<Void> holder = CompletableFuture.runAsync(() -> issue(first, () -> {
+					read.countDown();
+					superseded.await();
+				}));
+				read.await();
+				RedisServer.shared().command("FLUSHALL");
+				// The first server is busy with it when the successor is there
+				there.update("INSERT INTO other_work SELECT seq, repeat('x', 1000) FROM seq_1_to_200000");
+				issue(second, superseded::countDown);
+				holder.exceptionally((ex) -> null).join();
+				twice.set(Objects.requireNonNull(
+						jdbc.queryForObject("SELECT count(*) - count(DISTINCT number) FROM invoice", Integer.class)));
+			});
+		});
+		return twice.get();
+	}
+
+	private ApplicationContextRunner node(String database, int server) throws SQLException {
+		return LockedApplication.jdbc(this.cluster.access(server, database))
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+			.withPropertyValues("holdfast.backend=redis", "holdfast.commit-guard=fence",
+					"holdfast.fence.initialize-schema=always", "holdfast.database.single-writer=true",
+					"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + RedisServer.shared().port());
+	}
+
+	/**
+	 * Two transactions, so that the lock is asked for when the second one commits.
+	 */
+	private static void issue(ApplicationContext node, Step beforeCommit) {
+		JdbcTemplate jdbc = node.getBean(JdbcTemplate.class);
+		TransactionTemplate transaction = new TransactionTemplate(node.getBean(PlatformTransactionManager.class));
+		node.getBean(LockTemplate.class).run("invoices", () -> {
+			transaction.executeWithoutResult((status) -> invoices(jdbc));
+			transaction.executeWithoutResult((status) -> {
+				int number = invoices(jdbc) + 1;
+				beforeCommit.runUnchecked();
+				jdbc.update("INSERT INTO invoice VALUES (?, ?)", UUID.randomUUID().toString(), number);
+			});
+		});
+	}
+
+	private interface Step {
+
+		void run() throws Exception;
+
+		default void runUnchecked() {
+			try {
+				run();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+	}
+
+	private static int invoices(JdbcTemplate jdbc) {
+		return Objects.requireNonNull(jdbc.queryForObject("SELECT count(*) FROM invoice", Integer.class));
+	}
+
 	private static int epoch(HikariDataSource dataSource) {
 		return new JdbcTemplate(dataSource).queryForObject("SELECT epoch FROM lock_row", Integer.class);
 	}
 
 	private void create(String database) throws SQLException {
-		try (HikariDataSource pool = this.cluster.access(0, "").dataSource(1);
-				Connection connection = pool.getConnection();
-				Statement statement = connection.createStatement()) {
-			statement.execute("CREATE DATABASE " + database);
+		try (HikariDataSource here = this.cluster.access(0, "").dataSource(1);
+				HikariDataSource there = this.cluster.access(1, "").dataSource(1)) {
+			new JdbcTemplate(here).execute("CREATE DATABASE " + database);
+			JdbcTemplate jdbc = new JdbcTemplate(there);
+			await().until(() -> jdbc.queryForList("SHOW DATABASES", String.class).contains(database));
 		}
 	}
 
