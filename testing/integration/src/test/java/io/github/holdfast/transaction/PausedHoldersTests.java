@@ -127,7 +127,7 @@ class PausedHoldersTests {
 	@CsvSource({ "H2,2", "MARIADB,1", "MARIADB,2", "MARIADB,4", "POSTGRESQL,1", "POSTGRESQL,2", "POSTGRESQL,4" })
 	@Tag("long")
 	void noUpdateIsLostByManyTransactionsThatClaim(TestDatabase database, int threads) throws Exception {
-		pauseTransactionsThatClaim(database, threads, (threads == 2) ? 60 : 9);
+		pauseTransactionsThatClaim(database, threads, (threads == 2) ? 30 : 9);
 	}
 
 	private static void pauseTransactionsThatClaim(TestDatabase database, int threads, int pauses) throws Exception {

@@ -50,8 +50,8 @@ class RenewedLeaseTests {
 	@ParameterizedTest(name = "{0}, {1}")
 	@MethodSource("levelsInOneDatabase")
 	@Tag("long")
-	void noneOfAThousandTransactionsThatOutlastTheirLeaseIsLost(TestDatabase database, Isolation isolation) {
-		assertNoFalseLoss(database, LockPlace.BUSINESS_DATABASE, isolation, Duration.ofSeconds(2), 100, 10);
+	void noneOfFiveHundredTransactionsThatOutlastTheirLeaseIsLost(TestDatabase database, Isolation isolation) {
+		assertNoFalseLoss(database, LockPlace.BUSINESS_DATABASE, isolation, Duration.ofSeconds(2), 100, 5);
 	}
 
 	static Stream<Arguments> levels() {

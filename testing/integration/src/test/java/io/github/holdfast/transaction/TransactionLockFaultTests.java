@@ -73,6 +73,7 @@ class TransactionLockFaultTests {
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, READ", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
 	@Tag("F13")
+	@Tag("long")
 	void pausedHolderKeepsItsRowForItsLeaseTimeAndCannotCommitAfterwards(TestDatabase database, String point)
 			throws Exception {
 		run(database, SHORT, (warehouse) -> {
@@ -187,6 +188,7 @@ class TransactionLockFaultTests {
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, READ", "POSTGRESQL, READ", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
 	@Tag("F20")
+	@Tag("long")
 	void holderThatIsCutOffKeepsItsRowForItsLeaseTime(TestDatabase database, String point) throws Exception {
 		run(database, SHORT, (warehouse) -> warehouse.behindAProxy(database, (proxy, holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {

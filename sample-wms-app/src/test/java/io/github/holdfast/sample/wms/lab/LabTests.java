@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -164,6 +165,7 @@ class LabTests {
 	}
 
 	@Test
+	@Tag("long")
 	void redisIsBackForTheNextRun() {
 		String request = """
 				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
@@ -176,6 +178,7 @@ class LabTests {
 	}
 
 	@Test
+	@Tag("long")
 	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
 		String request = """
 				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
@@ -192,6 +195,7 @@ class LabTests {
 	}
 
 	@Test
+	@Tag("long")
 	void runWithoutNodesThatComeBackEnds() {
 		String id = this.lab
 			.start("""
@@ -204,6 +208,7 @@ class LabTests {
 
 	@ParameterizedTest
 	@CsvSource({ "KILL", "FREEZE" })
+	@Tag("long")
 	void cancelledRunLeavesNoProcessBehind(String kind) {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,

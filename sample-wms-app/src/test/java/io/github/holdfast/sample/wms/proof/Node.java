@@ -57,8 +57,9 @@ final class Node implements AutoCloseable {
 			command.add(option);
 		}
 		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-				"-Djava.io.tmpdir=" + temporary, "-jar", System.getProperty("wms.jar"), "--server.port=0",
-				"--wms.stock-report.cron=-");
+				"-Djava.io.tmpdir=" + temporary);
+		command.addAll(UnpackedJar.options());
+		Collections.addAll(command, "--server.port=0", "--wms.stock-report.cron=-");
 		command.addAll(arguments);
 		return new Node(new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log,
 				temporary);

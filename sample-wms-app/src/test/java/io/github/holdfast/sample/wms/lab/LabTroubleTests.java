@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ActiveProfiles("lab")
 @DirtiesContext
 @Tag("long")
-class LabFaultTests {
+class LabTroubleTests {
 
 	private static final String FREEZE = """
 			{"kind": "FREEZE", "node": 1, "millis": 3000}""";
@@ -171,7 +171,7 @@ class LabFaultTests {
 
 			@Override
 			String request(StrategyType strategy) {
-				return LabFaultTests.request(strategy.id(), 40, 30);
+				return LabTroubleTests.request(strategy.id(), 40, 30);
 			}
 
 		},
@@ -212,7 +212,7 @@ class LabFaultTests {
 		}
 
 		String request(StrategyType strategy) {
-			return LabFaultTests.request(strategy.id(), 80, 30);
+			return LabTroubleTests.request(strategy.id(), 80, 30);
 		}
 
 	}
