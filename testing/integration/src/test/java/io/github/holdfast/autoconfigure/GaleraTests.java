@@ -90,6 +90,7 @@ class GaleraTests {
 						.execute("SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE lock_row SET epoch = 2"));
 				new JdbcTemplate(second).update("UPDATE lock_row SET epoch = 2");
 				assertThat(epoch(second)).as("committed on the other one").isEqualTo(2);
+				await().until(() -> epoch(first) == 2);
 				assertThatExceptionOfType(SQLException.class).as("as it was still open").isThrownBy(holder::commit);
 			}
 		}
