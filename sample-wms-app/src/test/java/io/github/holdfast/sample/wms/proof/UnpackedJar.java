@@ -10,6 +10,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.ZipFile;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * The application, unpacked as Spring Boot recommends it for a quick start, with an
@@ -32,23 +35,31 @@ final class UnpackedJar {
 	@SuppressWarnings("try")
 	static synchronized List<String> options() throws IOException {
 		Path unpacked = FOLDER.resolve(JAR.getFileName());
+		Path contents = FOLDER.resolve("contents");
 		Path archive = FOLDER.resolve("classes.jsa");
 		Files.createDirectories(FOLDER);
 		try (FileChannel channel = FileChannel.open(FOLDER.resolve("lock"), StandardOpenOption.CREATE,
 				StandardOpenOption.WRITE); FileLock lock = channel.lock()) {
-			if (!Files.exists(archive) || isNewer(JAR, archive)) {
+			// Not by the time of the jar, which is the same in each build
+			List<String> now = contents();
+			if (!Files.exists(contents) || !Files.readAllLines(contents).equals(now)) {
+				Files.deleteIfExists(contents);
+				Files.deleteIfExists(archive);
+				FileSystemUtils.deleteRecursively(FOLDER.resolve("lib"));
 				run("-Djarmode=tools", "-jar", JAR.toString(), "extract", "--force", "--destination",
 						FOLDER.toString());
-				Files.deleteIfExists(archive);
 				run("-XX:+UseSerialGC", "-XX:ArchiveClassesAtExit=" + archive, "-Dspring.context.exit=onRefresh",
 						"-jar", unpacked.toString(), "--server.port=0", "--spring.datasource.url=jdbc:h2:mem:archive");
+				Files.write(contents, now);
 			}
 		}
 		return List.of("-XX:SharedArchiveFile=" + archive, "-jar", unpacked.toString());
 	}
 
-	private static boolean isNewer(Path one, Path other) throws IOException {
-		return Files.getLastModifiedTime(one).compareTo(Files.getLastModifiedTime(other)) > 0;
+	private static List<String> contents() throws IOException {
+		try (ZipFile jar = new ZipFile(JAR.toFile())) {
+			return jar.stream().map((entry) -> entry.getName() + " " + entry.getCrc()).toList();
+		}
 	}
 
 	private static void run(String... arguments) throws IOException {
