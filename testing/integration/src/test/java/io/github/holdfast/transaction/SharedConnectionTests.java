@@ -2,6 +2,7 @@ package io.github.holdfast.transaction;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -182,19 +183,8 @@ class SharedConnectionTests {
 			"H2,READ_ONLY,BEHIND_PROXIES", "MARIADB,READ_ONLY,BEHIND_PROXIES", "POSTGRESQL,READ_ONLY,BEHIND_PROXIES",
 			"POSTGRESQL,WRITING,BEHIND_PROXIES" })
 	void innerCommitIsRefusedOnceWhereTheTransactionHasLockedItsRow(TestDatabase database, Inner inner, Pool pool) {
-		node(database.newDatabase(), pool).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			Audit audit = context.getBean(Audit.class);
-			orders.fill();
-			letItClaim(orders);
-			assertThatExceptionOfType(ConcurrencyFailureException.class)
-				.isThrownBy(() -> orders.take(1, NOTHING, () -> inner.run(audit)))
-				.withMessageContaining("Try again");
-			assertThat(orders.quantity()).isEqualTo(100);
-			assertThat(orders.notes()).isZero();
-			orders.take(1, NOTHING, () -> inner.run(audit));
-			assertThat(orders.quantity()).isEqualTo(99);
-		});
+		assertRefusedOnce(database, pool, (node) -> node.orders().take(1, NOTHING, () -> inner.run(node.audit())),
+				(node) -> node.orders().take(1, NOTHING, () -> inner.run(node.audit())));
 	}
 
 	/**
@@ -205,15 +195,21 @@ class SharedConnectionTests {
 	@CsvSource({ "H2,FAILING,DEFAULT", "MARIADB,FAILING,DEFAULT", "POSTGRESQL,FAILING,DEFAULT",
 			"POSTGRESQL,FAILING,BEHIND_PROXIES", "POSTGRESQL,REFUSED,DEFAULT", "POSTGRESQL,REFUSED,BEHIND_PROXIES" })
 	void transactionWhoseRowWasFreedByAnInnerRollbackIsRefusedOnce(TestDatabase database, Inner inner, Pool pool) {
+		assertRefusedOnce(database, pool, (node) -> node.orders().take(1, () -> inner.run(node.audit()), NOTHING),
+				(node) -> node.orders().take(1, NOTHING, NOTHING));
+	}
+
+	private void assertRefusedOnce(TestDatabase database, Pool pool, Consumer<Node> sale, Consumer<Node> next) {
 		node(database.newDatabase(), pool).withPropertyValues("holdfast.backend=jdbc").run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			Audit audit = context.getBean(Audit.class);
-			orders.fill();
-			letItClaim(orders);
-			assertThatExceptionOfType(ConcurrencyFailureException.class)
-				.isThrownBy(() -> orders.take(1, () -> inner.run(audit), NOTHING))
+			Node node = new Node(context);
+			node.orders().fill();
+			letItClaim(node.orders());
+			assertThatExceptionOfType(ConcurrencyFailureException.class).isThrownBy(() -> sale.accept(node))
 				.withMessageContaining("Try again");
-			assertThat(orders.quantity()).isEqualTo(100);
+			assertThat(node.orders().quantity()).isEqualTo(100);
+			assertThat(node.orders().notes()).isZero();
+			next.accept(node);
+			assertThat(node.orders().quantity()).isEqualTo(99);
 		});
 	}
 
