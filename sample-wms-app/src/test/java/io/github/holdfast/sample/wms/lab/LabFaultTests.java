@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ActiveProfiles("lab")
 @DirtiesContext
 @Tag("long")
-class LabTroubleTests {
+class LabFaultTests {
 
 	private static final String FREEZE = """
 			{"kind": "FREEZE", "node": 1, "millis": 3000}""";
@@ -171,7 +171,7 @@ class LabTroubleTests {
 
 			@Override
 			String request(StrategyType strategy) {
-				return LabTroubleTests.request(strategy.id(), 40, 30);
+				return LabFaultTests.request(strategy.id(), 40, 30);
 			}
 
 		},
@@ -212,7 +212,7 @@ class LabTroubleTests {
 		}
 
 		String request(StrategyType strategy) {
-			return LabTroubleTests.request(strategy.id(), 80, 30);
+			return LabFaultTests.request(strategy.id(), 80, 30);
 		}
 
 	}
