@@ -7,6 +7,7 @@ import java.sql.Statement;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -26,6 +27,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GaleraCluster;
@@ -99,19 +102,21 @@ class GaleraTests {
 	/**
 	 * Why it is refused, as a user would notice: a holder that was superseded commits on
 	 * its server, which has not heard of its successor yet, and the successor has not
-	 * seen on the other one what it overwrites. So a number is given twice.
+	 * seen on the other one what it overwrites. So a number is given twice, and the
+	 * holder is told when it is too late.
 	 */
 	@Test
 	void supersededHolderCommitsOnTheOtherServer() throws SQLException {
-		assertThat(numbersGivenTwice("two_writers", 1)).isOne();
+		assertThat(numbersGivenTwice("two_writers", 1, LockOverlapException.class)).isOne();
 	}
 
 	@Test
 	void supersededHolderIsRefusedOnTheSameServer() throws SQLException {
-		assertThat(numbersGivenTwice("one_writer", 0)).isZero();
+		assertThat(numbersGivenTwice("one_writer", 0, LockLostException.class)).isZero();
 	}
 
-	private int numbersGivenTwice(String database, int secondServer) throws SQLException {
+	private int numbersGivenTwice(String database, int secondServer, Class<? extends RuntimeException> told)
+			throws SQLException {
 		create(database);
 		AtomicInteger twice = new AtomicInteger();
 		node(database, 0).run((first) -> {
@@ -132,7 +137,7 @@ class GaleraTests {
 				// The first server is busy with it when the successor is there
 				there.update("INSERT INTO other_work SELECT seq, repeat('x', 1000) FROM seq_1_to_200000");
 				issue(second, superseded::countDown);
-				holder.exceptionally((ex) -> null).join();
+				assertThatExceptionOfType(CompletionException.class).isThrownBy(holder::join).withCauseInstanceOf(told);
 				twice.set(Objects.requireNonNull(
 						jdbc.queryForObject("SELECT count(*) - count(DISTINCT number) FROM invoice", Integer.class)));
 			});
