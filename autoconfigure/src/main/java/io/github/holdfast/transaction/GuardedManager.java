@@ -24,7 +24,6 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -33,6 +32,7 @@ import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.jpa.PersistenceContext;
+import io.github.holdfast.sql.ThreadTransaction;
 
 /**
  * A transaction manager with what can be checked at its commits. Finds this out at the
@@ -226,18 +226,12 @@ final class GuardedManager {
 	 */
 	Runnable suspendTransaction() {
 		PlatformTransactionManager manager = (PlatformTransactionManager) this.manager;
-		boolean active = TransactionSynchronizationManager.isActualTransactionActive();
-		String name = TransactionSynchronizationManager.getCurrentTransactionName();
-		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-		Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		Runnable sayAgain = ThreadTransaction.remember();
 		TransactionStatus status = manager
 			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
 		return () -> {
 			manager.commit(status);
-			TransactionSynchronizationManager.setActualTransactionActive(active);
-			TransactionSynchronizationManager.setCurrentTransactionName(name);
-			TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
-			TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
+			sayAgain.run();
 		};
 	}
 

@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,7 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -33,14 +31,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowLockProof;
@@ -49,7 +40,6 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A database that takes all statements, but does not do what they say, fails the start.
@@ -113,36 +103,6 @@ class DatabaseCheckTests {
 				.run((splitting) -> assertThat(failure(splitting))
 					.hasMessageContaining("did not find a row that was committed just before"));
 		});
-	}
-
-	/**
-	 * What transactions of the replica do is seen at their commits.
-	 */
-	@Test
-	void routerThatSendsReadOnlyTransactionsToAReplicaHasToBeNamedAndRefusesStaleOnes() {
-		DatabaseAccess writer = TestDatabase.POSTGRESQL.newDatabase();
-		DatabaseAccess replica = TestDatabase.POSTGRESQL.newDatabase();
-		try (HikariDataSource first = writer.dataSource(4); HikariDataSource second = replica.dataSource(4)) {
-			DatabaseAccess.runScript(second, "io/github/holdfast/jdbc/schema-postgresql.sql");
-			ApplicationContextRunner application = new ApplicationContextRunner()
-				.withConfiguration(AutoConfigurations.of(LockBackendAutoConfiguration.class,
-						DistributedLockAutoConfiguration.class))
-				.withPropertyValues("holdfast.jdbc.initialize-schema=always")
-				.withBean("dataSource", DataSource.class,
-						() -> new LazyConnectionDataSourceProxy(new ReadWriteRouter(first, second)))
-				.withUserConfiguration(Transactions.class);
-			application.run((context) -> assertThat(failure(context)).hasMessageContaining("chooses among several"));
-			application.withPropertyValues("holdfast.fenced-transaction-managers=transactionManager").run((context) -> {
-				assertThat(context).hasNotFailed();
-				LockTemplate locks = context.getBean(LockTemplate.class);
-				TransactionTemplate write = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
-				TransactionTemplate read = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
-				read.setReadOnly(true);
-				locks.run("key", () -> write.executeWithoutResult((status) -> assertThat(status).isNotNull()));
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.run("key",
-						() -> read.executeWithoutResult((status) -> assertThat(status).isNotNull())));
-			});
-		}
 	}
 
 	@ParameterizedTest
@@ -297,35 +257,6 @@ class DatabaseCheckTests {
 		@Bean(destroyMethod = "close")
 		Connection taken(DataSource dataSource) throws SQLException {
 			return dataSource.getConnection();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class Transactions {
-
-		@Bean
-		JdbcTransactionManager transactionManager(DataSource dataSource) {
-			return new JdbcTransactionManager(dataSource);
-		}
-
-	}
-
-	/**
-	 * As many applications split reads from writes.
-	 */
-	private static final class ReadWriteRouter extends AbstractRoutingDataSource {
-
-		private ReadWriteRouter(DataSource writer, DataSource replica) {
-			setLenientFallback(false);
-			setDefaultTargetDataSource(writer);
-			setTargetDataSources(Map.of(true, replica, false, writer));
-			initialize();
-		}
-
-		@Override
-		protected Object determineCurrentLookupKey() {
-			return TransactionSynchronizationManager.isCurrentTransactionReadOnly();
 		}
 
 	}

@@ -4,12 +4,16 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -18,17 +22,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GaleraCluster;
@@ -49,6 +60,12 @@ import static org.awaitility.Awaitility.await;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(300)
 class GaleraTests {
+
+	private static final int STOCK = 100;
+
+	private static final Executor THREADS = (task) -> new Thread(task).start();
+
+	private final AtomicInteger runs = new AtomicInteger();
 
 	private final GaleraCluster cluster = GaleraCluster.start();
 
@@ -115,6 +132,112 @@ class GaleraTests {
 		assertThat(numbersGivenTwice("one_writer", 0, LockLostException.class)).isZero();
 	}
 
+	/**
+	 * As long as nobody is superseded, nodes on both servers are kept apart: each
+	 * transaction lock writes its row, and each lease is a commit that follows all
+	 * earlier ones.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "holdfast.backend=jdbc", "holdfast.backend=jdbc,holdfast.jdbc.mode=lease",
+			"holdfast.backend=redis" })
+	void locksOnBothServersSellNothingTwice(String properties) throws SQLException {
+		assertThat(sold(properties.split(","))).isEqualTo(STOCK);
+	}
+
+	@Test
+	void withoutLocksBothServersSellMoreThanThereIs() throws SQLException {
+		int sold = STOCK;
+		for (int i = 0; i < 10 && sold == STOCK; i++) {
+			sold = sold("holdfast.enabled=false");
+		}
+		assertThat(sold).isGreaterThan(STOCK);
+	}
+
+	/**
+	 * What a transaction lock is on two servers: optimistic.
+	 */
+	@Test
+	void secondOfTwoTransactionLocksIsRefusedAtItsCommit() throws SQLException {
+		onBothServers("met", (first, second) -> {
+			first.getBean(Shop.class).sell(Thread::yield);
+			await().until(() -> sales(second) == 1);
+			assertThatExceptionOfType(ConcurrencyFailureException.class)
+				.isThrownBy(() -> first.getBean(Shop.class).sell(elsewhere(() -> {
+					second.getBean(Shop.class).sell(Thread::yield);
+					assertThat(sales(second)).as("committed on the other one").isEqualTo(2);
+				})));
+			assertThat(sales(first)).isEqualTo(2);
+		}, "holdfast.backend=jdbc");
+	}
+
+	/**
+	 * Why it is refused, with nothing that fails: a shared lock writes nothing that the
+	 * other server could compare.
+	 */
+	@Test
+	void sharedLockKeepsNobodyOutOnTheOtherServer() throws SQLException {
+		onBothServers("shared", (first, second) -> {
+			first.getBean(Shop.class).sell(Thread::yield);
+			await().until(() -> sales(second) == 1);
+			LockTemplate readers = first.getBean(LockTemplate.class).withMode(LockRequest.Mode.SHARED);
+			assertThatExceptionOfType(LockOverlapException.class).as("told too late")
+				.isThrownBy(() -> readers.run("stock", elsewhere(() -> {
+					assertThatExceptionOfType(LockNotAcquiredException.class).as("on the same server")
+						.isThrownBy(() -> first.getBean(LockTemplate.class)
+							.withWaitTime(Duration.ofMillis(100))
+							.run("stock", Thread::yield));
+					assertThat(sales(first)).isOne();
+					second.getBean(Shop.class).sell(Thread::yield);
+					await("another answer under the same lock").until(() -> sales(first) == 2);
+				})::run));
+		}, "holdfast.backend=jdbc");
+	}
+
+	private int sold(String... properties) throws SQLException {
+		AtomicInteger sold = new AtomicInteger();
+		onBothServers("sales_" + this.runs.incrementAndGet(), (first, second) -> {
+			CompletableFuture
+				.allOf(Stream.of(first, second, first, second)
+					.map((node) -> CompletableFuture.runAsync(() -> sellAll(node.getBean(Shop.class)), THREADS))
+					.toArray(CompletableFuture[]::new))
+				.join();
+			sold.set(sales(first));
+		}, properties);
+		return sold.get();
+	}
+
+	private static void sellAll(Shop shop) {
+		boolean more = true;
+		while (more) {
+			try {
+				more = shop.sell(Thread::yield);
+			}
+			catch (ConcurrencyFailureException ex) {
+				// Rolled back, as the cluster may do at any time: once more
+			}
+		}
+	}
+
+	private void onBothServers(String database, BiConsumer<ApplicationContext, ApplicationContext> work,
+			String... properties) throws SQLException {
+		create(database);
+		node(database, 0).withBean(Shop.class).withPropertyValues(properties).run((first) -> {
+			first.getBean(JdbcTemplate.class).execute("CREATE TABLE sale (id varchar(36) PRIMARY KEY)");
+			node(database, 1).withBean(Shop.class).withPropertyValues(properties).run((second) -> {
+				await().ignoreExceptions().until(() -> sales(second) == 0);
+				work.accept(first, second);
+			});
+		});
+	}
+
+	private static int sales(ApplicationContext node) {
+		return number(node.getBean(JdbcTemplate.class), "SELECT count(*) FROM sale");
+	}
+
+	private static Runnable elsewhere(Runnable body) {
+		return () -> CompletableFuture.runAsync(body, THREADS).join();
+	}
+
 	private int numbersGivenTwice(String database, int secondServer, Class<? extends RuntimeException> told)
 			throws SQLException {
 		create(database);
@@ -169,6 +292,31 @@ class GaleraTests {
 		});
 	}
 
+	/**
+	 * Sells as long as there is something left, which no row says: two sales write none
+	 * in common.
+	 */
+	static class Shop {
+
+		private final JdbcTemplate jdbc;
+
+		Shop(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLock(key = "'stock'", waitTime = "60s")
+		@Transactional
+		public boolean sell(Runnable whileRead) {
+			if (number(this.jdbc, "SELECT count(*) FROM sale") >= STOCK) {
+				return false;
+			}
+			whileRead.run();
+			this.jdbc.update("INSERT INTO sale VALUES (?)", UUID.randomUUID().toString());
+			return true;
+		}
+
+	}
+
 	private interface Step {
 
 		void run() throws Exception;
@@ -185,7 +333,11 @@ class GaleraTests {
 	}
 
 	private static int invoices(JdbcTemplate jdbc) {
-		return Objects.requireNonNull(jdbc.queryForObject("SELECT count(*) FROM invoice", Integer.class));
+		return number(jdbc, "SELECT count(*) FROM invoice");
+	}
+
+	private static int number(JdbcTemplate jdbc, String sql) {
+		return Objects.requireNonNull(jdbc.queryForObject(sql, Integer.class));
 	}
 
 	private static int epoch(HikariDataSource dataSource) {
