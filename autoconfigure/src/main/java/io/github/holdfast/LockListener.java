@@ -69,7 +69,7 @@ public interface LockListener {
 
 	/**
 	 * Called when the code under the locks is over, before they are given back. A lock
-	 * that was handed over right after a commit may be held by the next thread already.
+	 * that a commit has released may be held by the next one already.
 	 * @param call the call
 	 */
 	default void ended(Call call) {
