@@ -10,7 +10,9 @@ import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Runs a method under a distributed lock that is taken before the method's transaction
- * begins and released after that transaction has ended.
+ * begins and released after that transaction has ended. With the backend {@code jdbc} the
+ * transaction takes the lock itself where it can, by its first statement, and its commit
+ * is the release.
  *
  * <p>
  * By default the caller waits for the time of {@code holdfast.wait-time} and gets a
@@ -86,9 +88,10 @@ public @interface DistributedLock {
 	String waitTime() default "";
 
 	/**
-	 * How soon others get the lock after this JVM has died. The lease is renewed while
-	 * the method runs, so it need not be as long as the method. Default:
-	 * {@code holdfast.lease-time}. Accepts the same forms as {@link #waitTime()}.
+	 * How soon others get the lock after this JVM has died or, with a transaction lock of
+	 * the backend {@code jdbc}, hangs. The lease is renewed while the method runs, so it
+	 * need not be as long as the method. Default: {@code holdfast.lease-time}. Accepts
+	 * the same forms as {@link #waitTime()}.
 	 */
 	String leaseTime() default "";
 

@@ -158,7 +158,7 @@ public interface LockBackend {
 	 */
 	enum Eviction {
 
-		/** The holder has lost it, and is told by its next renewal or check. */
+		/** The holder has lost it, and learns that by its next renewal or check. */
 		EVICTED,
 
 		/** It is free, or another one holds it. Nothing was changed. */

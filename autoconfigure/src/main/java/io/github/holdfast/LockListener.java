@@ -4,20 +4,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Is told what becomes of each call that needs locks. It observes: nothing that it does
- * changes the call, and an exception is logged.
+ * Observes what becomes of each call that needs locks: nothing that it does changes the
+ * call, and an exception is logged.
  *
  * <p>
- * Each call is told as attempted, then either as not acquired, or as acquired, ended and
- * released. In between it may be told as lost, once for each key, and of failures of the
- * store. A re-entrant call that needs no new key is not told. Each attempt of an
- * optimistic lock is a call. Everything happens on the thread of the call, except for
- * what the call does not wait for: a loss and a failure that a renewal has found, and a
- * release that is answered later. Those are told, one after the other, by a thread of
- * this library that has nothing else to do, and so is a release that comes before they
- * have been told. Who closes a call on another thread is told on that one.
- * Implementations may block, but hold their call up by that, or what is to be told later;
- * they are safe for use by many threads.
+ * Each call is attempted, then either not acquired, or acquired, ended and released. In
+ * between come losses, once for each key, and failures of the store. A re-entrant call
+ * that needs no new key is not observed. Each attempt of an optimistic lock is a call.
+ * Methods are called on the thread of the call, except for what the call does not wait
+ * for: a loss and a failure that a renewal has found, and a release that is answered
+ * later. Those come, one after the other, on a thread of this library that has nothing
+ * else to do, and so does a release that would otherwise overtake them. A call that is
+ * closed on another thread ends on that one. Implementations may block, but delay their
+ * call by that, or what comes later; they are safe for use by many threads.
  *
  * @since 0.2.0
  */
@@ -70,7 +69,7 @@ public interface LockListener {
 
 	/**
 	 * Called when the code under the locks is over, before they are given back. A lock
-	 * that was handed over right after a commit may be held by the next thread already.
+	 * that a commit has released may be held by the next one already.
 	 * @param call the call
 	 */
 	default void ended(Call call) {

@@ -354,7 +354,7 @@ public final class LockTemplate {
 	/**
 	 * What the calls of this template and all of its copies hold and wait for in this
 	 * JVM, each as it is at about this moment. Asks no store. A lock that is held for an
-	 * outer call is told once, one whose release is under way not at all.
+	 * outer call appears once, one whose release is under way not at all.
 	 * @return one entry for each key of a call
 	 * @since 0.2.0
 	 */

@@ -32,8 +32,7 @@ record BackendSummary(LockProperties properties, LockProperties.Handover handove
 
 	private String promise() {
 		String promise = switch (this.level) {
-			case FENCE -> "Commit guard 'fence': the database refuses transactions of a holder that has lost "
-					+ "its lock to another one";
+			case FENCE -> "Commit guard 'fence': the database refuses transactions of a superseded holder";
 			case VERIFY -> "Commit guard 'verify': transactions are rolled back if the store says before their "
 					+ "commit that the lock is lost; one that is lost after that is not noticed";
 			case LEASE -> "Commit guard 'lease': transactions are rolled back if this process knows before "

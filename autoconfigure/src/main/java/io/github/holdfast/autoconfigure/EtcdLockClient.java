@@ -24,7 +24,7 @@ import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.store.etcd.EtcdLockBackend;
 
 /**
- * The way to etcd: the client of the application, or one of our own if endpoints are set,
+ * The client of etcd: that of the application, or one of our own if endpoints are set,
  * which is closed with the application context.
  */
 class EtcdLockClient implements Supplier<Client>, AutoCloseable {

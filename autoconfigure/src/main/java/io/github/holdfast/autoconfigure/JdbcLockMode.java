@@ -8,12 +8,12 @@ package io.github.holdfast.autoconfigure;
 public enum JdbcLockMode {
 
 	/**
-	 * As rows of a table that the business transaction locks by its first statement, and
-	 * keeps locked to its end. Where that is not possible, as in the other mode.
+	 * Transaction locks: the business transaction locks the row by its first statement,
+	 * and keeps it locked to its end. Where that is not possible, a lease.
 	 */
 	TRANSACTION,
 
-	/** As rows of a table, with leases that are renewed. */
+	/** Leases on the rows, which are renewed. */
 	LEASE
 
 }

@@ -57,8 +57,8 @@ public class LockProperties {
 	private Duration waitTime = Duration.ofSeconds(5);
 
 	/**
-	 * Time after which others get the lock of a JVM that has died. Leases are renewed
-	 * while their methods run.
+	 * Time after which others get the lock of a JVM that has died or, with a transaction
+	 * lock, hangs. Leases are renewed while their methods run.
 	 */
 	private Duration leaseTime = Duration.ofSeconds(30);
 
@@ -252,7 +252,8 @@ public class LockProperties {
 		private @Nullable Duration waitTime;
 
 		/**
-		 * Time after which others get the lock of a JVM that has died.
+		 * Time after which others get the lock of a JVM that has died or, with a
+		 * transaction lock, hangs.
 		 */
 		private @Nullable Duration leaseTime;
 
@@ -331,7 +332,7 @@ public class LockProperties {
 
 	/**
 	 * Configuration properties for the queue in which the threads of this JVM wait for
-	 * locks, and for how long they may pass a lock on among themselves.
+	 * locks, and for how long a lock may be handed over among them.
 	 *
 	 * @param maxTurns Threads in a row that get a lock by one request to the store, while
 	 * other JVMs may wait for it: 0 to 255. 0 and 1 switch handing over off.
@@ -418,7 +419,8 @@ public class LockProperties {
 		private static final Duration MAX_PURGE_AFTER = Duration.ofDays(36_500);
 
 		/**
-		 * How the database keeps locks.
+		 * Whether business transactions take their locks themselves, where they can, or
+		 * all locks are leases.
 		 */
 		private JdbcLockMode mode = JdbcLockMode.TRANSACTION;
 

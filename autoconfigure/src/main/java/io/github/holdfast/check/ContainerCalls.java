@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * The methods of a bean that Spring calls on the bean itself and not on its proxy: while
- * the bean is made there is no proxy yet, and at the end it is passed by. In a cycle of
+ * the bean is made there is no proxy yet, and at the end it is bypassed. In a cycle of
  * references, what calls the methods later has got the bean, too.
  */
 final class ContainerCalls {

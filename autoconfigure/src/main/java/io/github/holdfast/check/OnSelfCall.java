@@ -2,7 +2,7 @@ package io.github.holdfast.check;
 
 /**
  * What to do about a class whose methods call a locked method of their own object. Such a
- * call passes the proxy by, so it takes no lock.
+ * call bypasses the proxy, so it takes no lock.
  *
  * @since 0.2.0
  */

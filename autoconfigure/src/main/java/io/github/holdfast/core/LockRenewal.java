@@ -66,8 +66,7 @@ final class LockRenewal implements AutoCloseable {
 			return this.timer.schedule(() -> execute(Job.of(task, end.getAsLong())), nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
-			logger.warn("Lock {} is no longer looked after, as the application is shutting down",
-					LockException.quote(key));
+			logger.warn("Lock {} is no longer renewed, as the application is shutting down", LockException.quote(key));
 			return null;
 		}
 	}

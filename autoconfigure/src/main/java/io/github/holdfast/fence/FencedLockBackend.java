@@ -84,7 +84,7 @@ public final class FencedLockBackend extends DelegatingLockBackend {
 		while (!last);
 		if (FenceInstallation.isLost(entry)) {
 			throw new LockBackendException(request.key(),
-					"could not be acquired, its lease ran out before it was in the fence table", null);
+					"could not be acquired, its lease ran out before it was installed in the fence table", null);
 		}
 		return null;
 	}

@@ -12,7 +12,7 @@ import io.github.holdfast.LockRequest;
 
 /**
  * Adds something to a store, and leaves to it all that is not about taking locks. How
- * they are taken, each layer says for itself, lest one of the ways passes it by.
+ * they are taken, each layer says for itself, lest one of the ways bypasses it.
  *
  * @since 0.2.0
  */

@@ -33,7 +33,7 @@ import io.github.holdfast.LockRequest;
  * <p>
  * A single attempt waits for a release of this JVM that is still on its way, and for
  * nothing else. A thread that waits in vain behind one for which the store has failed
- * gets a {@link LockBackendException}. Shared requests pass by the queue, and so do fair
+ * gets a {@link LockBackendException}. Shared requests bypass the queue, and so do fair
  * ones, which the store puts in order with those of other JVMs.
  *
  * @since 0.2.0

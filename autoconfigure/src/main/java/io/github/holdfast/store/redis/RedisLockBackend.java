@@ -65,8 +65,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Create a backend.
-	 * @param connectionFactory supplies the way to Redis, at the first use: that of
-	 * Lettuce, whose connection all threads share
+	 * @param connectionFactory supplies the connection to Redis, at the first use: that
+	 * of Lettuce, which all threads share
 	 */
 	public RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory) {
 		this(connectionFactory, COUNTER_RETENTION);
@@ -74,7 +74,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Create a backend.
-	 * @param connectionFactory supplies the way to Redis, at the first use
+	 * @param connectionFactory supplies the connection to Redis, at the first use
 	 * @param counterRetention how long the last epoch of a key is kept beyond its lease
 	 */
 	RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory, Duration counterRetention) {

@@ -3,9 +3,6 @@ package io.github.holdfast.documentation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
@@ -16,10 +13,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockOverlapException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -28,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The listeners that the page about operations shows.
+ * The listeners that the page about operations shows, or leads to.
  */
 class ListenerTests {
 
@@ -91,28 +86,6 @@ class ListenerTests {
 		@EventListener
 		void lost(LockLost event) {
 			this.pages.add("Lock " + event.name() + " was lost after " + event.holdTime());
-		}
-
-	}
-
-	static class LockMdc implements LockListener {
-
-		private final Map<Long, Optional<String>> before = new ConcurrentHashMap<>();
-
-		@Override
-		public void acquired(Call call, Duration waitTime) {
-			this.before.put(call.id(), Optional.ofNullable(MDC.get("lock")));
-			MDC.put("lock", call.name() + " " + tokens(call));
-		}
-
-		@Override
-		public void ended(Call call) {
-			this.before.remove(call.id()).ifPresentOrElse((lock) -> MDC.put("lock", lock), () -> MDC.remove("lock"));
-		}
-
-		private static List<Long> tokens(Call call) {
-			return (call.mode() != LockRequest.Mode.OPTIMISTIC)
-					? LockContext.current().orElseThrow().leases().stream().map(LockLease::token).toList() : List.of();
 		}
 
 	}

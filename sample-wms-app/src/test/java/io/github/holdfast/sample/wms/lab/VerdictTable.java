@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +26,9 @@ final class VerdictTable {
 
 	private static final Path PAGE = Path.of("..", "docs", "lab.md");
 
-	private static final Pattern ROW = Pattern.compile("^\\| `([a-z-]+)` \\|((?: (?:[a-z ]+|–) \\|){8})$",
-			Pattern.MULTILINE);
+	/** Several strategies may share one. */
+	private static final Pattern ROW = Pattern
+		.compile("^\\| (`[a-z-]+`(?:, `[a-z-]+`)*) \\|((?: (?:[a-z ]+|–) \\|){8})$", Pattern.MULTILINE);
 
 	/** What is wrong need not show at once. */
 	private static final int ATTEMPTS = 20;
@@ -40,7 +42,7 @@ final class VerdictTable {
 	static List<Row> rows() throws IOException {
 		return ROW.matcher(Files.readString(PAGE))
 			.results()
-			.map(Row::of)
+			.flatMap(Row::of)
 			.sorted(Comparator.comparing((row) -> row.strategy().nodeProperties().toString()))
 			.toList();
 	}
@@ -80,11 +82,12 @@ final class VerdictTable {
 			@Nullable Code frozenAtRelease, @Nullable Code killed, @Nullable Code redisRestarted,
 			@Nullable Code replicaPromoted) {
 
-		static Row of(MatchResult row) {
+		static Stream<Row> of(MatchResult row) {
 			String[] words = row.group(2).split("\\|");
-			return new Row(StrategyType.of(row.group(1)).orElseThrow(), Objects.requireNonNull(code(words[0])),
-					Objects.requireNonNull(code(words[1])), code(words[2]), code(words[3]), code(words[4]),
-					code(words[5]), code(words[6]), code(words[7]));
+			return Stream.of(row.group(1).replace("`", "").split(", "))
+				.map((strategy) -> new Row(StrategyType.of(strategy).orElseThrow(),
+						Objects.requireNonNull(code(words[0])), Objects.requireNonNull(code(words[1])), code(words[2]),
+						code(words[3]), code(words[4]), code(words[5]), code(words[6]), code(words[7])));
 		}
 
 		private static @Nullable Code code(String words) {

@@ -156,7 +156,7 @@ public enum StrategyType {
 	/** {@link Holdfast}. */
 	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc",
 			"The transaction locks the row of its lock first; its COMMIT is the release.",
-			"Each waiter keeps a connection. Whoever stands still for its lease time is ended by the others.",
+			"One waiter of each node keeps a connection. Whoever is paused for its lease time is ended by the others.",
 			"holdfast.backend=jdbc", "holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
 
 	/** {@link Holdfast}. */
@@ -184,12 +184,12 @@ public enum StrategyType {
 
 	/** {@link Holdfast}. */
 	HOLDFAST_REDISSON_FENCE("holdfast-redisson-fence", Group.HOLDFAST, Holdfast.class, "Holdfast, redisson, fence",
-			"The locks are those of Redisson. The database decides at each commit.",
+			"The locks are keys in Redis, through Redisson. The database decides at each commit.",
 			"One more statement in each transaction.", "holdfast.backend=redisson", "holdfast.commit-guard=fence"),
 
 	/** {@link Holdfast}. */
 	HOLDFAST_REDISSON_LEASE("holdfast-redisson-lease", Group.HOLDFAST, Holdfast.class, "Holdfast, redisson, lease",
-			"The locks are those of Redisson. The clock of the JVM decides at the commit.",
+			"The locks are keys in Redis, through Redisson. The clock of the JVM decides at the commit.",
 			"A pause between the look at the clock and the commit, and a lock that the store has lost.",
 			"holdfast.backend=redisson", "holdfast.commit-guard=lease"),
 
