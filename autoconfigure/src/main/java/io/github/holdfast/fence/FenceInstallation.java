@@ -9,6 +9,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.Polling;
+import io.github.holdfast.store.Shortage;
 
 /**
  * The attempts to install one lease in the fence table. Keeps the lease alive meanwhile.
@@ -83,7 +84,8 @@ final class FenceInstallation {
 			return this.table.install(this.lease, (third.compareTo(remaining) < 0) ? third : remaining);
 		}
 		catch (SQLException ex) {
-			throw new LockBackendException(this.lease.key(), "could not be acquired, the fence table failed", ex);
+			throw new LockBackendException(this.lease.key(),
+					"could not be acquired, the fence table failed" + Shortage.remedy(ex), ex);
 		}
 	}
 

@@ -34,6 +34,17 @@ public final class Shortage {
 	}
 
 	/**
+	 * Tells what to do if a failure is one, as the end of the sentence.
+	 * @param failure the failure
+	 * @return an empty text for every other failure
+	 */
+	public static String remedy(Throwable failure) {
+		return isIn(failure)
+				? ", as no connection of the pool was free. A call inside a running transaction needs a second one"
+				: "";
+	}
+
+	/**
 	 * A pool without any connection waits for the database.
 	 */
 	private static boolean isOfHikari(Throwable failure) {

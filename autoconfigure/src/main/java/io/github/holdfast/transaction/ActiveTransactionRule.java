@@ -120,11 +120,11 @@ public final class ActiveTransactionRule implements LockRule {
 			throw refused(attempt, "is called inside a running transaction"
 					+ transactionName(TransactionSynchronizationManager.getCurrentTransactionName())
 					+ ", which would commit after the lock is released and may have read old data already. "
-					+ "Call the locked method without a transaction around it, or put @DistributedLock with all keys on "
-					+ "the method that begins it; or declare the locked method @Transactional(propagation = "
-					+ "REQUIRES_NEW), which needs a second connection; or set 'holdfast.on-active-transaction' to "
-					+ "'release-after-completion' to keep the lock until the outer transaction has ended. In a test, "
-					+ "remove @Transactional from the test, as it runs around the whole method");
+					+ "Take the lock around that transaction, by @DistributedLock on its method, or call the locked "
+					+ "method without it; or give the locked method a transaction of its own, with "
+					+ "@Transactional(propagation = REQUIRES_NEW); or set 'holdfast.on-active-transaction' to "
+					+ "'release-after-completion'. The last two need a second connection. In a test, remove "
+					+ "@Transactional from the test, as it runs around the whole method");
 		}
 	}
 

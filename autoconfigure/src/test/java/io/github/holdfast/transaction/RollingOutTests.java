@@ -50,7 +50,7 @@ class RollingOutTests {
 			assertThat(output).containsOnlyOnce("this call would be refused")
 				.contains("RollingOutTests.StockService.deduct in "
 						+ "io.github.holdfast.transaction.RollingOutTests$CheckoutService.checkout")
-				.contains("Call the locked method without a transaction around it");
+				.contains("Take the lock around that transaction");
 			assertThat(context.getBean(JdbcTemplate.class)
 				.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).as("locks taken").isZero();
 			assertThat(reported(context.getBean(MeterRegistry.class))).isEqualTo(2);

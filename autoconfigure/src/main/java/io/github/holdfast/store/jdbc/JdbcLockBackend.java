@@ -27,6 +27,7 @@ import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
 import io.github.holdfast.store.Polling;
 import io.github.holdfast.store.Releases;
+import io.github.holdfast.store.Shortage;
 
 /**
  * Locks as rows of the table {@code holdfast_lock}, for PostgreSQL, MySQL, MariaDB and
@@ -402,7 +403,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 					}
 					if (!abandoned || !contended && !another) {
 						throw new LockBackendException(this.request.key(),
-								"could not be acquired, the lock table failed", ex);
+								"could not be acquired, the lock table failed" + Shortage.remedy(ex), ex);
 					}
 					if (contended) {
 						return null;

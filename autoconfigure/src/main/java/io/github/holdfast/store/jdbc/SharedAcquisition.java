@@ -16,6 +16,7 @@ import io.github.holdfast.sql.OwnTransaction;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
+import io.github.holdfast.store.Shortage;
 
 /**
  * The attempts to share one lock.
@@ -121,7 +122,8 @@ final class SharedAcquisition {
 		if (Thread.interrupted()) {
 			throw (InterruptedException) new InterruptedException().initCause(ex);
 		}
-		return new LockBackendException(this.request.key(), "could not be acquired, the lock table failed", ex);
+		return new LockBackendException(this.request.key(),
+				"could not be acquired, the lock table failed" + Shortage.remedy(ex), ex);
 	}
 
 	private @Nullable LockLease tryAcquire(Deadline deadline) throws SQLException {

@@ -67,8 +67,12 @@ class DocumentedXmlTests {
 			.newDocumentBuilder()
 			.parse(Documentation.ROOT.resolve("pom.xml").toFile())
 			.getDocumentElement();
-		List<String> dependencies = Documentation.pages()
+		List<Documentation.Page> pages = Documentation.pages()
 			.stream()
+			.filter((page) -> GRADLE.matcher(page.text()).find())
+			.toList();
+		assertThat(pages).allSatisfy((page) -> assertThat(page.text()).as(page.toString()).contains("mavenLocal()"));
+		List<String> dependencies = pages.stream()
 			.flatMap((page) -> GRADLE.matcher(page.text()).results())
 			.map((dependency) -> dependency.group(1))
 			.toList();

@@ -97,6 +97,11 @@ class PoolExhaustionTests {
 				.isInstanceOf(
 						backend.hasLockTable() ? LockBackendException.class : CannotCreateTransactionException.class)
 				.hasStackTraceContaining("request timed out after"));
+			if (backend.hasLockTable()) {
+				assertThat(failures).anySatisfy(
+						(failure) -> assertThat(failure).hasMessageContaining("as no connection of the pool was free")
+							.hasMessageContaining("inside a running transaction needs a second one"));
+			}
 			assertThat(stock.quantity("A")).isEqualTo(100);
 			stock.take("A", () -> {
 			});
