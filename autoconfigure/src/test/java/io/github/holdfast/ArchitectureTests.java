@@ -66,11 +66,11 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 18_839;
+	private static final int MOST_LINES = 18_943;
 
 	private static final int LARGEST_CLASS = 370;
 
-	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 156;
+	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 158;
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 

@@ -23,10 +23,11 @@ public enum LockBackendType {
 	JDBC("spring-jdbc on the class path and one DataSource bean", Capability.SHARED),
 
 	/** Redis, in whatever set-up the application uses it. */
-	REDIS("spring-data-redis and Lettuce on the class path, and one RedisConnectionFactory bean", Capability.FAIR),
+	REDIS("spring-data-redis and Lettuce on the class path, and one RedisConnectionFactory bean", Capability.SHARED,
+			Capability.FAIR),
 
 	/** Redis, through the application's Redisson client. */
-	REDISSON("redisson on the class path and one RedissonClient bean", Capability.FAIR),
+	REDISSON("redisson on the class path and one RedissonClient bean", Capability.SHARED, Capability.FAIR),
 
 	/** etcd, with a client of its own or that of the application. */
 	ETCD("jetcd-core on the class path, and 'holdfast.etcd.endpoints' or one Client bean", Capability.SHARED,
@@ -73,13 +74,19 @@ public enum LockBackendType {
 		}
 		String offering = Arrays.stream(values())
 			.filter((type) -> type.capabilities.containsAll(asked))
-			.map((type) -> "'" + type.propertyValue() + "'"
-					+ ((type == JDBC && asked.contains(Capability.SHARED)) ? " not on H2" : ""))
+			.map((type) -> "'" + type.propertyValue() + "'" + type.limit(asked))
 			.collect(Collectors.joining(", "));
 		String removal = "remove 'mode' and 'fair' from the annotation.";
 		return offering.isEmpty() ? "No backend offers " + asked + ": " + removal
 				: "Set 'holdfast.backend' to one that offers " + asked + " (" + offering
 						+ "), name a bean of such a store in 'holdfast.locks.<name>.backend', or " + removal;
+	}
+
+	private String limit(Set<Capability> asked) {
+		if (this == REDIS) {
+			return " without a quorum";
+		}
+		return (this == JDBC && asked.contains(Capability.SHARED)) ? " not on H2" : "";
 	}
 
 }

@@ -904,7 +904,8 @@ class LockStartFailureTests {
 	void modeThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
 				"Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [SHARED] ('jdbc' not on H2, 'etcd', 'zookeeper'), name a bean", "or remove");
+				"offers [SHARED] ('jdbc' not on H2, 'redis' without a quorum, 'redisson', 'etcd', 'zookeeper'), name a bean",
+				"or remove");
 	}
 
 	@Test
@@ -913,7 +914,8 @@ class LockStartFailureTests {
 			assertFailure(
 					LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 						.withPropertyValues("holdfast.jdbc.mode=" + mode),
-					SharedMode.class, "asks for [SHARED]", "backend 'jdbc'", "('jdbc' not on H2, 'etcd', 'zookeeper')");
+					SharedMode.class, "asks for [SHARED]", "backend 'jdbc'",
+					"('jdbc' not on H2, 'redis' without a quorum, 'redisson', 'etcd', 'zookeeper')");
 		}
 	}
 
@@ -929,7 +931,7 @@ class LockStartFailureTests {
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
 		assertFailure(LockedApplication.jdbc(TestDatabase.H2.newDatabase()), FairOrder.class, "asks for [FAIR]",
 				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [FAIR] ('local', 'redis', 'redisson'");
+				"offers [FAIR] ('local', 'redis' without a quorum, 'redisson'");
 	}
 
 	@Test

@@ -12,9 +12,10 @@ import io.github.holdfast.store.LockKeys;
  * @param counter the key of the last epoch
  * @param queue the key of the order in which fair waiters came
  * @param tickets the key of the times until which fair waiters keep their places
+ * @param sharing the key of the times until which those who share the lock do so
  * @param channel where a release is told
  */
-record LockKey(String lock, String counter, String queue, String tickets, String channel) {
+record LockKey(String lock, String counter, String queue, String tickets, String sharing, String channel) {
 
 	private static final int MAX_BYTES = 512;
 
@@ -24,7 +25,7 @@ record LockKey(String lock, String counter, String queue, String tickets, String
 	 */
 	static LockKey of(String key) {
 		String tag = "{" + LockKeys.id(key, MAX_BYTES).replace("}", "%7d") + "}";
-		return new LockKey(tag, tag + ":epoch", tag + ":queue", tag + ":tickets", tag + ":released");
+		return new LockKey(tag, tag + ":epoch", tag + ":queue", tag + ":tickets", tag + ":sharing", tag + ":released");
 	}
 
 	byte[][] keys() {
@@ -36,6 +37,14 @@ record LockKey(String lock, String counter, String queue, String tickets, String
 	 */
 	byte[][] keysOfQueue() {
 		return new byte[][] { bytes(this.lock), bytes(this.counter), bytes(this.queue), bytes(this.tickets) };
+	}
+
+	/**
+	 * With those of the queue, and of those who share the lock.
+	 */
+	byte[][] keysOfSharing() {
+		return new byte[][] { bytes(this.lock), bytes(this.counter), bytes(this.queue), bytes(this.tickets),
+				bytes(this.sharing) };
 	}
 
 	static byte[] bytes(String text) {

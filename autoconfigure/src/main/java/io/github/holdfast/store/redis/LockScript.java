@@ -14,6 +14,12 @@ import io.github.holdfast.store.Digest;
  * the {@code epoch} and the {@code owner} of the last grant that expires long after it.
  *
  * <p>
+ * Of a lock that is held shared, the owner is {@link #SHARED}, so that it is in the way
+ * of everybody who wants it alone, and the key lives as long as the last one who shares
+ * it. Until when each of them does is in a sorted set, which means nothing without that
+ * owner.
+ *
+ * <p>
  * Clients send a script again when its answer was lost with the connection, so each may
  * run twice for one request.
  */
@@ -41,29 +47,34 @@ enum LockScript {
 	 * takes a place in the queue, or keeps it for another while; the answer is as above
 	 * then.
 	 */
-	ACQUIRE_IN_TURN("""
-			local owner = ARGV[3]
-			local clock = redis.call('time')
-			local arrival = clock[1] * 1000000 + clock[2]
-			for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', arrival)) do
-				redis.call('zrem', KEYS[3], gone)
-				redis.call('zrem', KEYS[4], gone)
-			end
-			local first = redis.call('zrange', KEYS[3], 0, 0)[1]
-			local holding = redis.call('hget', KEYS[1], 'owner')
+	ACQUIRE_IN_TURN(Turn.LOOK + """
 			if holding ~= owner and (holding or (first and first ~= owner)) then
-				if not redis.call('zscore', KEYS[3], owner) then
-					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')
-					redis.call('zadd', KEYS[3], math.max((latest[2] or 0) + 1, arrival), owner)
+			""" + Turn.WAIT + Acquisition.of(1)),
+
+	/**
+	 * Shares one lock, unless somebody waits for it in the queue. A fair request takes a
+	 * place there, too. Answers as above. What is sent again is granted again.
+	 */
+	ACQUIRE_SHARED(Turn.LOOK + Sharing.LOOK + """
+			local sharing = holding == 'shared' and redis.call('zscore', KEYS[5], owner)
+			if not sharing and ((holding and holding ~= 'shared') or (first and first ~= owner)) then
+				if not ARGV[6] then
+					return {0, redis.call('pttl', KEYS[1]), holding or first}
 				end
-				redis.call('zadd', KEYS[4], arrival + ARGV[6] * 1000, owner)
-				redis.call('pexpire', KEYS[3], ARGV[6])
-				redis.call('pexpire', KEYS[4], ARGV[6])
-				return {0, redis.call('pttl', KEYS[1]), holding or first}
+			""" + Turn.WAIT + """
+			if not holding then
+				redis.call('del', KEYS[5])
 			end
-			redis.call('zrem', KEYS[3], owner)
-			redis.call('zrem', KEYS[4], owner)
-			""" + Acquisition.of(1)),
+			local before = tonumber(redis.call('hget', KEYS[2], 'epoch') or 0)
+			local epoch = math.max(before + 1, now, tonumber(ARGV[5]))
+			local text = string.format('%.0f', epoch)
+			redis.call('hset', KEYS[1], 'owner', 'shared', 'epoch', text, 'holder', 'several, at last ' .. ARGV[4])
+			redis.call('hset', KEYS[2], 'epoch', text, 'owner', owner)
+			redis.call('pexpire', KEYS[2], ARGV[2])
+			redis.call('zadd', KEYS[5], now + ARGV[1] * 1000, owner)
+			""" + Sharing.EXPIRE + """
+			return {epoch}
+			"""),
 
 	/**
 	 * Gives up a place in the queue, and tells those who may be the first now.
@@ -94,6 +105,19 @@ enum LockScript {
 			"""),
 
 	/**
+	 * Extends a shared lease as {@link #RENEW} does.
+	 */
+	RENEW_SHARED(Sharing.LOOK + """
+			if holding ~= 'shared' or not redis.call('zscore', KEYS[5], ARGV[1]) then
+				return {0}
+			end
+			redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
+			redis.call('pexpire', KEYS[2], ARGV[3])
+			""" + Sharing.EXPIRE + """
+			return {1}
+			"""),
+
+	/**
 	 * Gives a lock back and tells those who wait. Answers with 1 and the number of those
 	 * who were told, with 1 if it was free but nobody else has held it since, or with 0.
 	 */
@@ -113,6 +137,30 @@ enum LockScript {
 	 * Gives a lock back as {@link #RELEASE} does, and leaves it to the client to tell.
 	 */
 	RELEASE_UNTOLD(RELEASE),
+
+	/**
+	 * Stops to share a lock. The last one tells those who wait. Answers as
+	 * {@link #RELEASE} does.
+	 */
+	RELEASE_SHARED(Sharing.LOOK + """
+			if holding == 'shared' and redis.call('zrem', KEYS[5], ARGV[1]) == 1 then
+				if redis.call('zrange', KEYS[5], 0, 0)[1] then
+			""" + Sharing.EXPIRE + """
+					return {1}
+				end
+				redis.call('del', KEYS[1])
+				return {1, redis.call('publish', ARGV[2], '1')}
+			end
+			if not holding and redis.call('hget', KEYS[2], 'owner') == ARGV[1] then
+				return {1}
+			end
+			return {0}
+			"""),
+
+	/**
+	 * Stops to share a lock, and leaves it to the client to tell.
+	 */
+	RELEASE_SHARED_UNTOLD(RELEASE_SHARED),
 
 	/**
 	 * Answers with the owner, if any, the holder, the epoch, the milliseconds after which
@@ -137,6 +185,9 @@ enum LockScript {
 			return {tonumber(time[1]), tonumber(time[2])}
 			""");
 
+	/** The owner of a lock that is held shared. */
+	static final String SHARED = "shared";
+
 	private static final String PUBLISH = "redis.call('publish', ARGV[2], '1')";
 
 	private final Text text;
@@ -153,7 +204,7 @@ enum LockScript {
 	 * The same script without its message.
 	 */
 	LockScript untold() {
-		return (this == LEAVE) ? LEAVE_UNTOLD : RELEASE_UNTOLD;
+		return valueOf(name() + "_UNTOLD");
 	}
 
 	/**
@@ -179,6 +230,63 @@ enum LockScript {
 		private Text(String lua, byte[] bytes) {
 			this(lua, bytes, Digest.SHA_1.hex(bytes));
 		}
+
+	}
+
+	/**
+	 * What is done in the queue of those who wait in turn.
+	 */
+	private static final class Turn {
+
+		private static final String LOOK = """
+				local owner = ARGV[3]
+				local clock = redis.call('time')
+				local arrival = clock[1] * 1000000 + clock[2]
+				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', arrival)) do
+					redis.call('zrem', KEYS[3], gone)
+					redis.call('zrem', KEYS[4], gone)
+				end
+				local first = redis.call('zrange', KEYS[3], 0, 0)[1]
+				local holding = redis.call('hget', KEYS[1], 'owner')
+				""";
+
+		private static final String WAIT = """
+					if not redis.call('zscore', KEYS[3], owner) then
+						local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')
+						redis.call('zadd', KEYS[3], math.max((latest[2] or 0) + 1, arrival), owner)
+					end
+					redis.call('zadd', KEYS[4], arrival + ARGV[6] * 1000, owner)
+					redis.call('pexpire', KEYS[3], ARGV[6])
+					redis.call('pexpire', KEYS[4], ARGV[6])
+					return {0, redis.call('pttl', KEYS[1]), holding or first}
+				end
+				redis.call('zrem', KEYS[3], owner)
+				redis.call('zrem', KEYS[4], owner)
+				""";
+
+	}
+
+	/**
+	 * What is done with those who share a lock.
+	 */
+	private static final class Sharing {
+
+		private static final String LOOK = """
+				local time = redis.call('time')
+				local now = time[1] * 1000000 + time[2]
+				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[5], '-inf', now)) do
+					redis.call('zrem', KEYS[5], gone)
+				end
+				local holding = redis.call('hget', KEYS[1], 'owner')
+				""";
+
+		/** Rounds up, so that the lock does not end before the last lease. */
+		private static final String EXPIRE = """
+				local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')
+				local rest = math.ceil((last[2] - now) / 1000)
+				redis.call('pexpire', KEYS[1], rest)
+				redis.call('pexpire', KEYS[5], rest)
+				""";
 
 	}
 

@@ -30,7 +30,11 @@ final class RedisAcquisition implements AutoCloseable {
 	/** Whether Redis was not ready for the last attempt. */
 	private boolean refused;
 
-	/** Whether there may be a place in the queue of fair waiters. */
+	/**
+	 * Whether to wait in the queue, so that there may be a place in it: fair requests do,
+	 * and whoever wants a lock alone that others share, who would go on to come
+	 * otherwise.
+	 */
 	private boolean queued;
 
 	private @Nullable Signal signal;
@@ -38,6 +42,7 @@ final class RedisAcquisition implements AutoCloseable {
 	RedisAcquisition(RedisLocks locks, List<LockRequest> requests) {
 		this.locks = locks;
 		this.requests = requests;
+		this.queued = requests.get(0).fair();
 	}
 
 	/**
@@ -51,7 +56,7 @@ final class RedisAcquisition implements AutoCloseable {
 		CompletableFuture<List<Object>> answer = ask();
 		try {
 			long timeout = RedisLocks.atLeastMinimum(deadline.remaining()).toNanos();
-			return leases(answer.get(timeout, TimeUnit.NANOSECONDS), lease);
+			return leases(answer.get(timeout, TimeUnit.NANOSECONDS), lease, last);
 		}
 		catch (InterruptedException ex) {
 			abandon(answer, RedisLocks.MIN_TIMEOUT);
@@ -73,14 +78,22 @@ final class RedisAcquisition implements AutoCloseable {
 
 	private CompletableFuture<List<Object>> ask() {
 		LockRequest first = this.requests.get(0);
-		this.queued = first.fair();
+		if (first.mode() == LockRequest.Mode.SHARED) {
+			return this.locks.acquireShared(first);
+		}
 		return this.queued ? this.locks.acquireInTurn(first) : this.locks.acquire(this.requests);
 	}
 
-	private @Nullable List<LockLease> leases(List<Object> answer, Deadline deadline) {
+	private @Nullable List<LockLease> leases(List<Object> answer, Deadline deadline, boolean last) {
+		boolean shared = this.requests.get(0).mode() == LockRequest.Mode.SHARED;
 		if (RedisLocks.number(answer, 0) == 0) {
 			this.expiresInNanos = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
+			this.queued |= !shared && !last && this.requests.size() == 1 && RedisLocks.isHeldShared(answer);
 			return null;
+		}
+		if (this.queued && shared) {
+			// The next in the queue may share it, too
+			this.locks.tellQueue(this.requests.get(0));
 		}
 		this.queued = false;
 		List<LockLease> leases = new ArrayList<>(this.requests.size());

@@ -38,7 +38,8 @@ import io.github.holdfast.store.Deadline;
  * <p>
  * By default waiters have no order. Fair ones queue in Redis; one that is not heard of
  * for five seconds of Redis' clock loses its place. Fair requests do not pass each other,
- * but others for the same key pass them.
+ * but others for the same key pass them. Whoever waits for those who share a lock queues
+ * there, too, and whoever wants to share it does not pass the queue.
  *
  * <p>
  * Only Redis' clock is used. The epoch is one more than the last one and never behind
@@ -130,7 +131,8 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public @Nullable List<LockLease> acquireAll(List<LockRequest> sorted) {
-		if (sorted.stream().anyMatch(LockRequest::fair) || slots(sorted) > 1) {
+		if (sorted.stream().anyMatch((request) -> request.fair() || request.mode() == LockRequest.Mode.SHARED)
+				|| slots(sorted) > 1) {
 			return null;
 		}
 		try (RedisAcquisition acquisition = new RedisAcquisition(this.locks, sorted)) {
@@ -186,7 +188,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public Set<Capability> capabilities() {
-		return Set.of(Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
+		return Set.of(Capability.SHARED, Capability.FAIR, Capability.RELEASE_NOT_AWAITED);
 	}
 
 	/**

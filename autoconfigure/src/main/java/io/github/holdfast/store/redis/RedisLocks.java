@@ -89,6 +89,14 @@ final class RedisLocks implements AutoCloseable {
 	}
 
 	/**
+	 * Ask to share a lock, which nobody does before those who wait in the queue.
+	 */
+	CompletableFuture<List<Object>> acquireShared(LockRequest request) {
+		return driver().run(LockScript.ACQUIRE_SHARED, LockKey.of(request.key()).keysOfSharing(),
+				args(List.of(request), request.fair() ? List.of(millis(TICKET_TIME)) : List.of()));
+	}
+
+	/**
 	 * Give up a place in the queue.
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request) {
@@ -123,8 +131,10 @@ final class RedisLocks implements AutoCloseable {
 	}
 
 	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
-		return driver().run(
-				LockScript.RENEW, LockKey.of(request.key()).keys(), new byte[][] { LockKey.bytes(request.owner()),
+		LockKey key = LockKey.of(request.key());
+		boolean shared = isShared(request);
+		return driver().run(shared ? LockScript.RENEW_SHARED : LockScript.RENEW,
+				shared ? key.keysOfSharing() : key.keys(), new byte[][] { LockKey.bytes(request.owner()),
 						millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) },
 				Deadline.after(leaseTime.dividedBy(3)));
 	}
@@ -141,7 +151,9 @@ final class RedisLocks implements AutoCloseable {
 	private CompletableFuture<List<Object>> release(LockRequest request) {
 		LockKey key = LockKey.of(request.key());
 		CompletableFuture<List<Object>> released = new CompletableFuture<>();
-		CompletableFuture<List<Object>> sent = tell(LockScript.RELEASE, key, key.keys(), request.owner());
+		CompletableFuture<List<Object>> sent = isShared(request)
+				? tell(LockScript.RELEASE_SHARED, key, key.keysOfSharing(), request.owner())
+				: tell(LockScript.RELEASE, key, key.keys(), request.owner());
 		this.timeout.limit(sent).whenComplete((answer, ex) -> {
 			if (ex != null) {
 				released.completeExceptionally(Answers.failure(request.key(), "released", driver().server(), ex));
@@ -196,6 +208,18 @@ final class RedisLocks implements AutoCloseable {
 		}
 		return done.thenCombine(told,
 				(answer, listeners) -> isYes(answer) ? List.of(answer.get(0), listeners) : answer);
+	}
+
+	private static boolean isShared(LockRequest request) {
+		return request.mode() == LockRequest.Mode.SHARED;
+	}
+
+	/**
+	 * Tell those who wait in the queue that it has moved, without waiting for that.
+	 */
+	void tellQueue(LockRequest request) {
+		CompletableFuture.completedStage(request.key())
+			.thenCompose((key) -> driver().publish(LockKey.of(key).channel()));
 	}
 
 	/**
@@ -265,6 +289,13 @@ final class RedisLocks implements AutoCloseable {
 
 	static Duration atLeastMinimum(Duration timeout) {
 		return (timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT;
+	}
+
+	/**
+	 * Whether a lock was not granted because it is held shared.
+	 */
+	static boolean isHeldShared(List<Object> refusal) {
+		return text((byte[]) refusal.get(2)).equals(LockScript.SHARED);
 	}
 
 	static boolean isYes(List<Object> answer) {

@@ -102,8 +102,8 @@ final class RedissonDriver implements RedisDriver {
 		String first = keys.get(0).toString();
 		String lua = script.text(keys.size()).lua();
 		return switch (script) {
-			case ACQUIRE, ACQUIRE_IN_TURN -> this.executor.syncedEvalNoRetry(first, ByteArrayCodec.INSTANCE,
-					RedisCommands.EVAL_LIST, lua, keys, (Object[]) args);
+			case ACQUIRE, ACQUIRE_IN_TURN, ACQUIRE_SHARED -> this.executor.syncedEvalNoRetry(first,
+					ByteArrayCodec.INSTANCE, RedisCommands.EVAL_LIST, lua, keys, (Object[]) args);
 			default -> this.executor.evalWriteAsync(first, ByteArrayCodec.INSTANCE, RedisCommands.EVAL_LIST, lua, keys,
 					(Object[]) args);
 		};

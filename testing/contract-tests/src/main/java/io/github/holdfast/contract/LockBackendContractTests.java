@@ -620,7 +620,8 @@ public abstract class LockBackendContractTests {
 				throw ex;
 			}
 		}
-		return backend.acquire(request(request.key(), NO_WAIT, request.leaseTime(), request.minEpoch()));
+		return backend.acquire(new LockRequest(request.key(), request.name(), request.mode(), request.fair(), NO_WAIT,
+				request.leaseTime(), UUID.randomUUID().toString(), request.holder(), request.minEpoch()));
 	}
 
 	private static boolean isStalled(LockRequest request, long start) {
@@ -678,7 +679,7 @@ public abstract class LockBackendContractTests {
 		return waiter(() -> acquire(backend, request(key, waitTime)));
 	}
 
-	private <T extends @Nullable Object> Waiter<T> waiter(Callable<T> task) throws InterruptedException {
+	final <T extends @Nullable Object> Waiter<T> waiter(Callable<T> task) throws InterruptedException {
 		Waiter<T> waiter = new Waiter<>(task);
 		this.threads.add(waiter);
 		waiter.thread.start();
@@ -686,7 +687,7 @@ public abstract class LockBackendContractTests {
 		return waiter;
 	}
 
-	private <T extends @Nullable Object> List<Waiter<T>> waiters(int count, Callable<T> task)
+	final <T extends @Nullable Object> List<Waiter<T>> waiters(int count, Callable<T> task)
 			throws InterruptedException {
 		List<Waiter<T>> waiters = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
@@ -695,7 +696,7 @@ public abstract class LockBackendContractTests {
 		return waiters;
 	}
 
-	private static <T extends @Nullable Object> List<T> results(List<Waiter<T>> waiters) throws Exception {
+	static <T extends @Nullable Object> List<T> results(List<Waiter<T>> waiters) throws Exception {
 		List<T> results = new ArrayList<>();
 		for (Waiter<T> waiter : waiters) {
 			results.add(waiter.result());

@@ -118,6 +118,14 @@ class RedisQuorumConfigurationTests {
 	}
 
 	@Test
+	void sharedAndFairLocksFailTheStart() {
+		assertFailure(application(this.quorum.nodes()).withBean(RedissonLockConfigurationTests.SharedMethod.class),
+				"asks for [SHARED]", "'redis' without a quorum");
+		assertFailure(application(this.quorum.nodes()).withBean(RedissonLockConfigurationTests.FairMethod.class),
+				"asks for [FAIR]", "'redis' without a quorum");
+	}
+
+	@Test
 	void majorityThatCannotBeReachedFailsTheStart() {
 		this.quorum.server(0).kill();
 		this.quorum.server(1).kill();

@@ -139,7 +139,7 @@ class FirstDayMistakesTests {
 				bean("placeholder without a property", LockStartFailureTests.UnknownPlaceholder.class,
 						"has a placeholder without a value", "Set the property, or give it a default"),
 				bean("mode that the store does not have", LockStartFailureTests.SharedMode.class, "asks for [SHARED]",
-						"('jdbc' not on H2, 'etcd', 'zookeeper')"),
+						"('jdbc' not on H2, 'redis' without a quorum, 'redisson', 'etcd', 'zookeeper')"),
 				start("fair order that the store does not have", JDBC.withBean(LockStartFailureTests.FairOrder.class),
 						"asks for [FAIR]", "remove 'mode' and 'fair'"),
 				bean("optimistic without a fence", LockStartFailureTests.OptimisticMode.class, "asks for [OPTIMISTIC]",

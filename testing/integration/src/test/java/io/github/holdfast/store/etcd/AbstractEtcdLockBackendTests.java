@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.contract.LeaseExpiryContractTests;
+import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RequiresEtcd;
 
 /**
@@ -14,7 +14,7 @@ import io.github.holdfast.testsupport.RequiresEtcd;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @RequiresEtcd
-abstract class AbstractEtcdLockBackendTests extends LeaseExpiryContractTests {
+abstract class AbstractEtcdLockBackendTests extends SharedLockContractTests {
 
 	private Client first;
 

@@ -7,14 +7,14 @@ import org.junit.jupiter.api.TestInstance;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.contract.LeaseExpiryContractTests;
+import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RedisConnections;
 
 /**
  * The contract on Redis, with connections of its own for each client.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractRedisLockBackendTests extends LeaseExpiryContractTests {
+abstract class AbstractRedisLockBackendTests extends SharedLockContractTests {
 
 	private RedisConnectionFactory first;
 

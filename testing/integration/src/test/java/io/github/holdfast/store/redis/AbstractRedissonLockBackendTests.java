@@ -6,14 +6,14 @@ import org.junit.jupiter.api.TestInstance;
 import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.contract.LeaseExpiryContractTests;
+import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RedissonClients;
 
 /**
  * The contract on Redis through Redisson, with a client of its own for each backend.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractRedissonLockBackendTests extends LeaseExpiryContractTests {
+abstract class AbstractRedissonLockBackendTests extends SharedLockContractTests {
 
 	private RedissonClient first;
 

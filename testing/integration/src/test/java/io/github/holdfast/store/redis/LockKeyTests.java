@@ -20,9 +20,9 @@ class LockKeyTests {
 
 	@Test
 	void namesAreReadable() {
-		assertThat(LockKey.of("lock:inventory:SKU-1")).isEqualTo(
-				new LockKey("{lock:inventory:SKU-1}", "{lock:inventory:SKU-1}:epoch", "{lock:inventory:SKU-1}:queue",
-						"{lock:inventory:SKU-1}:tickets", "{lock:inventory:SKU-1}:released"));
+		assertThat(LockKey.of("lock:inventory:SKU-1")).isEqualTo(new LockKey("{lock:inventory:SKU-1}",
+				"{lock:inventory:SKU-1}:epoch", "{lock:inventory:SKU-1}:queue", "{lock:inventory:SKU-1}:tickets",
+				"{lock:inventory:SKU-1}:sharing", "{lock:inventory:SKU-1}:released"));
 	}
 
 	@Test
@@ -31,7 +31,7 @@ class LockKeyTests {
 		assertThat(List.of("a", "{a", "a}", "{a}", "}a", "a%7d", "{}", "}{").stream().map(LockKey::of))
 			.doesNotHaveDuplicates()
 			.first()
-			.isEqualTo(new LockKey("{a}", "{a}:epoch", "{a}:queue", "{a}:tickets", "{a}:released"));
+			.isEqualTo(new LockKey("{a}", "{a}:epoch", "{a}:queue", "{a}:tickets", "{a}:sharing", "{a}:released"));
 		assertThat(LockKey.of("a}").lock()).isEqualTo("{a%7d}");
 		assertThat(LockKey.of("a%7d").lock()).isEqualTo("{a%257d}");
 	}

@@ -7,7 +7,7 @@ import org.redisson.api.RedissonClient;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.contract.LeaseExpiryContractTests;
+import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
@@ -17,7 +17,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * other one: they have the same locks.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class MixedRedisLockBackendTests extends LeaseExpiryContractTests {
+class MixedRedisLockBackendTests extends SharedLockContractTests {
 
 	private final RedissonClient redisson = RedissonClients.single(RedisServer.shared().port());
 
