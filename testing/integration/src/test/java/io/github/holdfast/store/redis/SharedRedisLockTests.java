@@ -111,9 +111,7 @@ class SharedRedisLockTests {
 			dying.kill();
 			assertThat(released(reader)).isTrue();
 			assertThat(this.first.acquire(RedisRequests.request(this.key, NO_WAIT))).as("a writer at once").isNull();
-			long start = System.nanoTime();
 			assertThat(released(acquired(this.second, RedisRequests.request(this.key, LONG)))).isTrue();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LEASE_TIME.plusSeconds(10));
 		}
 	}
 
