@@ -54,9 +54,6 @@ final class LockAcquisition {
 
 	private OpenCalls.@Nullable Entry open;
 
-	/** Whether a key was asked for once only, as the application was to stop. */
-	private boolean draining;
-
 	/**
 	 * Create an acquisition.
 	 * @param mayClaim whether the body's transaction may claim the locks
@@ -224,7 +221,8 @@ final class LockAcquisition {
 		if (this.engine.isDraining()) {
 			return null;
 		}
-		List<LockLease> leases = this.backend.acquireAll(missing.stream().map(this::request).toList());
+		List<LockLease> leases = this.backend
+			.acquireAll(missing.stream().map((key) -> request(key, remainingWait())).toList());
 		if (leases == null) {
 			return null;
 		}
@@ -233,50 +231,60 @@ final class LockAcquisition {
 		}
 		this.acquired.forEach(HeldLease::keepRenewed);
 		if (this.engine.isClosed()) {
-			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null, null);
+			throw notAcquired(missing.get(0), LockNotAcquiredException.Reason.SHUTDOWN, null);
 		}
 		logger.trace("{} locks acquired at once", leases.size());
 		return leases;
 	}
 
-	private LockRequest request(String key) {
-		return this.spec.request(key, remainingWait(), LockOwner.ofCurrentThread(this.spec.name()),
-				this.commits.claims());
+	private LockRequest request(String key, Duration waitTime) {
+		return this.spec.request(key, waitTime, LockOwner.ofCurrentThread(this.spec.name()), this.commits.claims());
 	}
 
 	private LockLease acquire(String key, LockEvents events) {
-		LockLease lease = null;
-		InterruptedException interrupt = null;
 		OpenCalls.Entry open = Objects.requireNonNull(this.open);
+		LockLease lease = null;
+		Exception failure = null;
 		open.beginWait(key, this.acquired);
-		boolean shutdown;
+		// Asked after the wait has been noted, so that no waiter misses the shutdown
+		boolean draining = this.engine.isDraining();
+		boolean cancelled;
 		try {
-			if (!this.engine.isClosed()) {
-				lease = acquireStored(key, events);
-			}
+			lease = this.engine.isClosed() ? null : attempt(key, draining ? Duration.ZERO : remainingWait(), events);
 		}
-		catch (InterruptedException ex) {
-			interrupt = ex;
-		}
-		catch (RejectedExecutionException ex) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.QUEUE_FULL, null, ex);
+		catch (InterruptedException | RejectedExecutionException ex) {
+			failure = ex;
 		}
 		finally {
-			shutdown = open.endWait();
+			cancelled = open.endWait();
 		}
-		if (interrupt != null && !shutdown) {
+		if (failure instanceof InterruptedException && !cancelled) {
 			Thread.currentThread().interrupt();
 		}
-		if (this.engine.isClosed() || (lease == null && (shutdown || this.draining || this.engine.isDraining()))) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.SHUTDOWN, null, interrupt);
+		if (lease != null && !this.engine.isClosed()) {
+			return lease;
 		}
-		if (interrupt != null) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.INTERRUPTED, null, interrupt);
-		}
-		if (lease == null) {
-			throw notAcquired(key, LockNotAcquiredException.Reason.BUSY, holder(key), null);
+		throw notAcquired(key, reason(failure, draining || cancelled), failure);
+	}
+
+	private @Nullable LockLease attempt(String key, Duration waitTime, LockEvents events) throws InterruptedException {
+		LockLease lease = this.backend.acquire(request(key, waitTime));
+		if (lease != null) {
+			HeldLease acquired = held(key, lease, events);
+			this.acquired.add(acquired);
+			acquired.keepRenewed();
 		}
 		return lease;
+	}
+
+	private LockNotAcquiredException.Reason reason(@Nullable Exception failure, boolean stopping) {
+		if (failure instanceof RejectedExecutionException) {
+			return LockNotAcquiredException.Reason.QUEUE_FULL;
+		}
+		if (stopping || this.engine.isDraining() || this.engine.isClosed()) {
+			return LockNotAcquiredException.Reason.SHUTDOWN;
+		}
+		return (failure != null) ? LockNotAcquiredException.Reason.INTERRUPTED : LockNotAcquiredException.Reason.BUSY;
 	}
 
 	/**
@@ -290,16 +298,6 @@ final class LockAcquisition {
 		catch (LockBackendException ex) {
 			return null;
 		}
-	}
-
-	private @Nullable LockLease acquireStored(String key, LockEvents events) throws InterruptedException {
-		LockLease lease = this.backend.acquire(request(key));
-		if (lease != null) {
-			HeldLease acquired = held(key, lease, events);
-			this.acquired.add(acquired);
-			acquired.keepRenewed();
-		}
-		return lease;
 	}
 
 	private HeldLease held(String key, LockLease lease, LockEvents events) {
@@ -320,20 +318,14 @@ final class LockAcquisition {
 		}
 	}
 
-	/**
-	 * Asked after the wait has been noted, so that no waiter misses the shutdown.
-	 */
 	private Duration remainingWait() {
-		if (this.engine.isDraining()) {
-			this.draining = true;
-			return Duration.ZERO;
-		}
 		Duration remaining = this.spec.times().waitTime().minusNanos(System.nanoTime() - this.start);
 		return remaining.isNegative() ? Duration.ZERO : remaining;
 	}
 
 	private LockNotAcquiredException notAcquired(String key, LockNotAcquiredException.Reason reason,
-			@Nullable String holder, @Nullable Exception cause) {
+			@Nullable Exception cause) {
+		String holder = (reason == LockNotAcquiredException.Reason.BUSY) ? holder(key) : null;
 		return new LockNotAcquiredException(key, reason, this.spec.times().waitTime(), holder, cause);
 	}
 
