@@ -1,6 +1,5 @@
 package io.github.holdfast.sample.wms;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -33,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"holdfast.locks.submission.wait-time=1m", "wms.stock-report.cron=-",
 				"spring.datasource.url=jdbc:h2:mem:wms;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests, ItemTests, StockReportTests {
+abstract class AbstractWarehouseTests implements AccountTests, RequestTests, ItemTests, StockReportTests {
 
 	@Autowired
 	private LockTemplate locks;
@@ -133,21 +132,10 @@ abstract class AbstractWarehouseTests implements AccountTests, SubmissionTests, 
 	void confirmAtTheSameTimeDeductsOnce() throws Exception {
 		this.warehouse.receive("A", 10);
 		String orderNo = this.warehouse.create(line("A", 3));
-		List<Answer> answers = Clients.call(8, (i) -> confirmUntilNotBusy(orderNo));
+		List<Answer> answers = Clients.call(8, (i) -> Answer.whenServed(() -> this.warehouse.confirm(orderNo)));
 		assertThat(answers).extracting(Answer::status).containsOnly(200);
 		assertThat(answers).filteredOn((answer) -> !answer.<Boolean>read("$.alreadyConfirmed")).hasSize(1);
 		this.warehouse.assertStock("A", 7);
-	}
-
-	/**
-	 * Confirms again while others take longer than the wait time.
-	 */
-	private Answer confirmUntilNotBusy(String orderNo) {
-		return Awaitility.await()
-			.pollInSameThread()
-			.pollDelay(Duration.ZERO)
-			.atMost(Duration.ofMinutes(1))
-			.until(() -> Answer.of(this.warehouse.confirm(orderNo)), (answer) -> answer.status() != 423);
 	}
 
 	@Test

@@ -72,14 +72,14 @@ interface AccountTests {
 
 	default int deposit(String account, int amount) {
 		return Answer.of(warehouse().post("/accounts/deposits", """
-				{"accountNo": "%s", "amount": %d}
-				""".formatted(accountNo(account), amount))).read("$.balance");
+				{"requestId": "%s", "accountNo": "%s", "amount": %d}
+				""".formatted(RequestTests.newId(), accountNo(account), amount))).read("$.balance");
 	}
 
 	default Answer transfer(String from, String to, int amount) {
 		return Answer.of(warehouse().post("/accounts/transfers", """
-				{"from": "%s", "to": "%s", "amount": %d}
-				""".formatted(accountNo(from), accountNo(to), amount)));
+				{"requestId": "%s", "from": "%s", "to": "%s", "amount": %d}
+				""".formatted(RequestTests.newId(), accountNo(from), accountNo(to), amount)));
 	}
 
 	default int balance(String account) {

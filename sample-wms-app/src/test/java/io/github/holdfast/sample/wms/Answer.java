@@ -1,6 +1,10 @@
 package io.github.holdfast.sample.wms;
 
+import java.time.Duration;
+import java.util.function.Supplier;
+
 import com.jayway.jsonpath.JsonPath;
+import org.awaitility.Awaitility;
 
 import org.springframework.test.web.servlet.client.EntityExchangeResult;
 import org.springframework.test.web.servlet.client.RestTestClient.ResponseSpec;
@@ -17,6 +21,17 @@ record Answer(int status, String body) {
 		EntityExchangeResult<String> result = response.returnResult(String.class);
 		String body = result.getResponseBody();
 		return new Answer(result.getStatus().value(), (body != null) ? body : "");
+	}
+
+	/**
+	 * Calls again while others take longer than the wait time.
+	 */
+	static Answer whenServed(Supplier<ResponseSpec> call) {
+		return Awaitility.await()
+			.pollInSameThread()
+			.pollDelay(Duration.ZERO)
+			.atMost(Duration.ofMinutes(1))
+			.until(() -> of(call.get()), (answer) -> answer.status() != 423);
 	}
 
 	<T> T read(String path) {

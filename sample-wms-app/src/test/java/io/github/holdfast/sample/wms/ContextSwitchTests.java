@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.sample.wms.inventory.InventoryService;
+import io.github.holdfast.sample.wms.inventory.Receipt;
 import io.github.holdfast.sample.wms.inventory.Stock;
 import io.github.holdfast.sample.wms.inventory.StockId;
 import org.awaitility.Awaitility;
@@ -65,7 +66,8 @@ class ContextSwitchTests {
 		CompletableFuture<Stock> receipt = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
 			try {
-				receipt.complete(inventory.receive(id, 10));
+				receipt.complete(inventory
+					.receive(new Receipt("R-" + UUID.randomUUID(), id.customerNo(), id.warehouseCode(), id.sku(), 10)));
 			}
 			catch (RuntimeException ex) {
 				receipt.completeExceptionally(ex);
@@ -77,7 +79,7 @@ class ContextSwitchTests {
 		return receipt;
 	}
 
-	private static boolean isQueued(Thread thread) {
+	static boolean isQueued(Thread thread) {
 		return Arrays.stream(thread.getStackTrace())
 			.anyMatch(
 					(frame) -> frame.getClassName().endsWith("KeyedPermits") && frame.getMethodName().equals("await"));

@@ -7,6 +7,8 @@ import java.util.concurrent.Callable;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
@@ -16,7 +18,6 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.transaction.PlatformTransactionManager;
 
-import static io.github.holdfast.sample.wms.Warehouse.line;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -51,15 +52,27 @@ class UnlockedWarehouseTests {
 		});
 	}
 
-	@Test
-	void submissionsOfOneRequestCreateSeveralOrders() {
+	@ParameterizedTest
+	@EnumSource
+	void repeatsAreDoneAgain(RequestTests.Kind kind) {
+		RequestTests requests = new RequestTests() {
+
+			@Override
+			public Warehouse warehouse() {
+				return UnlockedWarehouseTests.this.warehouse;
+			}
+
+			@Override
+			public LockDatabase database() {
+				return UnlockedWarehouseTests.this.database;
+			}
+
+		};
+		kind.prepare(this.warehouse);
 		awaitHarm(() -> {
-			long earlier = this.database.orders(this.warehouse.customerNo());
-			String submission = """
-					{"requestId": "%s", "customerNo": "%s", "warehouseCode": "W1", "lines": [%s]}
-					""".formatted("R-" + UUID.randomUUID(), this.warehouse.customerNo(), line("A", 1));
-			Clients.call(16, (i) -> Answer.of(this.warehouse.post("/orders/submissions", submission)));
-			return this.database.orders(this.warehouse.customerNo()) > earlier + 1;
+			long earlier = kind.done(this.warehouse, this.database);
+			requests.send(kind, RequestTests.newId());
+			return kind.done(this.warehouse, this.database) > earlier + 1;
 		});
 	}
 

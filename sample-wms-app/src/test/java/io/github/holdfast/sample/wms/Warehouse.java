@@ -7,6 +7,8 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import org.springframework.test.web.servlet.client.RestTestClient.BodyContentSpec;
 import org.springframework.test.web.servlet.client.RestTestClient.ResponseSpec;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * The warehouse service as a customer of its own sees it over HTTP.
  */
@@ -57,9 +59,11 @@ final class Warehouse {
 	}
 
 	void assertStock(String sku, int available) {
-		get("/inventory/{customerNo}/W1/{sku}", this.customerNo, sku).expectBody()
-			.jsonPath("$.available")
-			.isEqualTo(available);
+		assertThat(available(sku)).isEqualTo(available);
+	}
+
+	int available(String sku) {
+		return Answer.of(get("/inventory/{customerNo}/W1/{sku}", this.customerNo, sku)).read("$.available");
 	}
 
 	BodyContentSpec problem(ResponseSpec response, int status, String type) {
@@ -86,8 +90,8 @@ final class Warehouse {
 
 	String receipt(String sku, int quantity) {
 		return """
-				{"customerNo": "%s", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
-				""".formatted(this.customerNo, sku, quantity);
+				{"requestId": "%s", "customerNo": "%s", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
+				""".formatted(RequestTests.newId(), this.customerNo, sku, quantity);
 	}
 
 	String order(String orderNo, String... lines) {

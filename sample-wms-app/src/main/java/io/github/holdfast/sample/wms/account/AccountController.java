@@ -26,12 +26,12 @@ class AccountController {
 
 	@PostMapping("/deposits")
 	Account deposit(@Valid @RequestBody Deposit deposit) {
-		return this.accounts.deposit(deposit.accountNo(), deposit.amount());
+		return this.accounts.deposit(deposit);
 	}
 
 	@PostMapping("/transfers")
 	List<Account> transfer(@Valid @RequestBody Transfer transfer) {
-		return this.accounts.transfer(transfer.from(), transfer.to(), transfer.amount());
+		return this.accounts.transfer(transfer);
 	}
 
 	@GetMapping("/{accountNo}")

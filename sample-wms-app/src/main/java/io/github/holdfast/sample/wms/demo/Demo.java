@@ -62,7 +62,8 @@ public final class Demo {
 
 	private String sell() throws Exception {
 		post("/inventory/receipts", """
-				{"customerNo": "C1", "warehouseCode": "W1", "sku": "SKU-1", "quantity": %d}""".formatted(PIECES));
+				{"requestId": "R-1", "customerNo": "C1", "warehouseCode": "W1", "sku": "SKU-1", "quantity": %d}"""
+			.formatted(PIECES));
 		for (int order = 1; order <= ORDERS; order++) {
 			post("/orders", """
 					{"orderNo": "O-%d", "customerNo": "C1", "warehouseCode": "W1",

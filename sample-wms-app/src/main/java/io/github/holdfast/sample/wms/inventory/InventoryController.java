@@ -26,7 +26,7 @@ class InventoryController {
 
 	@PostMapping("/receipts")
 	Stock receive(@Valid @RequestBody Receipt receipt) {
-		return this.inventory.receive(receipt.stockId(), receipt.quantity());
+		return this.inventory.receive(receipt);
 	}
 
 	@GetMapping("/{customerNo}/{warehouseCode}")

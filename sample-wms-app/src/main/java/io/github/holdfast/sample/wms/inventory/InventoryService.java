@@ -4,6 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import io.github.holdfast.sample.wms.request.RequestIdReusedException;
+import io.github.holdfast.sample.wms.request.Requests;
+
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -17,19 +20,26 @@ public class InventoryService {
 
 	private final InventoryMapper inventory;
 
-	InventoryService(InventoryMapper inventory) {
+	private final Requests requests;
+
+	InventoryService(InventoryMapper inventory, Requests requests) {
 		this.inventory = inventory;
+		this.requests = requests;
 	}
 
 	/**
-	 * Adds pieces to stock.
-	 * @param id which stock
-	 * @param quantity how many pieces have arrived
+	 * Adds pieces to stock, once for each request.
+	 * @param receipt what has arrived
 	 * @return the stock after that
+	 * @throws RequestIdReusedException if another request had this id
 	 */
-	@StockLock("#id.lockKey")
+	@StockLock("{#receipt.lockKey, #receipt.stockId.lockKey}")
 	@Transactional
-	public Stock receive(StockId id, int quantity) {
+	public Stock receive(Receipt receipt) {
+		return this.requests.once(receipt, Stock.class, () -> add(receipt.stockId(), receipt.quantity()));
+	}
+
+	private Stock add(StockId id, int quantity) {
 		InventoryRow row = this.inventory.find(id);
 		if (row == null) {
 			this.inventory.insert(id, quantity);

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.UUID;
 
 import io.github.holdfast.sample.wms.inventory.Code;
+import io.github.holdfast.sample.wms.request.Request;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
@@ -19,7 +20,7 @@ import jakarta.validation.constraints.Size;
  * @param lines what is ordered
  */
 record NewSubmission(@Code String requestId, @Code String customerNo, @Code String warehouseCode,
-		@NotEmpty @Size(max = 100) List<@NotNull @Valid OrderLine> lines) {
+		@NotEmpty @Size(max = 100) List<@NotNull @Valid OrderLine> lines) implements Request {
 
 	Order toOrder() {
 		return new Order(UUID.randomUUID().toString(), this.customerNo, this.warehouseCode, OrderStatus.CREATED,

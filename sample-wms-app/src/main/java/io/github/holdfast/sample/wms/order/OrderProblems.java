@@ -28,9 +28,4 @@ class OrderProblems {
 		return problem;
 	}
 
-	@ExceptionHandler
-	ProblemDetail reused(RequestIdReusedException ex) {
-		return Problems.of(HttpStatus.CONFLICT, "request-id-reused", "Request id was used before", ex.getMessage());
-	}
-
 }

@@ -22,7 +22,7 @@ class SubmissionController {
 
 	@PostMapping
 	Submission submit(@Valid @RequestBody NewSubmission submission) {
-		return this.submissions.submit(submission.requestId(), submission.toOrder());
+		return this.submissions.submit(submission);
 	}
 
 }

@@ -1,48 +1,42 @@
 package io.github.holdfast.sample.wms.order;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.sample.wms.request.RequestIdReusedException;
+import io.github.holdfast.sample.wms.request.Requests;
 
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Creates one order for each request, however often and at how many nodes it is
- * submitted. It looks whether there is an order and then creates one, so it is only
- * correct under the lock of the request.
+ * submitted.
  */
 @Service
 class SubmissionService {
 
-	private final SubmissionMapper submissions;
+	private final Requests requests;
 
 	private final OrderRepository orders;
 
-	SubmissionService(SubmissionMapper submissions, OrderRepository orders) {
-		this.submissions = submissions;
+	SubmissionService(Requests requests, OrderRepository orders) {
+		this.requests = requests;
 		this.orders = orders;
 	}
 
 	/**
 	 * Creates the order of a request, unless an earlier call has created it.
-	 * @param requestId the request
-	 * @param order the order, with a number of its own
+	 * @param submission the order, without a number
 	 * @return what the first call was told
 	 * @throws RequestIdReusedException if the first call has asked for something else
 	 */
-	@DistributedLock(name = "submission", key = "'submission:' + #requestId")
+	@DistributedLock(name = "submission", key = "#submission.lockKey")
 	@Transactional
-	public Submission submit(String requestId, Order order) {
-		Submission earlier = this.submissions.find(requestId);
-		if (earlier == null) {
-			Submission submission = new Submission(requestId, order.orderNo());
+	public Submission submit(NewSubmission submission) {
+		return this.requests.once(submission, Submission.class, () -> {
+			Order order = submission.toOrder();
 			this.orders.insert(order);
-			this.submissions.insert(submission);
-			return submission;
-		}
-		if (this.orders.find(earlier.orderNo()).filter(order::asksForTheSameAs).isEmpty()) {
-			throw new RequestIdReusedException(requestId);
-		}
-		return earlier;
+			return new Submission(submission.requestId(), order.orderNo());
+		});
 	}
 
 }

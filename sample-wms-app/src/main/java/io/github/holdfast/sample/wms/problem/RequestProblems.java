@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
+import io.github.holdfast.sample.wms.request.RequestIdReusedException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
@@ -12,6 +13,7 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.MethodArgumentNotValidException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.HandlerMethodValidationException;
@@ -19,10 +21,17 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 
 /**
  * Tells clients what is wrong with a request: for invalid content each field with its
- * reason, for everything else what Spring MVC says.
+ * reason, that its id was used for another one, and for everything else what Spring MVC
+ * says.
  */
 @RestControllerAdvice
 class RequestProblems extends ResponseEntityExceptionHandler {
+
+	@ExceptionHandler
+	ProblemDetail reused(RequestIdReusedException ex) {
+		return Problems.of(HttpStatus.CONFLICT, "request-id-reused", "Request id was used before",
+				ex.getMessage() + "; nothing was changed, choose another id");
+	}
 
 	@Override
 	protected @Nullable ResponseEntity<Object> handleMethodArgumentNotValid(MethodArgumentNotValidException ex,

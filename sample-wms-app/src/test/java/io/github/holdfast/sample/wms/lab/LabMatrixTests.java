@@ -3,7 +3,6 @@ package io.github.holdfast.sample.wms.lab;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,10 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.http.MediaType;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
-import org.springframework.web.client.RestClient;
 
 import io.github.holdfast.sample.wms.lab.VerdictTable.Row;
 import io.github.holdfast.sample.wms.lab.strategy.StrategyType;
@@ -140,28 +137,6 @@ class LabMatrixTests {
 		RunView run = this.lab.run("""
 				{"strategy": "holdfast-jdbc", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
 		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
-	}
-
-	@Test
-	void twoTransfersAtOnceAreBothTakenFromABalance() {
-		RestClient service = RestClient.create("http://localhost:" + this.port + "/accounts");
-		post(service, "/deposits", """
-				{"accountNo": "L-1", "amount": 1000}""");
-		post(service, "/deposits", """
-				{"accountNo": "L-2", "amount": 1}""");
-		post(service, "/deposits", """
-				{"accountNo": "L-3", "amount": 1}""");
-		CompletableFuture
-			.allOf(CompletableFuture.runAsync(() -> post(service, "/transfers", """
-					{"from": "L-1", "to": "L-2", "amount": 200}""")),
-					CompletableFuture.runAsync(() -> post(service, "/transfers", """
-							{"from": "L-1", "to": "L-3", "amount": 300}""")))
-			.join();
-		assertThat(service.get().uri("/L-1").retrieve().body(String.class)).contains("\"balance\":500");
-	}
-
-	private static void post(RestClient service, String path, String json) {
-		service.post().uri(path).contentType(MediaType.APPLICATION_JSON).body(json).retrieve().toBodilessEntity();
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -148,8 +149,8 @@ class HungHolderDrillTests {
 
 	private static String receive(String sku, int quantity) {
 		client.post().uri("/inventory/receipts").contentType(MediaType.APPLICATION_JSON).body("""
-				{"customerNo": "C", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
-				""".formatted(sku, quantity)).exchange().expectStatus().isOk();
+				{"requestId": "%s", "customerNo": "C", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
+				""".formatted(UUID.randomUUID(), sku, quantity)).exchange().expectStatus().isOk();
 		return "inventory:C:W1:" + sku;
 	}
 

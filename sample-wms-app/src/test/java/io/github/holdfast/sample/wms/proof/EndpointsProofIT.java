@@ -64,7 +64,7 @@ class EndpointsProofIT {
 		return send(HttpRequest.newBuilder(node.resolve("/inventory/receipts"))
 			.header("Content-Type", "application/json")
 			.POST(BodyPublishers.ofString("""
-					{"customerNo": "C", "warehouseCode": "W1", "sku": "A", "quantity": 10}
+					{"requestId": "R", "customerNo": "C", "warehouseCode": "W1", "sku": "A", "quantity": 10}
 					""")));
 	}
 

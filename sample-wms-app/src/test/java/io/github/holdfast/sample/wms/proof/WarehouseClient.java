@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,9 +38,13 @@ final class WarehouseClient {
 	}
 
 	void receive(String sku, int quantity) throws Exception {
+		receive(UUID.randomUUID().toString(), sku, quantity);
+	}
+
+	void receive(String requestId, String sku, int quantity) throws Exception {
 		expect(200, post("/inventory/receipts", """
-				{"customerNo": "%s", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
-				""".formatted(this.customerNo, sku, quantity)));
+				{"requestId": "%s", "customerNo": "%s", "warehouseCode": "W1", "sku": "%s", "quantity": %d}
+				""".formatted(requestId, this.customerNo, sku, quantity)));
 	}
 
 	void create(String orderNo, String... skus) throws Exception {

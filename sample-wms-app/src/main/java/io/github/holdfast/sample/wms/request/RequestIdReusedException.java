@@ -1,7 +1,7 @@
-package io.github.holdfast.sample.wms.order;
+package io.github.holdfast.sample.wms.request;
 
 /**
- * Thrown when a request id was used before, for another order.
+ * Thrown when a request id was used before, for something else; nothing has been changed.
  */
 public class RequestIdReusedException extends RuntimeException {
 
@@ -12,7 +12,7 @@ public class RequestIdReusedException extends RuntimeException {
 	 * @param requestId the request id
 	 */
 	public RequestIdReusedException(String requestId) {
-		super("Request '" + requestId + "' has ordered something else before");
+		super("Request '" + requestId + "' has asked for something else before");
 	}
 
 }
