@@ -14,6 +14,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.http.ResponseEntity;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
@@ -64,6 +65,12 @@ class LockProblemAutoConfigurationTests {
 	}
 
 	@Test
+	void handlerOfTheApplicationForMoreThanLocksComesFirst() {
+		this.application.withBean(DatabaseProblems.class)
+			.run((context) -> assertThat(get(context, "busy")).hasStatus(418));
+	}
+
+	@Test
 	void nothingIsHandledWhenSwitchedOff() {
 		this.application.withPropertyValues("holdfast.problem-details=false")
 			.run((context) -> assertThat(get(context, "busy")).hasFailed()
@@ -110,6 +117,16 @@ class LockProblemAutoConfigurationTests {
 		@ExceptionHandler
 		ResponseEntity<String> busy(LockNotAcquiredException ex) {
 			return ResponseEntity.status(423).body("busy");
+		}
+
+	}
+
+	@ControllerAdvice
+	static class DatabaseProblems {
+
+		@ExceptionHandler
+		ResponseEntity<String> conflict(ConcurrencyFailureException ex) {
+			return ResponseEntity.status(418).body("conflict");
 		}
 
 	}

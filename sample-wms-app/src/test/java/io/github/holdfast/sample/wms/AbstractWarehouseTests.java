@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"holdfast.locks.submission.wait-time=1m", "wms.stock-report.cron=-",
 				"spring.datasource.url=jdbc:h2:mem:wms;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000" })
 @AutoConfigureRestTestClient
-abstract class AbstractWarehouseTests implements AccountTests, RequestTests, ItemTests, StockReportTests {
+abstract class AbstractWarehouseTests implements AccountTests, RequestTests, SaleTests, ItemTests, StockReportTests {
 
 	@Autowired
 	private LockTemplate locks;
@@ -51,6 +51,11 @@ abstract class AbstractWarehouseTests implements AccountTests, RequestTests, Ite
 	@Override
 	public Warehouse warehouse() {
 		return this.warehouse;
+	}
+
+	@Override
+	public LockTemplate locks() {
+		return this.locks;
 	}
 
 	@Override
@@ -162,7 +167,7 @@ abstract class AbstractWarehouseTests implements AccountTests, RequestTests, Ite
 		this.locks.run(this.warehouse.key("A"), () -> {
 			ResponseSpec response = this.warehouse.confirm(orderNo);
 			response.expectHeader().valueEquals(HttpHeaders.RETRY_AFTER, "1");
-			this.warehouse.problem(response, 423, "busy")
+			this.warehouse.problem(response, 503, "busy")
 				.jsonPath("$.key")
 				.isEqualTo(this.warehouse.key("A"))
 				.jsonPath("$.reason")
@@ -175,7 +180,7 @@ abstract class AbstractWarehouseTests implements AccountTests, RequestTests, Ite
 	void receiveWhenLockIsHeldIsBusy() {
 		this.warehouse.receive("A", 10);
 		this.locks.run(this.warehouse.key("A"), () -> this.warehouse
-			.problem(this.warehouse.post("/inventory/receipts", this.warehouse.receipt("A", 5)), 423, "busy"));
+			.problem(this.warehouse.post("/inventory/receipts", this.warehouse.receipt("A", 5)), 503, "busy"));
 		this.warehouse.assertStock("A", 10);
 	}
 

@@ -24,14 +24,15 @@ record Answer(int status, String body) {
 	}
 
 	/**
-	 * Calls again while others take longer than the wait time.
+	 * Calls again while there is too much to do.
 	 */
 	static Answer whenServed(Supplier<ResponseSpec> call) {
 		return Awaitility.await()
 			.pollInSameThread()
 			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofSeconds(1))
 			.atMost(Duration.ofMinutes(1))
-			.until(() -> of(call.get()), (answer) -> answer.status() != 423);
+			.until(() -> of(call.get()), (answer) -> answer.status() != 503);
 	}
 
 	<T> T read(String path) {

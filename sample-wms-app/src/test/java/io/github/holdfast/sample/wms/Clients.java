@@ -25,7 +25,21 @@ final class Clients {
 	 * @return their answers
 	 */
 	static <T> List<T> call(int calls, IntFunction<T> call) throws Exception {
-		ExecutorService clients = Executors.newFixedThreadPool(NUMBER);
+		return call(calls, NUMBER, call);
+	}
+
+	/**
+	 * Makes calls, all of them at once.
+	 * @param calls how many calls
+	 * @param call a call, by its number
+	 * @return their answers
+	 */
+	static <T> List<T> callAtOnce(int calls, IntFunction<T> call) throws Exception {
+		return call(calls, calls, call);
+	}
+
+	private static <T> List<T> call(int calls, int number, IntFunction<T> call) throws Exception {
+		ExecutorService clients = Executors.newFixedThreadPool(number);
 		try {
 			List<Future<T>> futures = IntStream.range(0, calls)
 				.mapToObj((i) -> clients.submit(() -> call.apply(i)))

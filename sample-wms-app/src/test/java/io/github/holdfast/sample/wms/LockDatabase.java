@@ -1,8 +1,10 @@
 package io.github.holdfast.sample.wms;
 
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -44,6 +46,17 @@ final class LockDatabase {
 	long orders(String customerNo) {
 		return Objects.requireNonNull(this.jdbc
 			.queryForObject("select count(*) from outbound_order where customer_no = ?", Long.class, customerNo));
+	}
+
+	/**
+	 * How many pieces each buyer has of a SKU.
+	 */
+	Map<String, Integer> bought(String customerNo, String sku) {
+		Map<String, Integer> bought = new TreeMap<>();
+		this.jdbc.query("select buyer_no, quantity from purchase where customer_no = ? and sku = ?", (row) -> {
+			bought.merge(row.getString(1), row.getInt(2), Integer::sum);
+		}, customerNo, sku);
+		return bought;
 	}
 
 	/**

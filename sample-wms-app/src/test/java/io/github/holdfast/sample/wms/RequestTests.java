@@ -148,6 +148,23 @@ interface RequestTests {
 				return database.orders(warehouse.customerNo());
 			}
 
+		},
+
+		/** Takes from stock. */
+		PURCHASE("/purchases", """
+				{"requestId": "%1$s", "buyerNo": "%1$s", "customerNo": "%2$s", "warehouseCode": "W1", "sku": "A",
+				 "quantity": %3$d}""") {
+
+			@Override
+			void prepare(Warehouse warehouse) {
+				warehouse.receive("A", PLENTY);
+			}
+
+			@Override
+			long done(Warehouse warehouse, LockDatabase database) {
+				return PLENTY - warehouse.available("A");
+			}
+
 		};
 
 		private static final int PLENTY = 1_000_000;

@@ -2,9 +2,12 @@ package io.github.holdfast.sample.wms;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.holdfast.LockTemplate;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +76,37 @@ class UnlockedWarehouseTests {
 			long earlier = kind.done(this.warehouse, this.database);
 			requests.send(kind, RequestTests.newId());
 			return kind.done(this.warehouse, this.database) > earlier + 1;
+		});
+	}
+
+	@Test
+	void flashSalesSellTooMuch() {
+		SaleTests sales = new SaleTests() {
+
+			@Override
+			public Warehouse warehouse() {
+				return UnlockedWarehouseTests.this.warehouse;
+			}
+
+			@Override
+			public LockDatabase database() {
+				return UnlockedWarehouseTests.this.database;
+			}
+
+			@Override
+			public LockTemplate locks() {
+				throw new UnsupportedOperationException();
+			}
+
+		};
+		AtomicInteger rounds = new AtomicInteger();
+		awaitHarm(() -> {
+			String sku = "HOT-" + rounds.incrementAndGet();
+			this.warehouse.receive(sku, SaleTests.PIECES);
+			sales.sell(sku);
+			Map<String, Integer> bought = this.database.bought(this.warehouse.customerNo(), sku);
+			return bought.values().stream().mapToInt(Integer::intValue).sum() > SaleTests.PIECES
+					|| bought.values().stream().anyMatch((quantity) -> quantity > SaleTests.LIMIT);
 		});
 	}
 

@@ -27,9 +27,13 @@ class RetryProblems {
 
 	private static final Logger logger = LoggerFactory.getLogger(RetryProblems.class);
 
+	/**
+	 * The same for a full queue and for a wait that was too long: there is more to do
+	 * than can be done.
+	 */
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> busy(LockNotAcquiredException ex) {
-		ProblemDetail problem = withKey(ex, Problems.of(HttpStatus.LOCKED, "busy", "Busy",
+		ProblemDetail problem = withKey(ex, Problems.of(HttpStatus.SERVICE_UNAVAILABLE, "busy", "Busy",
 				"Others are working on the same data; nothing was changed, try again"));
 		problem.setProperty("reason", ex.reason());
 		problem.setProperty("waitedAtMost", ex.waitTime().toString());

@@ -33,8 +33,8 @@ class ForgottenLocksProofIT {
 		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
 				Cluster cluster = Cluster.start("forgotten-" + backend, database, server, "--holdfast.wait-time=2s")) {
 			Sale.Result result = sellWhileLocksAreForgotten(backend + ", server killed", database, server, cluster,
-					(sale) -> database.blocked() == 2 || sale.hasMet(423));
-			assertThat(result.errors()).contains(503).containsAnyOf(409, 423);
+					(sale) -> database.blocked() == 2 || sale.hasMet("busy"));
+			assertThat(result.errors()).contains("lock-store-down").containsAnyOf("lock-lost", "busy");
 			result.assertSoldOut();
 		}
 	}
@@ -81,7 +81,7 @@ class ForgottenLocksProofIT {
 			try (Connection stock = database.lockStock()) {
 				await.until(() -> database.blocked() == 1);
 				server.kill();
-				await.until(() -> sale.hasMet(503));
+				await.until(() -> sale.hasMet("lock-store-down"));
 				server.restart();
 				await.until(() -> overtaken.isSeen(sale));
 				stock.rollback();

@@ -1,9 +1,11 @@
 package io.github.holdfast.sample.wms.proof;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +37,7 @@ class OversellProofIT {
 		StockDatabase database = database(type);
 		try (LockServer server = backend.start();
 				Cluster cluster = Cluster.start("locked-" + backend, database, server, "--holdfast.lease-time=3s")) {
+			new FlashSale(database, cluster).run(backend + ", flash sale", 32).assertFair();
 			Sale sale = new Sale(database, cluster);
 			sale.run(backend + ", three SKUs an order", SKUS_IN_ANY_ORDER, NOTHING).assertSoldOut();
 			sale = new Sale(database, cluster);
@@ -63,6 +66,9 @@ class OversellProofIT {
 		try (LockServer server = Backend.JDBC.start();
 				Cluster cluster = Cluster.start("unlocked", database, server, "--holdfast.enabled=false")) {
 			new Sale(database, cluster).run("locks off", Sale.ONE_SKU, NOTHING).assertOversold();
+			Awaitility.await()
+				.atMost(Duration.ofMinutes(5))
+				.until(() -> !new FlashSale(database, cluster).run("locks off, flash sale", 1).isFair());
 		}
 	}
 

@@ -79,10 +79,10 @@ final class Sale {
 	}
 
 	/**
-	 * Whether a client had to try again since it got this status.
+	 * Whether a client had to try again since it was told of this problem.
 	 */
-	boolean hasMet(int status) {
-		return this.client.errors().contains(status);
+	boolean hasMet(String problem) {
+		return this.client.errors().contains(problem);
 	}
 
 	/**
@@ -101,11 +101,22 @@ final class Sale {
 		return this.customerNo + "-" + order;
 	}
 
-	private <T> List<T> forEachOrder(IntFunction<Callable<T>> task) throws Exception {
-		ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+	private static <T> List<T> forEachOrder(IntFunction<Callable<T>> task) throws Exception {
+		return call(ORDERS, CLIENTS, task);
+	}
+
+	/**
+	 * Calls by several clients.
+	 * @param calls how many calls
+	 * @param number how many clients
+	 * @param task a call, by its number
+	 * @return their answers
+	 */
+	static <T> List<T> call(int calls, int number, IntFunction<Callable<T>> task) throws Exception {
+		ExecutorService clients = Executors.newFixedThreadPool(number);
 		try {
 			List<T> results = new ArrayList<>();
-			for (Future<T> future : clients.invokeAll(IntStream.range(0, ORDERS).mapToObj(task).toList(), 5,
+			for (Future<T> future : clients.invokeAll(IntStream.range(0, calls).mapToObj(task).toList(), 5,
 					TimeUnit.MINUTES)) {
 				results.add(future.get());
 			}
@@ -133,11 +144,11 @@ final class Sale {
 	 * @param refused how many clients were told that stock does not suffice
 	 * @param confirmedInDatabase how many orders are confirmed
 	 * @param retries how many requests were sent again
-	 * @param errors the status of the answers after which they were
+	 * @param errors the problems after which they were
 	 * @param stock what is left of each SKU
 	 * @param lowestStock the least that was seen of any SKU at any time
 	 */
-	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, Set<Integer> errors,
+	record Result(long confirmed, long refused, long confirmedInDatabase, int retries, Set<String> errors,
 			List<Long> stock, long lowestStock) {
 
 		void assertSoldOut() {

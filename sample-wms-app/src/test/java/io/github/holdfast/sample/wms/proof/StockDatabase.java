@@ -43,6 +43,21 @@ record StockDatabase(TestDatabase type, DatabaseAccess access) {
 	}
 
 	/**
+	 * How many pieces all buyers have together.
+	 */
+	long bought(String customerNo) throws SQLException {
+		return number("select coalesce(sum(quantity), 0) from purchase where customer_no = ?", customerNo);
+	}
+
+	/**
+	 * How many pieces the buyer has who has most.
+	 */
+	long boughtByOne(String customerNo) throws SQLException {
+		return number("select coalesce(max(bought), 0) from (select sum(quantity) as bought from purchase "
+				+ "where customer_no = ? group by buyer_no) buyers", customerNo);
+	}
+
+	/**
 	 * Keeps others from writing any stock until the connection is closed.
 	 */
 	Connection lockStock() throws SQLException {

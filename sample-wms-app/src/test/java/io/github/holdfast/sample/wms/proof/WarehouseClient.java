@@ -6,6 +6,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -13,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
 
 /**
  * A client of both nodes, as one would write it: what was not done is tried again, at the
@@ -30,7 +33,7 @@ final class WarehouseClient {
 
 	private final AtomicInteger retries = new AtomicInteger();
 
-	private final Set<Integer> errors = new ConcurrentSkipListSet<>();
+	private final Set<String> errors = new ConcurrentSkipListSet<>();
 
 	WarehouseClient(Cluster cluster, String customerNo) {
 		this.cluster = cluster;
@@ -72,14 +75,28 @@ final class WarehouseClient {
 		return true;
 	}
 
+	/**
+	 * Buys one piece.
+	 * @param requestId the request
+	 * @param sku what is bought
+	 * @param buyerNo who buys
+	 * @return the status of the answer
+	 */
+	int buy(String requestId, String sku, String buyerNo) throws Exception {
+		return post("/purchases", """
+				{"requestId": "%s", "customerNo": "%s", "warehouseCode": "W1", "sku": "%s", "buyerNo": "%s",
+				 "quantity": 1}
+				""".formatted(requestId, this.customerNo, sku, buyerNo)).statusCode();
+	}
+
 	int retries() {
 		return this.retries.get();
 	}
 
 	/**
-	 * The status of each answer after which a request was sent again.
+	 * The type of each problem after which a request was sent again.
 	 */
-	Set<Integer> errors() {
+	Set<String> errors() {
 		return this.errors;
 	}
 
@@ -92,11 +109,13 @@ final class WarehouseClient {
 					.header("Content-Type", "application/json")
 					.POST(HttpRequest.BodyPublishers.ofString(json))
 					.build(), HttpResponse.BodyHandlers.ofString());
-				if (!isWorthAnotherTry(response)) {
+				OptionalLong retryAfter = response.headers().firstValueAsLong("Retry-After");
+				if (retryAfter.isEmpty()) {
 					return response;
 				}
-				this.errors.add(response.statusCode());
-				TimeUnit.SECONDS.sleep(response.headers().firstValueAsLong("Retry-After").orElse(0));
+				this.errors
+					.add(JsonPath.<String>read(response.body(), "$.type").substring("urn:problem:wms:".length()));
+				TimeUnit.SECONDS.sleep(retryAfter.getAsLong());
 			}
 			catch (IOException ex) {
 				// The node has gone; the order may be confirmed or not, so ask the other
@@ -104,14 +123,6 @@ final class WarehouseClient {
 			}
 			this.retries.incrementAndGet();
 		}
-	}
-
-	private static boolean isWorthAnotherTry(HttpResponse<String> response) {
-		return switch (response.statusCode()) {
-			case 423, 503 -> true;
-			case 409 -> response.body().contains("lock-lost");
-			default -> false;
-		};
 	}
 
 	private static void expect(int status, HttpResponse<String> response) {

@@ -1,0 +1,10 @@
+create table purchase (
+	id bigint generated always as identity primary key,
+	customer_no varchar(64) not null,
+	warehouse_code varchar(64) not null,
+	sku varchar(64) not null,
+	buyer_no varchar(64) not null,
+	quantity int not null
+);
+
+create index ix_purchase on purchase (customer_no, warehouse_code, sku, buyer_no);
