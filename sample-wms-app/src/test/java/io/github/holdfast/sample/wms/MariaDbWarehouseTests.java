@@ -2,12 +2,25 @@ package io.github.holdfast.sample.wms;
 
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.TestDatabase;
 
 /**
- * The warehouse service on the MariaDB that it starts by itself.
+ * The warehouse service on MariaDB.
  */
-@ActiveProfiles("embedded-mariadb")
+@ActiveProfiles("mariadb")
 @DirtiesContext
 class MariaDbWarehouseTests extends AbstractWarehouseTests {
+
+	@DynamicPropertySource
+	static void dataSource(DynamicPropertyRegistry registry) {
+		DatabaseAccess database = TestDatabase.MARIADB.newDatabase();
+		registry.add("spring.datasource.url", database::url);
+		registry.add("spring.datasource.username", database::user);
+		registry.add("spring.datasource.password", database::password);
+	}
 
 }

@@ -1,12 +1,14 @@
 package io.github.holdfast.sample.wms;
 
+import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 /**
- * The warehouse service with its locks in the Redis that it starts by itself.
+ * The warehouse service with its locks in Redis.
  */
-@ActiveProfiles({ "redis", "embedded-redis" })
+@ActiveProfiles("redis")
+@Import(WithRedis.class)
 @DirtiesContext
 class RedisWarehouseTests extends AbstractWarehouseTests {
 

@@ -1,13 +1,14 @@
 package io.github.holdfast.sample.wms;
 
+import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 /**
- * The warehouse service with its locks in the Redis that it starts by itself, through
- * Redisson.
+ * The warehouse service with its locks in Redis, through Redisson.
  */
-@ActiveProfiles({ "redisson", "embedded-redis" })
+@ActiveProfiles("redisson")
+@Import(WithRedis.class)
 @DirtiesContext
 class RedissonWarehouseTests extends AbstractWarehouseTests {
 

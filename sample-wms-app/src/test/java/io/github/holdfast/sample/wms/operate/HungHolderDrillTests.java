@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.holdfast.sample.wms.WmsApplication;
-import io.github.holdfast.sample.wms.redis.EmbeddedRedis;
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,7 +46,7 @@ class HungHolderDrillTests {
 
 	private static final String PENDING = "holdfast.locks.pending";
 
-	private static final EmbeddedRedis redis = EmbeddedRedis.start();
+	private static final RedisServer redis = RedisServer.start();
 
 	private static ConfigurableApplicationContext node;
 

@@ -2,7 +2,7 @@ package io.github.holdfast.sample.wms.proof;
 
 import java.util.List;
 
-import io.github.holdfast.sample.wms.redis.EmbeddedRedis;
+import io.github.holdfast.testsupport.RedisServer;
 
 /**
  * A Redis server of its own for one test, which forgets everything when it is killed.
@@ -11,9 +11,7 @@ final class TestRedis implements LockServer.Forgetful {
 
 	private final String profile;
 
-	private final Thread shutdownHook = new Thread(this::kill);
-
-	private EmbeddedRedis server = EmbeddedRedis.start();
+	private final RedisServer server = RedisServer.start();
 
 	/**
 	 * Start a server.
@@ -21,7 +19,6 @@ final class TestRedis implements LockServer.Forgetful {
 	 */
 	TestRedis(String profile) {
 		this.profile = profile;
-		Runtime.getRuntime().addShutdownHook(this.shutdownHook);
 	}
 
 	@Override
@@ -31,18 +28,17 @@ final class TestRedis implements LockServer.Forgetful {
 
 	@Override
 	public void kill() {
-		this.server.close();
+		this.server.kill();
 	}
 
 	@Override
 	public void restart() {
-		this.server = EmbeddedRedis.start(this.server.port());
+		this.server.restart();
 	}
 
 	@Override
 	public void close() {
-		kill();
-		Runtime.getRuntime().removeShutdownHook(this.shutdownHook);
+		this.server.close();
 	}
 
 }

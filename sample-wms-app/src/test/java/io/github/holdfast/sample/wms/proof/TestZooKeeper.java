@@ -2,14 +2,14 @@ package io.github.holdfast.sample.wms.proof;
 
 import java.util.List;
 
-import io.github.holdfast.sample.wms.zookeeper.EmbeddedZooKeeper;
+import io.github.holdfast.testsupport.ZooKeeperServer;
 
 /**
  * A ZooKeeper server of its own for one test.
  */
 final class TestZooKeeper implements LockServer {
 
-	private final EmbeddedZooKeeper server = EmbeddedZooKeeper.start();
+	private final ZooKeeperServer server = ZooKeeperServer.start();
 
 	@Override
 	public List<String> arguments() {

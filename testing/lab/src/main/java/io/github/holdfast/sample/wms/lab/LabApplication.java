@@ -1,0 +1,16 @@
+package io.github.holdfast.sample.wms.lab;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+/**
+ * The lab, and, in the profile {@code lab-node}, each node that it starts.
+ */
+@SpringBootApplication
+public class LabApplication {
+
+	public static void main(String[] args) {
+		SpringApplication.run(LabApplication.class, args);
+	}
+
+}
