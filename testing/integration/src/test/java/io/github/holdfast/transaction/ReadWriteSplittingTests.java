@@ -46,6 +46,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A DataSource that sends read-only transactions to a replica, which takes writes here,
@@ -128,7 +129,11 @@ class ReadWriteSplittingTests {
 			inside.reading(() -> inside
 				.takeInNewTransaction(() -> assertThatExceptionOfType(CompletionException.class).isThrownBy(other::run)
 					.withCauseInstanceOf(LockNotAcquiredException.class)));
-			shop.take(Thread::yield);
+			await("the release, which is not waited for").ignoreExceptionsInstanceOf(LockNotAcquiredException.class)
+				.until(() -> {
+					shop.take(Thread::yield);
+					return true;
+				});
 		}));
 		assertThat(pieces(this.writer)).isEqualTo(100 - 2);
 		assertNothingIsOnTheReplica();
