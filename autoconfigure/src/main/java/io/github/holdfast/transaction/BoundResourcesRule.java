@@ -113,7 +113,7 @@ public final class BoundResourcesRule implements LockRule {
 	public void beforeRelease(HeldLock lock) {
 		Collection<Object> resources = TransactionSynchronizationManager.getResourceMap().values();
 		if (!resources.isEmpty()) {
-			if (MYBATIS && isWithoutTransaction()) {
+			if (MYBATIS && !isInSqlTransaction()) {
 				resources.forEach(MyBatis::send);
 			}
 			settle(resources);
@@ -148,6 +148,16 @@ public final class BoundResourcesRule implements LockRule {
 		return TransactionSynchronizationManager.isSynchronizationActive()
 				&& !TransactionSynchronizationManager.isActualTransactionActive() && TransactionStack.current() == null
 				&& TransactionStack.hidden() == null;
+	}
+
+	/**
+	 * Whether the thread is in a transaction that sends what a session has gathered
+	 * before its checked commit. One without a SQL database sends it later, too, but
+	 * unchecked.
+	 */
+	private static boolean isInSqlTransaction() {
+		RunningTransaction running = TransactionStack.current();
+		return (running != null && running.isSql()) || TransactionStack.hidden() != null;
 	}
 
 	/**
