@@ -6,8 +6,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.annotation.Bean;
@@ -18,10 +20,14 @@ import org.springframework.jdbc.core.StatementCallback;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -45,6 +51,9 @@ class DocumentedLimitsTests {
 		statement.getConnection().setAutoCommit(false);
 		return null;
 	});
+
+	private static final Runnable NOTHING = () -> {
+	};
 
 	/**
 	 * The default collations of MariaDB and MySQL ignore case and trailing blanks.
@@ -136,6 +145,42 @@ class DocumentedLimitsTests {
 				lost.set(shop.quantity() - (99 - sold.get()));
 			});
 		return lost.get() > 0;
+	}
+
+	/**
+	 * Under a lock that others share, or that nobody holds, what is declared read-only is
+	 * believed. The row of an exclusive lock is checked all the same.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,,OPTIMISTIC,true", "H2,,EXCLUSIVE,false",
+			"MARIADB,readOnlyPropagatesToServer=false,OPTIMISTIC,true",
+			"MARIADB,readOnlyPropagatesToServer=false,SHARED,true",
+			"MARIADB,readOnlyPropagatesToServer=false,EXCLUSIVE,false", "MARIADB,,OPTIMISTIC,false",
+			"MARIADB,,SHARED,false", "POSTGRESQL,readOnlyMode=ignore,OPTIMISTIC,true",
+			"POSTGRESQL,readOnlyMode=ignore,SHARED,true", "POSTGRESQL,readOnlyMode=ignore,EXCLUSIVE,false",
+			"POSTGRESQL,,OPTIMISTIC,false", "POSTGRESQL,,SHARED,false" })
+	void transactionThatIsDeclaredReadOnlyAndWritesIsNotProtected(TestDatabase database, @Nullable String option,
+			LockRequest.Mode mode, boolean lost) {
+		DatabaseAccess access = database.newDatabase();
+		String url = (option != null) ? access.url() + (access.url().contains("?") ? "&" : "?") + option : access.url();
+		LockedApplication.jdbc(new DatabaseAccess(url, access.user(), access.password()))
+			.withBean(LockedShop.class)
+			.withPropertyValues("holdfast.wait-time=0")
+			.run((context) -> {
+				LockedShop.createTables(context.getBean(JdbcTemplate.class));
+				LockedShop shop = context.getBean(LockedShop.class);
+				LockTemplate locks = context.getBean(LockTemplate.class).withMode(mode);
+				TransactionTemplate declared = new TransactionTemplate(
+						context.getBean(PlatformTransactionManager.class));
+				declared.setReadOnly(true);
+				AcknowledgedSales sales = new AcknowledgedSales();
+				sales.sell(1,
+						() -> locks.run("stock", () -> declared
+							.executeWithoutResult((status) -> shop.sell(() -> sales.sellMeanwhile(1, () -> locks
+								.run("stock", () -> declared.executeWithoutResult((other) -> shop.sell(NOTHING))))))));
+				Throwable balance = catchThrowable(() -> sales.assertNoneIsLostIn(shop.quantity()));
+				assertThat(balance != null).as("an update is lost").isEqualTo(lost);
+			});
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {
