@@ -31,7 +31,7 @@ record Answer(int status, String body) {
 			.pollInSameThread()
 			.pollDelay(Duration.ZERO)
 			.pollInterval(Duration.ofSeconds(1))
-			.atMost(Duration.ofMinutes(1))
+			.atMost(Duration.ofMinutes(5))
 			.until(() -> of(call.get()), (answer) -> answer.status() != 503);
 	}
 
