@@ -19,16 +19,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -199,36 +196,6 @@ class MyBatisSessionTests {
 		@Transactional
 		public void take() {
 			this.mapper.update(this.mapper.quantity() - 1);
-		}
-
-	}
-
-	/** Of the name of that of Spring Batch, and bound to the thread as that is. */
-	private static final class ResourcelessTransactionManager extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			TransactionSynchronizationManager.bindResource(this, transaction);
-		}
-
-		@Override
-		protected void doCleanupAfterCompletion(Object transaction) {
-			TransactionSynchronizationManager.unbindResource(this);
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
 	}

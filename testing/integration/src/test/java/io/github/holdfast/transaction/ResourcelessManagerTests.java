@@ -17,14 +17,11 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
+import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -108,36 +105,6 @@ class ResourcelessManagerTests {
 		@Bean
 		ResourcelessTransactionManager steps() {
 			return new ResourcelessTransactionManager();
-		}
-
-	}
-
-	/** Of the name of that of Spring Batch, and bound to the thread as that is. */
-	static class ResourcelessTransactionManager extends AbstractPlatformTransactionManager {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		protected Object doGetTransaction() {
-			return new Object();
-		}
-
-		@Override
-		protected void doBegin(Object transaction, TransactionDefinition definition) {
-			TransactionSynchronizationManager.bindResource(this, transaction);
-		}
-
-		@Override
-		protected void doCleanupAfterCompletion(Object transaction) {
-			TransactionSynchronizationManager.unbindResource(this);
-		}
-
-		@Override
-		protected void doCommit(DefaultTransactionStatus status) {
-		}
-
-		@Override
-		protected void doRollback(DefaultTransactionStatus status) {
 		}
 
 	}
