@@ -248,12 +248,19 @@ final class Trial {
 	}
 
 	/**
+	 * How many orders waited in vain, although what is left would do for one of them.
+	 */
+	private int turnedAway() {
+		return (facts().stockAfter() >= this.request.quantity()) ? count(OrderOutcome.BUSY) : 0;
+	}
+
+	/**
 	 * What is to be said about it.
-	 * @param faults what was done to it, which explains failures
+	 * @param faults what was done to it, which explains failures and waiting
 	 */
 	synchronized Verdict verdict(List<Fault> faults) {
 		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
-		return Verdict.of(facts(), blocked(), this.starved, !faults.isEmpty(), this.waitMs,
+		return Verdict.of(facts(), blocked(), this.starved, turnedAway(), !faults.isEmpty(), this.waitMs,
 				this.strategy.guards(this.request.nodes(), perils));
 	}
 

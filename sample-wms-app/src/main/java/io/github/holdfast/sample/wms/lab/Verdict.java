@@ -16,13 +16,16 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 	 * @param facts the facts
 	 * @param blocked how many orders waited in vain while nothing was sold
 	 * @param starved how many orders got no connection
-	 * @param faults whether something was done to the run, which explains failures
+	 * @param turnedAway how many orders waited in vain although there was stock for them
+	 * @param faults whether something was done to the run, which explains failures and
+	 * waiting
 	 * @param waitMs how long orders wait
 	 * @param guarded whether the strategy is right with that many nodes; otherwise, a run
 	 * may be lucky
 	 * @return the verdict
 	 */
-	static Verdict of(Facts facts, int blocked, int starved, boolean faults, int waitMs, boolean guarded) {
+	static Verdict of(Facts facts, int blocked, int starved, int turnedAway, boolean faults, int waitMs,
+			boolean guarded) {
 		if (facts.oversold() > 0) {
 			return new Verdict(Code.OVERSOLD,
 					"Oversold: %d orders were sold, %d pieces more than there were; %d sales were overwritten."
@@ -47,6 +50,12 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 		if (facts.failed() > 0 && !faults) {
 			return new Verdict(Code.FAILED, "Failed: %d orders failed.".formatted(facts.failed()),
 					Map.of("failed", facts.failed()));
+		}
+		if (turnedAway > 0 && !faults) {
+			return new Verdict(
+					Code.LEFT_OVER, "Left over: %d orders were turned away, although %d pieces are left."
+						.formatted(turnedAway, facts.stockAfter()),
+					Map.of("turnedAway", turnedAway, "left", facts.stockAfter()));
 		}
 		String right = "%d orders were sold, %d pieces are left, and nothing was lost.".formatted(facts.sold(),
 				facts.stockAfter());
@@ -79,6 +88,9 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 
 		/** Orders failed. */
 		FAILED,
+
+		/** Orders were turned away although there was stock for them. */
+		LEFT_OVER,
 
 		/** It cannot be run here. */
 		NOT_SUPPORTED

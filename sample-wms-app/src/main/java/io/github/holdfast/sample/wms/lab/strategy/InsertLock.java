@@ -39,6 +39,10 @@ class InsertLock implements Strategy {
 		while (!insert(key, holder)) {
 			order.waitOrGiveUp();
 		}
+		return sellLocked(order, key, holder);
+	}
+
+	boolean sellLocked(Order order, String key, String holder) {
 		order.acquired();
 		return Boolean.TRUE.equals(this.transaction.execute((status) -> {
 			boolean sold = this.stock.deduct(order); // in the same transaction
@@ -49,7 +53,7 @@ class InsertLock implements Strategy {
 		}));
 	}
 
-	private boolean insert(String key, String holder) {
+	boolean insert(String key, String holder) {
 		try {
 			this.jdbc.sql("DELETE FROM lab_insert_lock WHERE lock_key = ? AND expires_at < NOW(3)").param(key).update();
 			this.jdbc.sql("INSERT INTO lab_insert_lock VALUES (?, ?, NOW(3) + INTERVAL ? MICROSECOND)")

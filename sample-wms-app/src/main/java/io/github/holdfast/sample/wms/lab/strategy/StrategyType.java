@@ -78,6 +78,11 @@ public enum StrategyType {
 			"The transaction looks for the row of the lock, inserts it with the name of its thread, and deletes it before the commit.",
 			"Nobody else sees the row. Who has looked for it then reads the stock as it was at that time."),
 
+	/** {@link TwoWaits}. */
+	TWO_WAITS("two-waits", Group.WRONG, TwoWaits.class, "Two waits, then give up",
+			"Inserts a row as its lock. Whoever has found it there three times, with two short waits between, gives up.",
+			"Nothing is sold twice, but orders are turned away while there is stock for them."),
+
 	/** {@link RedisStock}. */
 	REDIS_STOCK("redis-stock", Group.WRONG, RedisStock.class, "The stock in Redis, then the database",
 			"DECR in Redis decides, and the database is told afterwards.",
