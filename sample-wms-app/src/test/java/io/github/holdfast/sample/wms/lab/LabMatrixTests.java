@@ -81,6 +81,7 @@ class LabMatrixTests {
 	private static String request(Row row, int nodes) {
 		return switch (row.strategy()) {
 			case COPIED_ASPECT -> request(row, nodes, 1000, 40, 40, 2);
+			case TRANSACTION_LEFT_OPEN -> request(row, nodes, 20, 80, 40, 2);
 			case DELETE_WITHOUT_OWNER, EXPIRY_IN_JAVA, INSERT_LOCK_CLEANER -> request(row, nodes, 40, 80, 20, 30);
 			default -> request(row, nodes, 40, 80, 20, 5);
 		};

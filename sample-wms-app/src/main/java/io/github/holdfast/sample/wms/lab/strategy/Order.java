@@ -138,6 +138,13 @@ public final class Order {
 		return remaining.isNegative() ? Duration.ZERO : remaining;
 	}
 
+	/**
+	 * Waits as long as it may, whatever happens.
+	 */
+	void waitInVain() {
+		sleep(remainingWait().toNanos());
+	}
+
 	private static void sleep(long nanos) {
 		try {
 			Thread.sleep(Duration.ofNanos(nanos).toMillis(), (int) (nanos % 1_000_000));

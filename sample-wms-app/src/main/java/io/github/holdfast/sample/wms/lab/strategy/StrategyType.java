@@ -78,6 +78,11 @@ public enum StrategyType {
 			"The transaction looks for the row of the lock, inserts it with the name of its thread, and deletes it before the commit.",
 			"Nobody else sees the row. Who has looked for it then reads the stock as it was at that time."),
 
+	/** {@link TransactionLeftOpen}. */
+	TRANSACTION_LEFT_OPEN("transaction-left-open", Group.WRONG, TransactionLeftOpen.class,
+			"A transaction that is left open", "Begins the transaction and commits it by hand, without try and catch.",
+			"What throws before commit(status) leaves the transaction open: it keeps its connection and its row, and all others wait."),
+
 	/** {@link TwoWaits}. */
 	TWO_WAITS("two-waits", Group.WRONG, TwoWaits.class, "Two waits, then give up",
 			"Inserts a row as its lock. Whoever has found it there three times, with two short waits between, gives up.",
