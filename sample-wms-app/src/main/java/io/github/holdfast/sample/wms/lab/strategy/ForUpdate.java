@@ -3,7 +3,9 @@ package io.github.holdfast.sample.wms.lab.strategy;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Locks the row when it reads it, until the transaction ends.
+ * Locks the row when it reads it, until the transaction ends. The primary key finds it;
+ * without a unique key, all rows that are looked through would be locked, and the gaps
+ * between them.
  */
 @NodeComponent
 class ForUpdate implements Strategy {

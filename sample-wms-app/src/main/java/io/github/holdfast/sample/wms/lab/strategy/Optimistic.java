@@ -4,7 +4,9 @@ import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Locks nothing, but only writes if the version is still the one that it has read.
+ * Locks nothing, but only writes if the version is still the one that it has read. A
+ * version only grows. The stock itself may have been 40, 39 and 40 again meanwhile (ABA),
+ * if somebody has sent a piece back.
  */
 @NodeComponent
 class Optimistic implements Strategy {

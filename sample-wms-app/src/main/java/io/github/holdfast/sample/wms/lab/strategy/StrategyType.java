@@ -112,7 +112,7 @@ public enum StrategyType {
 	/** {@link ForUpdate}. */
 	FOR_UPDATE("for-update", Group.DATABASE, ForUpdate.class, "SELECT … FOR UPDATE",
 			"The database locks the row when it is read, until the transaction ends.",
-			"Each waiter keeps a connection. It needs a row that exists already, in one database."),
+			"Each waiter keeps a connection. It needs a row that exists already, in one database. Without a unique key that finds the row, it locks others and the gaps between them, too."),
 
 	/** {@link LockTable}. */
 	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class, "A table of locks, FOR UPDATE",
@@ -131,7 +131,7 @@ public enum StrategyType {
 
 	/** {@link Optimistic}. */
 	OPTIMISTIC("optimistic", Group.DATABASE, Optimistic.class, "A version, without retry",
-			"Writes only if the version is still the one that was read.",
+			"Writes only if the version is still the one that was read. It only grows: of the stock itself, 40, 39 and 40 again would not be noticed (ABA).",
 			"Whoever was overtaken gets an error, so under load most orders fail although there is stock."),
 
 	/** {@link OptimisticRetry}. */
