@@ -12,6 +12,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * Whoever can insert the row has the lock, until it expires. The transaction that changes
  * the stock deletes the row; if it is another one's by then, it is rolled back.
+ * <p>
+ * Waiting is a loop: a method that calls itself to wait ends with a
+ * {@code StackOverflowError}. And only what means that the lock is held is caught: who
+ * swallows each {@code Throwable} takes that error, or a table that is missing, for a lock
+ * that is held, and waits on.
  */
 @NodeComponent
 class InsertLock implements Strategy {

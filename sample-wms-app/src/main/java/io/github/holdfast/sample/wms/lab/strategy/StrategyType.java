@@ -127,7 +127,7 @@ public enum StrategyType {
 	/** {@link InsertLock}. */
 	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class, "Insert a row, with an expiry",
 			"Whoever can insert the row has the lock. The transaction that changes the stock also deletes the row, if it is still its own.",
-			"Waiters ask again and again, and the database has to resolve deadlocks between them. If a node dies, others wait for the expiry."),
+			"Waiters ask again and again, and the database has to resolve deadlocks between them. If a node dies, others wait for the expiry. Waiting by recursion overflows the stack, and swallowing Throwable takes each error for a held lock."),
 
 	/** {@link Optimistic}. */
 	OPTIMISTIC("optimistic", Group.DATABASE, Optimistic.class, "A version, without retry",
