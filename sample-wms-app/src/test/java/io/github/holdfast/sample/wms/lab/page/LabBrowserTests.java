@@ -151,6 +151,18 @@ class LabBrowserTests {
 		assertThat(page.text(".verdict")).contains("Right this time", "That was luck");
 	}
 
+	@Test
+	void severalSkusShareTheStockAndEachHasItsLock() {
+		page.choose("holdfast-redis-fence");
+		fill(Map.of("stock", "20", "orders", "40", "concurrency", "8", "workMs", "200", "skus", "2"));
+		start();
+		await().until(() -> page.texts("#locks tbody tr[data-state=HELD]"), (held) -> held.size() == 2
+				&& held.stream().anyMatch((text) -> text.matches("stock:run-\\d+:holdfast-redis-fence/2 holds .*")));
+		page.awaitState("FINISHED");
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+		assertThat(page.text(".verdict")).contains("20 sold of 20, 0 left over");
+	}
+
 	/**
 	 * What is chosen for the next run, which begins with a wrong way, is never shown with
 	 * the verdict of another one.
