@@ -15,8 +15,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * <p>
  * Waiting is a loop: a method that calls itself to wait ends with a
  * {@code StackOverflowError}. And only what means that the lock is held is caught: who
- * swallows each {@code Throwable} takes that error, or a table that is missing, for a lock
- * that is held, and waits on.
+ * swallows each {@code Throwable} takes that error, or a table that is missing, for a
+ * lock that is held, and waits on.
  */
 @NodeComponent
 class InsertLock implements Strategy {
