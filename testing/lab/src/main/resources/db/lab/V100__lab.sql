@@ -29,7 +29,7 @@ create table lab_lock (
 
 insert into lab_lock values ('stock', null);
 
--- Of the strategy 'insert-lock'
+-- Of the strategies 'insert-lock' and 'two-waits'
 create table lab_insert_lock (
 	lock_key varchar(128) primary key,
 	holder varchar(64) not null,

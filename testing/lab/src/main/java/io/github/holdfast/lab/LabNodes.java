@@ -1,0 +1,136 @@
+package io.github.holdfast.lab;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.springframework.web.client.RestClientException;
+
+import io.github.holdfast.lab.strategy.StrategyType;
+
+/**
+ * The nodes. They are kept from run to run, as long as the next one needs them as they
+ * are.
+ */
+final class LabNodes implements AutoCloseable {
+
+	private final LabServers servers;
+
+	private final LabProperties properties;
+
+	private final NodeClient client;
+
+	private final List<LabNode> nodes = new ArrayList<>();
+
+	private List<String> nodeProperties = List.of();
+
+	private boolean redisWasAway;
+
+	private boolean closed;
+
+	LabNodes(LabServers servers, LabProperties properties, NodeClient client) {
+		this.servers = servers;
+		this.properties = properties;
+		this.client = client;
+	}
+
+	/**
+	 * Sees to it that there are as many nodes as needed, without waiting for them.
+	 * @param strategy what they are to sell by
+	 * @param count how many
+	 */
+	synchronized void require(StrategyType strategy, int count) {
+		if (this.closed) {
+			throw new IllegalStateException("The lab has ended");
+		}
+		if (this.redisWasAway || !strategy.nodeProperties().equals(this.nodeProperties)) {
+			closeFrom(0);
+			this.redisWasAway = false;
+			this.nodeProperties = strategy.nodeProperties();
+		}
+		closeFrom(count);
+		for (int i = 0; i < this.nodes.size(); i++) {
+			if (!this.nodes.get(i).isUp()) {
+				this.nodes.get(i).close();
+				this.nodes.set(i, start(i + 1));
+			}
+		}
+		while (this.nodes.size() < count) {
+			this.nodes.add(start(this.nodes.size() + 1));
+		}
+	}
+
+	/**
+	 * Notes that the nodes may not know yet that Redis is back: the next run gets others.
+	 */
+	synchronized void redisWasAway() {
+		this.redisWasAway = true;
+	}
+
+	private void closeFrom(int index) {
+		List<LabNode> surplus = this.nodes.subList(Math.min(index, this.nodes.size()), this.nodes.size());
+		surplus.forEach(LabNode::close);
+		surplus.clear();
+	}
+
+	private LabNode start(int id) {
+		List<Integer> redis = this.servers.redisPorts();
+		List<String> arguments = Stream
+			.concat(Stream.of("spring.datasource.url=" + this.servers.jdbcUrl(),
+					"spring.data.redis.port=" + redis.get(0),
+					"lab.redis-ports=" + redis.get(0) + "," + redis.get(1) + "," + redis.get(2),
+					"lab.zookeeper=127.0.0.1:" + this.servers.zooKeeperPort(),
+					"lab.lease-time=" + this.properties.leaseTime().toMillis() + "ms",
+					"lab.wait-time=" + this.properties.waitTime().toMillis() + "ms"), this.nodeProperties.stream())
+			.map((property) -> "--" + property)
+			.toList();
+		return new LabNode(id, this.servers.folder(), arguments);
+	}
+
+	/**
+	 * Waits until all nodes can sell.
+	 * @param strategy by what
+	 */
+	void awaitStart(StrategyType strategy) throws IOException, InterruptedException {
+		for (LabNode node : all()) {
+			awaitStart(node, strategy);
+		}
+	}
+
+	void awaitStart(LabNode node, StrategyType strategy) throws IOException, InterruptedException {
+		node.awaitStart();
+		this.client.prepare(node, strategy.id());
+		node.up();
+	}
+
+	synchronized List<LabNode> all() {
+		return List.copyOf(this.nodes);
+	}
+
+	synchronized List<NodeView> views() {
+		return this.nodes.stream().map(LabNode::view).toList();
+	}
+
+	/**
+	 * The locks that all nodes hold and wait for now. One that does not answer tells
+	 * nothing.
+	 */
+	List<LockView> locks() {
+		return all().stream().filter(LabNode::isUp).flatMap((node) -> {
+			try {
+				return this.client.locks(node).views(node.id());
+			}
+			catch (RestClientException ex) {
+				return Stream.empty();
+			}
+		}).toList();
+	}
+
+	@Override
+	public synchronized void close() {
+		this.closed = true;
+		closeFrom(0);
+	}
+
+}

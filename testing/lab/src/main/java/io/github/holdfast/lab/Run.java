@@ -1,0 +1,291 @@
+package io.github.holdfast.lab;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+import io.github.holdfast.lab.strategy.StrategyType;
+
+/**
+ * A run of one strategy, or of all of them one after the other.
+ */
+final class Run implements Runnable {
+
+	private static final Logger logger = LoggerFactory.getLogger(Run.class);
+
+	private static final int MAX_ORDER_EVENTS = 2_000;
+
+	private static final long PROGRESS_MS = 200;
+
+	private final String id;
+
+	private final RunRequest request;
+
+	private final LabServers servers;
+
+	private final LabNodes nodes;
+
+	private final LabDatabase database;
+
+	private final NodeClient client;
+
+	private final int waitMs;
+
+	private final RunEvents events;
+
+	private final AtomicInteger orderEvents = new AtomicInteger();
+
+	private final List<Trial> trials = new ArrayList<>();
+
+	private final List<Fault> faults = new ArrayList<>();
+
+	private final List<RunView.Result> results = new ArrayList<>();
+
+	private List<NodeView> lastNodes = List.of();
+
+	private RunView.State state = RunView.State.STARTING;
+
+	private @Nullable Faults trialFaults;
+
+	private @Nullable Verdict verdict;
+
+	private @Nullable String message;
+
+	private @Nullable Thread thread;
+
+	private boolean cancelled;
+
+	Run(String id, RunRequest request, LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client,
+			Duration waitTime, Executor eventSender) {
+		this.id = id;
+		this.request = request;
+		this.servers = servers;
+		this.nodes = nodes;
+		this.database = database;
+		this.client = client;
+		this.waitMs = (int) waitTime.toMillis();
+		this.events = new RunEvents(eventSender);
+	}
+
+	@Override
+	public void run() {
+		try {
+			begin();
+			for (StrategyType strategy : strategies()) {
+				trial(strategy);
+			}
+			end(RunView.State.FINISHED, null);
+		}
+		catch (Exception ex) {
+			fail(ex);
+		}
+	}
+
+	private void fail(Exception ex) {
+		if (isCancelled()) {
+			end(RunView.State.CANCELLED, null);
+		}
+		else {
+			logger.warn("Lab: run {} has failed", this.id, ex);
+			end(RunView.State.FAILED, ex.getMessage());
+		}
+	}
+
+	private synchronized void begin() throws InterruptedException {
+		if (this.cancelled) {
+			throw new InterruptedException();
+		}
+		this.thread = Thread.currentThread();
+	}
+
+	/**
+	 * Those that need the same nodes follow each other.
+	 */
+	private List<StrategyType> strategies() {
+		return this.request.strategies()
+			.stream()
+			.sorted(Comparator.comparing((strategy) -> strategy.nodeProperties().toString()))
+			.toList();
+	}
+
+	private void trial(StrategyType strategy) throws IOException, InterruptedException {
+		Trial trial = new Trial(this.id, strategy, this.request, this.database, this.client, this.waitMs, this::tell);
+		starting(trial);
+		this.nodes.require(strategy, this.request.nodes());
+		this.nodes.awaitStart(strategy);
+		Faults trialFaults = started(trial);
+		CountDownLatch over = new CountDownLatch(1);
+		Thread reporter = new Thread(() -> report(trial, over), "lab-progress");
+		reporter.setDaemon(true);
+		try {
+			trial.run(this.nodes.all(), () -> {
+				reporter.start();
+				this.request.faults().forEach(trialFaults::schedule);
+			});
+		}
+		finally {
+			trialFaults.end(isCancelled());
+			over.countDown();
+			reporter.join();
+		}
+		finished(trial, trialFaults.happened());
+	}
+
+	private synchronized void starting(Trial trial) {
+		trial.stock();
+		this.state = RunView.State.STARTING;
+		this.trials.add(trial);
+	}
+
+	/**
+	 * What is interrupted while nodes start need not tell.
+	 */
+	private synchronized Faults started(Trial trial) throws InterruptedException {
+		if (this.cancelled) {
+			throw new InterruptedException();
+		}
+		this.state = RunView.State.RUNNING;
+		this.trialFaults = new Faults(trial, this.servers, this.nodes, this.client, this::tell);
+		return this.trialFaults;
+	}
+
+	private synchronized void tell(Fault fault) {
+		this.faults.add(fault);
+		this.events.publish("fault", fault);
+	}
+
+	private void report(Trial trial, CountDownLatch over) {
+		try {
+			boolean last;
+			do {
+				last = over.await(PROGRESS_MS, TimeUnit.MILLISECONDS);
+				this.events.publish("progress", trial.progress(this.nodes.all()));
+			}
+			while (!last);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void tell(OrderView order) {
+		if (this.orderEvents.getAndIncrement() < MAX_ORDER_EVENTS) {
+			this.events.publish("order", order);
+		}
+	}
+
+	private synchronized void finished(Trial trial, List<Fault> faults) {
+		Verdict found = trial.verdict(faults);
+		if (RunRequest.ALL.equals(this.request.strategy())) {
+			RunView.Result result = new RunView.Result(trial.strategy().id(), trial.facts(), found);
+			this.results.add(result);
+			this.events.publish("result", result);
+		}
+		else {
+			this.verdict = found;
+		}
+	}
+
+	private void end(RunView.State state, @Nullable String message) {
+		synchronized (this) {
+			this.thread = null;
+			Thread.interrupted();
+			this.lastNodes = this.nodes.views();
+			this.state = state;
+			this.message = message;
+		}
+		this.events.publish("finished", view());
+		this.events.end();
+	}
+
+	/**
+	 * Ends it before its time.
+	 */
+	synchronized void cancel() {
+		this.cancelled = true;
+		if (this.thread != null) {
+			this.thread.interrupt();
+		}
+	}
+
+	private synchronized boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	/**
+	 * Does something to it, without waiting for the end of that.
+	 * @param fault what
+	 * @return what will be noted about it, or nothing if no orders are being sent
+	 */
+	Optional<Fault> inject(FaultRequest fault) {
+		return trialFaults().flatMap((trialFaults) -> trialFaults.inject(fault));
+	}
+
+	private synchronized Optional<Faults> trialFaults() {
+		return (this.state == RunView.State.RUNNING) ? Optional.ofNullable(this.trialFaults) : Optional.empty();
+	}
+
+	private Trial current() {
+		return this.trials.get(this.trials.size() - 1);
+	}
+
+	synchronized boolean isOver() {
+		return this.state.isEnd();
+	}
+
+	String id() {
+		return this.id;
+	}
+
+	RunRequest request() {
+		return this.request;
+	}
+
+	synchronized RunView view() {
+		return new RunView(this.id, String.valueOf(this.request.strategy()), this.state, this.request,
+				this.state.isEnd() ? this.lastNodes : this.nodes.views(),
+				this.trials.isEmpty() ? null : current().facts(), this.verdict, List.copyOf(this.faults),
+				List.copyOf(this.results), this.message);
+	}
+
+	/**
+	 * The orders that are answered.
+	 * @param strategy of which strategy; {@code null} for all
+	 */
+	List<OrderView> orders(@Nullable String strategy) {
+		return trials(strategy).flatMap((trial) -> trial.orders().stream()).toList();
+	}
+
+	/**
+	 * The first lost update, as far as the database knows.
+	 * @param strategy of which strategy; {@code null} for all
+	 */
+	Optional<Trial.LostUpdate> firstLostUpdate(@Nullable String strategy) {
+		return trials(strategy).flatMap((trial) -> trial.firstLostUpdate().stream()).findFirst();
+	}
+
+	private synchronized Stream<Trial> trials(@Nullable String strategy) {
+		return List.copyOf(this.trials)
+			.stream()
+			.filter((trial) -> strategy == null || trial.strategy().id().equals(strategy));
+	}
+
+	SseEmitter watch(long lastSeen) {
+		return this.events.watch(lastSeen);
+	}
+
+}

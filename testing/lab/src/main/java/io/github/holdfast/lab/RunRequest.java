@@ -1,0 +1,117 @@
+package io.github.holdfast.lab;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.lab.strategy.StrategyType;
+
+/**
+ * What a run is to do. What is left out gets a default.
+ *
+ * @param strategy the id of a strategy, or {@code all}
+ * @param stock how many pieces there are
+ * @param orders how many orders are sent
+ * @param concurrency how many of them at the same time
+ * @param nodes to how many nodes
+ * @param quantity how many pieces each of them takes
+ * @param ratePerSecond how many of them are sent in a second; without it, the next one is
+ * sent as soon as one was answered
+ * @param workMs how long each of them has something to do between reading and writing
+ * @param skus how many SKUs share the stock; orders take them in turn
+ * @param faults what is to be done to the run; with {@code all}, to each strategy
+ */
+record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable Integer orders,
+		@Nullable Integer concurrency, @Nullable Integer nodes, @Nullable Integer quantity,
+		@Nullable Integer ratePerSecond, @Nullable Integer workMs, @Nullable Integer skus,
+		@Nullable List<FaultRequest> faults) {
+
+	/** Stands for all strategies, one after the other. */
+	static final String ALL = "all";
+
+	static final Limits LIMITS = new Limits(4, 100_000, 200, 1_000_000);
+
+	private static final int MAX_QUANTITY = 1_000;
+
+	private static final int MAX_RATE = 1_000;
+
+	private static final int MAX_WORK = 1_000;
+
+	private static final int MAX_SKUS = 100;
+
+	private static final int MAX_FAULTS = 20;
+
+	RunRequest {
+		stock = (stock != null) ? stock : 100;
+		orders = (orders != null) ? orders : 200;
+		concurrency = (concurrency != null) ? concurrency : 20;
+		nodes = (nodes != null) ? nodes : 2;
+		quantity = (quantity != null) ? quantity : 1;
+		workMs = (workMs != null) ? workMs : 2;
+		skus = (skus != null) ? skus : 1;
+		faults = (faults != null) ? List.copyOf(faults) : List.of();
+	}
+
+	/**
+	 * What is wrong with it.
+	 * @return nothing, if it can be run
+	 */
+	List<FieldProblem> problems() {
+		List<FieldProblem> problems = new ArrayList<>();
+		if (this.strategy == null || strategies().isEmpty()) {
+			problems.add(new FieldProblem("strategy", "must be one of the strategies, or 'all'"));
+		}
+		check("stock", this.stock, 0, LIMITS.stock(), problems);
+		check("orders", this.orders, 1, LIMITS.orders(), problems);
+		check("concurrency", this.concurrency, 1, LIMITS.concurrency(), problems);
+		check("nodes", this.nodes, 1, LIMITS.nodes(), problems);
+		check("quantity", this.quantity, 1, MAX_QUANTITY, problems);
+		check("ratePerSecond", this.ratePerSecond, 1, MAX_RATE, problems);
+		check("workMs", this.workMs, 0, MAX_WORK, problems);
+		check("skus", this.skus, 1, MAX_SKUS, problems);
+		if (this.faults.size() > MAX_FAULTS) {
+			problems.add(new FieldProblem("faults", "must be " + MAX_FAULTS + " at most"));
+		}
+		for (int i = 0; i < this.faults.size(); i++) {
+			problems.addAll(this.faults.get(i).problems(this.nodes, "faults[" + i + "]."));
+		}
+		return problems;
+	}
+
+	static void check(String field, @Nullable Integer value, int min, int max, List<FieldProblem> problems) {
+		if (value != null && (value < min || value > max)) {
+			problems.add(new FieldProblem(field, "must be a whole number from " + min + " to " + max));
+		}
+	}
+
+	/**
+	 * The strategies that are to be run.
+	 * @return one, or all
+	 */
+	List<StrategyType> strategies() {
+		return ALL.equals(this.strategy) ? List.of(StrategyType.values())
+				: StrategyType.of(String.valueOf(this.strategy)).stream().toList();
+	}
+
+	/**
+	 * What is wrong with one field.
+	 *
+	 * @param field its name
+	 * @param message what it must be
+	 */
+	record FieldProblem(String field, String message) {
+	}
+
+	/**
+	 * The most that can be asked for.
+	 *
+	 * @param nodes how many nodes
+	 * @param orders how many orders
+	 * @param concurrency how many at the same time
+	 * @param stock how many pieces
+	 */
+	record Limits(int nodes, int orders, int concurrency, int stock) {
+	}
+
+}

@@ -1,0 +1,325 @@
+package io.github.holdfast.lab;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.client.RestClientException;
+
+import io.github.holdfast.lab.node.OrderAnswer;
+import io.github.holdfast.lab.node.OrderOutcome;
+import io.github.holdfast.lab.node.OrderRequest;
+import io.github.holdfast.lab.strategy.Peril;
+import io.github.holdfast.lab.strategy.StrategyType;
+
+/**
+ * One strategy in a run: its orders, and what has come of them.
+ */
+final class Trial {
+
+	private static final int IDLE_MS = 10;
+
+	private final StrategyType strategy;
+
+	private final RunRequest request;
+
+	private final String name;
+
+	private final LabDatabase database;
+
+	private final NodeClient client;
+
+	private final int waitMs;
+
+	private final Consumer<OrderView> listener;
+
+	private final AtomicInteger next = new AtomicInteger(1);
+
+	private final List<OrderView> orders = new ArrayList<>();
+
+	private final List<Long> durations = new ArrayList<>();
+
+	private final Map<OrderOutcome, Integer> outcomes = new HashMap<>();
+
+	private final Map<Integer, Integer> soldByNode = new HashMap<>();
+
+	private final Map<Integer, Long> stockByNode = new HashMap<>();
+
+	private int starved;
+
+	private volatile long origin;
+
+	private @Nullable Facts facts;
+
+	Trial(String run, StrategyType strategy, RunRequest request, LabDatabase database, NodeClient client, int waitMs,
+			Consumer<OrderView> listener) {
+		this.strategy = strategy;
+		this.request = request;
+		this.name = "run-" + run + ":" + strategy.id();
+		this.database = database;
+		this.client = client;
+		this.waitMs = waitMs;
+		this.listener = listener;
+		this.origin = now();
+	}
+
+	/**
+	 * Puts the pieces on the shelf.
+	 */
+	void stock() {
+		this.database.create(this.name, this.request.skus(), this.request.stock());
+	}
+
+	/**
+	 * Sends all orders, and waits until all are answered.
+	 * @param nodes where to
+	 * @param begun is told before the first order
+	 */
+	void run(List<LabNode> nodes, Runnable begun) throws InterruptedException {
+		this.origin = now();
+		begun.run();
+		ExecutorService customers = Executors.newFixedThreadPool(this.request.concurrency());
+		try {
+			for (int customer = 0; customer < this.request.concurrency(); customer++) {
+				int first = customer;
+				customers.execute(() -> order(nodes, first));
+			}
+			customers.shutdown();
+			customers.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+		}
+		finally {
+			customers.shutdownNow();
+			settle();
+		}
+	}
+
+	/**
+	 * One customer, who orders as long as there are orders left.
+	 */
+	private void order(List<LabNode> nodes, int customer) {
+		try {
+			int number = this.next.getAndIncrement();
+			while (number <= this.request.orders()) {
+				awaitTurn(number);
+				order(number, choose(nodes, customer));
+				number = this.next.getAndIncrement();
+			}
+		}
+		catch (InterruptedException ex) {
+			// The run was cancelled
+		}
+	}
+
+	private void awaitTurn(int number) throws InterruptedException {
+		if (this.request.ratePerSecond() != null) {
+			long due = this.origin + 1_000_000L * (number - 1) / this.request.ratePerSecond();
+			TimeUnit.MICROSECONDS.sleep(due - now());
+		}
+	}
+
+	/**
+	 * As a load balancer does: always the same node, unless it is down. That one stands
+	 * still, it does not know.
+	 * @return the node; the customer's own one, if all have died and none comes back
+	 */
+	private static LabNode choose(List<LabNode> nodes, int customer) throws InterruptedException {
+		while (true) {
+			for (int i = 0; i < nodes.size(); i++) {
+				LabNode node = nodes.get((customer + i) % nodes.size());
+				if (node.state() == NodeView.State.UP || node.state() == NodeView.State.FROZEN) {
+					return node;
+				}
+			}
+			if (nodes.stream().allMatch(LabNode::hasDied)) {
+				return nodes.get(customer % nodes.size());
+			}
+			TimeUnit.MILLISECONDS.sleep(IDLE_MS);
+		}
+	}
+
+	private void order(int number, LabNode node) throws InterruptedException {
+		long sent = now();
+		OrderView order;
+		boolean starved = false;
+		try {
+			OrderAnswer answer = this.client.send(node,
+					new OrderRequest(this.strategy.id(), number,
+							LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantity(),
+							this.request.workMs(), this.waitMs));
+			order = OrderView.of(number, this.strategy.id(), answer, this.origin);
+			starved = answer.starved();
+		}
+		catch (RestClientException ex) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new InterruptedException();
+			}
+			order = OrderView.unanswered(number, this.strategy.id(), node.id(), sent - this.origin, now() - this.origin,
+					"Not answered by node " + node.id() + ": " + ex.getMessage());
+		}
+		add(order, starved, now() - sent);
+		this.listener.accept(order);
+	}
+
+	private synchronized void add(OrderView order, boolean starved, long duration) {
+		this.orders.add(order);
+		this.durations.add(duration);
+		this.outcomes.merge(order.outcome(), 1, Integer::sum);
+		this.starved += starved ? 1 : 0;
+		if (order.outcome() == OrderOutcome.SOLD) {
+			this.soldByNode.merge(order.node(), 1, Integer::sum);
+		}
+		Long wrote = order.wrote();
+		if (wrote != null) {
+			this.stockByNode.put(order.node(), wrote);
+		}
+	}
+
+	/**
+	 * Asks the database what was sold: a node that was killed may have sold what it did
+	 * not answer.
+	 */
+	private synchronized void settle() {
+		Set<Integer> sold = this.database.sold(this.name);
+		this.facts = facts(sold.size(), this.database.available(this.name), now() - this.origin);
+	}
+
+	/**
+	 * The facts as they are now.
+	 */
+	synchronized Facts facts() {
+		return (this.facts != null) ? this.facts
+				: facts(count(OrderOutcome.SOLD), this.database.available(this.name), now() - this.origin);
+	}
+
+	private Facts facts(long sold, long stockAfter, long duration) {
+		long stockBefore = this.request.stock();
+		long taken = sold * this.request.quantity();
+		long[] sorted = this.durations.stream().mapToLong(Long::longValue).sorted().toArray();
+		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderOutcome.REFUSED),
+				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore, stockAfter,
+				Math.max(0, taken - stockBefore),
+				Math.max(0, taken - (stockBefore - stockAfter)) / this.request.quantity(),
+				rounded(this.orders.size() * 1_000_000.0 / Math.max(1, duration)), percentile(sorted, 0.5),
+				percentile(sorted, 0.99), duration / 1_000);
+	}
+
+	private int count(OrderOutcome outcome) {
+		return this.outcomes.getOrDefault(outcome, 0);
+	}
+
+	private static double percentile(long[] sorted, double share) {
+		return (sorted.length != 0) ? rounded(sorted[(int) Math.ceil(share * sorted.length) - 1] / 1_000.0) : 0;
+	}
+
+	private static double rounded(double value) {
+		return Math.round(value * 10) / 10.0;
+	}
+
+	/**
+	 * How many orders waited in vain while nothing at all was sold or refused.
+	 */
+	private int blocked() {
+		NavigableSet<Long> decided = new TreeSet<>();
+		this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD || order.outcome() == OrderOutcome.REFUSED)
+			.forEach((order) -> decided.add(order.end()));
+		return (int) this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.BUSY
+					&& order.end() - order.start() >= this.waitMs * 900L)
+			.filter((order) -> decided.subSet(order.start(), order.end()).isEmpty())
+			.count();
+	}
+
+	/**
+	 * How many orders waited in vain, although what is left would do for one of them.
+	 */
+	private int turnedAway() {
+		return (facts().stockAfter() >= this.request.quantity()) ? count(OrderOutcome.BUSY) : 0;
+	}
+
+	/**
+	 * What is to be said about it.
+	 * @param faults what was done to it, which explains failures and waiting
+	 */
+	synchronized Verdict verdict(List<Fault> faults) {
+		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
+		return Verdict.of(facts(), blocked(), this.starved, turnedAway(), !faults.isEmpty(), this.waitMs,
+				this.strategy.guards(this.request.nodes(), perils));
+	}
+
+	synchronized List<OrderView> orders() {
+		return this.orders.stream().sorted(Comparator.comparingInt(OrderView::n)).toList();
+	}
+
+	/**
+	 * The two orders of the first lost update.
+	 */
+	Optional<LostUpdate> firstLostUpdate() {
+		return this.database.firstLostUpdate(this.name).flatMap((overlap) -> {
+			List<OrderView> all = orders();
+			return all.stream()
+				.filter((order) -> order.n() == overlap.earlier())
+				.findFirst()
+				.flatMap((first) -> all.stream()
+					.filter((order) -> order.n() == overlap.later())
+					.findFirst()
+					.map((second) -> new LostUpdate(first, second)));
+		});
+	}
+
+	Progress progress(List<LabNode> nodes) {
+		long stock = this.database.available(this.name);
+		synchronized (this) {
+			int others = Arrays.stream(OrderOutcome.values()).mapToInt(this::count).sum() - count(OrderOutcome.SOLD)
+					- count(OrderOutcome.REFUSED);
+			return new Progress(this.strategy.id(), (now() - this.origin) / 1_000, stock, this.orders.size(),
+					count(OrderOutcome.SOLD), count(OrderOutcome.REFUSED), others,
+					nodes.stream()
+						.map((node) -> new Progress.NodeProgress(node.id(), node.state(),
+								this.soldByNode.getOrDefault(node.id(), 0), this.stockByNode.get(node.id())))
+						.toList());
+		}
+	}
+
+	StrategyType strategy() {
+		return this.strategy;
+	}
+
+	/**
+	 * How long it is since its first order.
+	 */
+	long elapsedMs() {
+		return (now() - this.origin) / 1_000;
+	}
+
+	private static long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+	}
+
+	/**
+	 * Two orders, of which one should have read what the other one wrote.
+	 *
+	 * @param first the one that wrote first
+	 * @param second the one that did not know
+	 */
+	record LostUpdate(OrderView first, OrderView second) {
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.github.holdfast.lab.access;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.util.Set;
+
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Refuses those who may not use the lab or a node: other machines, unless they are
+ * allowed, and pages of other origins that want to change something. It starts processes
+ * and kills them. What it answers runs no code of others, and is in no frame.
+ */
+public final class LabAccess extends OncePerRequestFilter {
+
+	private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
+
+	/**
+	 * With another name, the page could have been loaded from elsewhere, whose address
+	 * then became this one.
+	 */
+	private static final Set<String> LOCAL_NAMES = Set.of("localhost", "127.0.0.1", "[::1]", "0:0:0:0:0:0:0:1", "::1");
+
+	/** Of the page's elements, a few have styles of their own. */
+	private static final String CONTENT_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+			+ "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+	private final boolean allowRemote;
+
+	/**
+	 * Create a new filter.
+	 * @param allowRemote whether other machines are served
+	 */
+	public LabAccess(boolean allowRemote) {
+		this.allowRemote = allowRemote;
+	}
+
+	@Override
+	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws ServletException, IOException {
+		response.setHeader("Content-Security-Policy", CONTENT_POLICY);
+		response.setHeader("X-Frame-Options", "DENY");
+		response.setHeader("X-Content-Type-Options", "nosniff");
+		if (!this.allowRemote && !isLocal(request)) {
+			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from this machine");
+		}
+		else if (!READING.contains(request.getMethod()) && !isSameOrigin(request)) {
+			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from a page of the lab");
+		}
+		else {
+			chain.doFilter(request, response);
+		}
+	}
+
+	private static boolean isLocal(HttpServletRequest request) throws IOException {
+		return InetAddress.getByName(request.getRemoteAddr()).isLoopbackAddress()
+				&& LOCAL_NAMES.contains(request.getServerName());
+	}
+
+	/**
+	 * Programs send no origin; browsers do.
+	 */
+	private static boolean isSameOrigin(HttpServletRequest request) {
+		String origin = request.getHeader(HttpHeaders.ORIGIN);
+		return origin == null || origin.equals(ownOrigin(request));
+	}
+
+	private static @Nullable String ownOrigin(HttpServletRequest request) {
+		URI uri = URI.create(request.getRequestURL().toString());
+		return uri.getScheme() + "://" + uri.getAuthority();
+	}
+
+}

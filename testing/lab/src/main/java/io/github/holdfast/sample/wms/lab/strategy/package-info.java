@@ -1,8 +1,0 @@
-/**
- * Ways of guarding stock, right and wrong ones, each as short as it can honestly be. They
- * are here to learn from: half of them sell what is not there.
- */
-@NullMarked
-package io.github.holdfast.sample.wms.lab.strategy;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,154 @@
+package io.github.holdfast.lab;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.client.RestClient;
+
+/**
+ * Uses the lab over HTTP.
+ */
+final class LabClient {
+
+	private static final Duration RUN_TIME = Duration.ofMinutes(6);
+
+	private final RestClient client;
+
+	LabClient(int port) {
+		this.client = RestClient.builder()
+			.baseUrl("http://localhost:" + port + "/lab")
+			.defaultStatusHandler((status) -> true, (request, response) -> {
+			})
+			.build();
+	}
+
+	ResponseEntity<String> post(String path, String json) {
+		return this.client.post()
+			.uri(path)
+			.contentType(MediaType.APPLICATION_JSON)
+			.body(json)
+			.retrieve()
+			.toEntity(String.class);
+	}
+
+	/**
+	 * Starts a run.
+	 * @return its id
+	 */
+	String start(String json) {
+		ResponseEntity<RunView> answer = this.client.post()
+			.uri("/runs")
+			.contentType(MediaType.APPLICATION_JSON)
+			.body(json)
+			.retrieve()
+			.toEntity(RunView.class);
+		if (answer.getStatusCode().value() != 201) {
+			throw new IllegalStateException("The run did not start: " + answer);
+		}
+		return String.valueOf(answer.getHeaders().getLocation()).replaceFirst(".*/", "");
+	}
+
+	RunView find(String id) {
+		return this.client.get().uri("/runs/{id}", id).retrieve().requiredBody(RunView.class);
+	}
+
+	/**
+	 * Waits until a run is over.
+	 */
+	RunView await(String id) {
+		return Awaitility.await("end of run " + id)
+			.atMost(RUN_TIME)
+			.until(() -> find(id), (run) -> run.state().isEnd());
+	}
+
+	RunView run(String json) {
+		return await(start(json));
+	}
+
+	/**
+	 * Runs something, and lets a fault happen as soon as some orders are sold.
+	 */
+	RunView run(String json, String fault) {
+		String id = start(json);
+		Awaitility.await("orders of run " + id).atMost(RUN_TIME).until(() -> hasSold(find(id)));
+		ResponseEntity<String> answer = post("/runs/" + id + "/faults", fault);
+		if (answer.getStatusCode().value() != 202) {
+			throw new IllegalStateException("There was no fault: " + answer + ", " + find(id));
+		}
+		return await(id);
+	}
+
+	private static boolean hasSold(RunView run) {
+		if (run.state().isEnd()) {
+			throw new IllegalStateException("The run is over: " + run);
+		}
+		Facts facts = run.facts();
+		return run.state() == RunView.State.RUNNING && facts != null && facts.sold() >= 4;
+	}
+
+	List<OrderView> orders(String id) {
+		return this.client.get()
+			.uri("/runs/{id}/orders", id)
+			.retrieve()
+			.requiredBody(new ParameterizedTypeReference<List<OrderView>>() {
+			});
+	}
+
+	ResponseEntity<Trial.LostUpdate> lostUpdate(String id) {
+		return this.client.get().uri("/runs/{id}/lost-update", id).retrieve().toEntity(Trial.LostUpdate.class);
+	}
+
+	String get(String path) {
+		return String.valueOf(this.client.get().uri(path).retrieve().body(String.class));
+	}
+
+	/**
+	 * The events of a run, from the one on that follows another.
+	 */
+	String events(String id, long lastSeen) {
+		return String.valueOf(this.client.get()
+			.uri("/runs/{id}/events", id)
+			.header("Last-Event-ID", String.valueOf(lastSeen))
+			.retrieve()
+			.body(String.class));
+	}
+
+	void delete(String path) {
+		this.client.delete().uri(path).retrieve().toBodilessEntity();
+	}
+
+	ResponseEntity<String> postFrom(String origin, String path, String json) {
+		return this.client.post()
+			.uri(path)
+			.header("Origin", origin)
+			.contentType(MediaType.APPLICATION_JSON)
+			.body(json)
+			.retrieve()
+			.toEntity(String.class);
+	}
+
+	/**
+	 * Sends what a form of another page sends.
+	 * @return the status of the answer
+	 */
+	static int postForm(String uri, String origin) {
+		return RestClient.builder().defaultStatusHandler((status) -> true, (request, response) -> {
+		})
+			.build()
+			.post()
+			.uri(uri)
+			.header("Origin", origin)
+			.contentType(MediaType.APPLICATION_FORM_URLENCODED)
+			.body("")
+			.retrieve()
+			.toBodilessEntity()
+			.getStatusCode()
+			.value();
+	}
+
+}

@@ -1,0 +1,323 @@
+package io.github.holdfast.lab;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.http.ResponseEntity;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import io.github.holdfast.lab.Verdict.Code;
+import io.github.holdfast.lab.node.OrderOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The lab over HTTP: a wrong strategy, a right one, and two holders that stand still for
+ * longer than their lease. All strategies are in {@link LabMatrixTests}.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("lab")
+@DirtiesContext
+class LabTests {
+
+	private static final String FREEZE = """
+			{"kind": "FREEZE", "node": 1, "millis": 2500}""";
+
+	@LocalServerPort
+	private int port;
+
+	private LabClient lab;
+
+	@BeforeEach
+	void setUp() {
+		this.lab = new LabClient(this.port);
+	}
+
+	@Test
+	void checkInMemoryOversellsAndTheLabShowsTheFirstLostUpdate() {
+		String id = this.lab.start("""
+				{"strategy": "memory-overwrite", "stock": 40, "orders": 80, "concurrency": 10, "workMs": 5}""");
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.OVERSOLD);
+		assertThat(run.facts()).extracting(Facts::lostUpdates).isNotEqualTo(0L);
+		Trial.LostUpdate lost = this.lab.lostUpdate(id).getBody();
+		assertThat(lost).isNotNull();
+		assertThat(lost.first().read()).isEqualTo(lost.second().read());
+		assertThat(lost.second().readAt()).isLessThan(lost.first().commit());
+		assertThat(lost.first().commit()).isLessThan(lost.second().commit());
+		assertThat(this.lab.get("/runs/" + id + ".csv").lines()).hasSize(81)
+			.first()
+			.asString()
+			.startsWith("n,strategy,node,thread,outcome,read,wrote,start,acquired,begin");
+		assertThat(this.lab.get("/runs/" + id + "/events")).contains("event:progress", "event:order", "event:finished");
+	}
+
+	@Test
+	void eventsGoOnWhereWhoWatchesHasLost() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 2}""");
+		this.lab.await(id);
+		List<Long> all = ids(this.lab.events(id, 0));
+		assertThat(all).hasSizeGreaterThan(11).startsWith(1L).isSorted().doesNotHaveDuplicates();
+		assertThat(ids(this.lab.events(id, 7))).isEqualTo(all.subList(7, all.size()));
+		assertThat(this.lab.events(id, all.size() - 1)).contains("event:finished").doesNotContain("event:order");
+	}
+
+	private static List<Long> ids(String events) {
+		return events.lines()
+			.filter((line) -> line.startsWith("id:"))
+			.map((line) -> Long.valueOf(line.substring(3)))
+			.toList();
+	}
+
+	@Test
+	void runThatWasRightByLuckSaysSo() {
+		RunView wrong = this.lab.run("""
+				{"strategy": "memory-overwrite", "stock": 5, "orders": 10, "concurrency": 1}""");
+		assertThat(wrong.verdict()).isNotNull();
+		assertThat(wrong.verdict().code()).isEqualTo(Code.RIGHT);
+		assertThat(wrong.verdict().text()).startsWith("Right this time: 5 orders were sold").contains("luck");
+		RunView right = this.lab.run("""
+				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 1}""");
+		assertThat(right.verdict()).isNotNull();
+		assertThat(right.verdict().text()).startsWith("Right: 5 orders were sold").doesNotContain("luck");
+	}
+
+	@Test
+	void rowLockSellsWhatThereIsOnTwoNodes() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 20, "orders": 40, "concurrency": 10, "nodes": 2}""");
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(20L, 20, 0L);
+		assertThat(this.lab.orders(id)).hasSize(40).extracting(OrderView::node).contains(1, 2);
+		assertThat(this.lab.orders(id)).filteredOn((order) -> order.outcome() == OrderOutcome.SOLD)
+			.allSatisfy((order) -> assertThat(new Long[] { order.start(), order.begin(), order.readAt(),
+					order.writeAt(), order.commit(), order.end() })
+				.isSorted());
+		assertThat(this.lab.lostUpdate(id).getStatusCode().value()).isEqualTo(204);
+	}
+
+	@Test
+	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
+		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
+		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
+		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+		RunView fence = this.lab.run(frozen("holdfast-jdbc"), FREEZE);
+		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+	}
+
+	private static String frozen(String strategy) {
+		return """
+				{"strategy": "%s", "stock": 1000, "orders": 80, "concurrency": 8, "workMs": 30}""".formatted(strategy);
+	}
+
+	@Test
+	void faultsOfTheRequestHappenToItsOrders() {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "redis-px-lua", "stock": 1000, "orders": 60, "concurrency": 4, "workMs": 30,
+						"faults": [{"atMs": 300, "kind": "FREEZE", "node": 2, "millis": 100}, {"atMs": 60000, "kind": "KILL"}]}""");
+		assertThat(run.faults()).singleElement().satisfies((fault) -> {
+			assertThat(fault.strategy()).isEqualTo("redis-px-lua");
+			assertThat(fault.kind()).isEqualTo(Fault.Kind.FREEZE);
+			assertThat(fault.node()).isEqualTo(2);
+			assertThat(fault.atMs()).isGreaterThanOrEqualTo(300);
+		});
+		assertThat(run.verdict()).isNotNull();
+		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
+		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+	}
+
+	/**
+	 * Both are right; one of them keeps orders for different things from each other.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
+				.formatted(strategy));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
+			.containsExactly(45L, 15, 45L, 0L);
+		List<OrderView> sold = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.sorted(Comparator.comparing(OrderView::acquired))
+			.toList();
+		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
+			.isEqualTo(atOnce);
+	}
+
+	@Test
+	@Tag("long")
+	void redisIsBackForTheNextRun() {
+		String request = """
+				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
+		RunView away = this.lab.run(request.formatted("""
+				, "faults": [{"kind": "RESTART_REDIS", "millis": 60000}]"""));
+		assertThat(away.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.RESTART_REDIS);
+		RunView next = this.lab.run(request.formatted(""));
+		assertThat(next.faults()).isEmpty();
+		assertThat(next.facts()).extracting(Facts::sold, Facts::failed).containsExactly(20L, 0);
+	}
+
+	@Test
+	@Tag("long")
+	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
+		String request = """
+				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
+		String id = this.lab.start(request.formatted(100_000));
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(NodeView::state)
+			.containsExactly(NodeView.State.DEAD, NodeView.State.UP));
+		this.lab.delete("/runs/" + id);
+		this.lab.await(id);
+		RunView next = this.lab.run(request.formatted(20));
+		assertThat(next.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(20L);
+	}
+
+	@Test
+	@Tag("long")
+	void runWithoutNodesThatComeBackEnds() {
+		String id = this.lab
+			.start("""
+					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
+		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
+		RunView run = this.lab.await(id);
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "KILL", "FREEZE" })
+	@Tag("long")
+	void cancelledRunLeavesNoProcessBehind(String kind) {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
+					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
+		NodeView.State expected = kind.equals("KILL") ? NodeView.State.DEAD : NodeView.State.FROZEN;
+		await().atMost(Duration.ofMinutes(2))
+			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
+		this.lab.delete("/runs/" + id);
+		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		RunView next = this.lab.run("""
+				{"strategy": "for-update", "orders": 10, "nodes": 1}""");
+		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(10L);
+		await().untilAsserted(() -> assertThat(nodeProcesses())
+			.containsExactlyElementsOf(next.nodes().stream().map(NodeView::pid).toList()));
+	}
+
+	private static List<Long> nodeProcesses() {
+		return ProcessHandle.current()
+			.descendants()
+			.filter((process) -> process.info().commandLine().orElse("").contains("=lab-node"))
+			.map(ProcessHandle::pid)
+			.toList();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					{"strategy": "for-update", "nodes": 0}                | nodes       | must be a whole number from 1 to 4
+					{"strategy": "for-update", "nodes": 5}                | nodes       | must be a whole number from 1 to 4
+					{"strategy": "for-update", "stock": -1}               | stock       | must be a whole number from 0 to 1000000
+					{"strategy": "for-update", "orders": 1000000000}      | orders      | must be a whole number from 1 to 100000
+					{"strategy": "for-update", "orders": 0}               | orders      | must be a whole number from 1 to 100000
+					{"strategy": "for-update", "concurrency": 201}        | concurrency | must be a whole number from 1 to 200
+					{"strategy": "for-update", "quantity": 0}             | quantity    | must be a whole number from 1 to 1000
+					{"strategy": "for-update", "ratePerSecond": 0}        | ratePerSecond | must be a whole number from 1 to 1000
+					{"strategy": "for-update", "workMs": -1}              | workMs      | must be a whole number from 0 to 1000
+					{"strategy": "for-update", "orders": "many"}          | orders      | must be a whole number
+					{"strategy": "for-update", "skus": 0}                 | skus        | must be a whole number from 1 to 100
+					{"strategy": "for-update", "faults": [{}]}            | faults[0].kind | must be FREEZE, KILL, RESTART_REDIS or PROMOTE_REPLICA
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "millis": 60001}]} | faults[0].millis | must be a whole number from 0 to 60000
+					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
+					{}                                                    | strategy    | must be one of the strategies, or 'all'
+					""")
+	void refusesWhatCannotBeRun(String json, String field, String message) {
+		ResponseEntity<String> answer = this.lab.post("/runs", json);
+		assertThat(answer.getStatusCode().value()).isEqualTo(400);
+		assertThat(answer.getBody()).contains("{\"field\":\"" + field + "\",\"message\":\"" + message + "\"}");
+	}
+
+	@Test
+	void refusesWhatIsNoRequest() {
+		for (String json : new String[] { "orders", "{\"strategy\": ", "{\"orders\": 10000000000000}" }) {
+			ResponseEntity<String> answer = this.lab.post("/runs", json);
+			assertThat(answer.getStatusCode().value()).isEqualTo(400);
+			assertThat(answer.getBody()).contains("The request cannot be read");
+		}
+	}
+
+	@Test
+	void runsOneAtATimeUntilItIsCancelled() {
+		String id = this.lab.start("""
+				{"strategy": "for-update", "orders": 100000, "ratePerSecond": 10, "nodes": 2}""");
+		ResponseEntity<String> second = this.lab.post("/runs", "{\"strategy\": \"for-update\"}");
+		assertThat(second.getStatusCode().value()).isEqualTo(409);
+		assertThat(second.getBody()).contains("urn:problem:lab:run-in-progress");
+		this.lab.delete("/runs/" + id);
+		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		assertThat(this.lab.post("/runs/" + id + "/faults", FREEZE).getStatusCode().value()).isEqualTo(409);
+	}
+
+	@Test
+	void showsWhoHoldsAndWhoWaits() {
+		String id = this.lab.start("""
+				{"strategy": "holdfast-jdbc", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
+		await().atMost(Duration.ofMinutes(2))
+			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
+					"\"state\":\"WAITING\"", "stock:run-" + id));
+		this.lab.delete("/runs/" + id);
+		this.lab.await(id);
+	}
+
+	@Test
+	void pagesOfOtherOriginsChangeNothing() {
+		String json = """
+				{"strategy": "for-update", "orders": 1}""";
+		assertThat(this.lab.postFrom("http://shop.example", "/runs", json).getStatusCode().value()).isEqualTo(403);
+		assertThat(this.lab.postFrom("null", "/runs", json).getStatusCode().value()).isEqualTo(403);
+		assertThat(this.lab.postFrom("http://shop.example", "/runs/1/faults", FREEZE).getStatusCode().value())
+			.isEqualTo(403);
+		assertThat(this.lab.postFrom("http://localhost:" + this.port, "/runs", "{}").getStatusCode().value())
+			.isEqualTo(400);
+	}
+
+	@Test
+	void pagesOfOtherOriginsDoNotReachTheNodes() {
+		RunView run = this.lab.run("""
+				{"strategy": "for-update", "orders": 1}""");
+		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
+		assertThat(LabClient.postForm(node + "/lab-node/kill?moment=WORK", "http://shop.example")).isEqualTo(403);
+		assertThat(LabClient.postForm(node + "/lab-node/freeze?moment=WORK&millis=60000", "null")).isEqualTo(403);
+		assertThat(ProcessHandle.of(run.nodes().get(0).pid())).get().matches(ProcessHandle::isAlive);
+	}
+
+	@Test
+	void showsTheCodeOfEachStrategy() {
+		assertThat(this.lab.get("/strategies")).contains("class ForUpdate implements Strategy", "class StockService",
+				"// holdfast.backend=zookeeper");
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.github.holdfast.lab.page;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.openqa.selenium.Keys;
+
+import static io.github.holdfast.lab.page.LabPage.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Takes the pictures of the page that the documentation shows, and others to look at, in
+ * {@code target/screenshots}. With {@code -Dlab.images=../../docs/images}, the former are
+ * replaced.
+ */
+@EnabledIf(value = "io.github.holdfast.lab.page.Chromium#isInstalled",
+		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+@Timeout(180)
+@Tag("long")
+class LabScreenshotTests {
+
+	private static final Path FOLDER = Path.of("target", "screenshots");
+
+	/** Each page of the documentation can afford that. */
+	private static final int MAX_BYTES = 200_000;
+
+	/** The endings of the names of the READMEs. */
+	private static final Map<String, String> READMES = Map.of("en", "", "zh", ".zh-CN", "ja", ".ja", "ru", ".ru", "ko",
+			".ko");
+
+	@Test
+	void pageIsShownInBothThemesAllLanguagesAndOnAPhone() throws IOException {
+		try (RecordedLab lab = new RecordedLab(); Chromium chromium = Chromium.start()) {
+			LabPage page = new LabPage(chromium.driver());
+			for (String language : Languages.CODES) {
+				show(page, chromium, lab, Map.of("language", language, "theme", "light"), 1280, 1130);
+				page.script("document.getElementById('result').scrollIntoView()");
+				take(chromium, "lab" + READMES.get(language));
+			}
+			show(page, chromium, lab, Map.of("theme", "dark"), 1280, 1000);
+			page.script("document.getElementById('lanes').scrollIntoView()");
+			take(chromium, "lab-steps");
+			show(page, chromium, lab, Map.of("theme", "dark"), 360, 780);
+			page.script("document.getElementById('steps').scrollIntoView()");
+			take(chromium, "lab-phone");
+		}
+	}
+
+	private static void show(LabPage page, Chromium chromium, RecordedLab lab, Map<String, String> choices, int width,
+			int height) {
+		lab.reset();
+		chromium.size(width, height, 1.5);
+		chromium.prefer("prefers-reduced-motion", "reduce");
+		page.open(lab.url());
+		page.remember(choices);
+		page.reload(lab.url());
+		page.run("memory-overwrite");
+		await().until(() -> page.isDisplayed("#show-lost"));
+		page.click("#show-lost");
+		page.press(Keys.END);
+		await().until(() -> page.isDisplayed("#steps .conclusion"));
+		page.script("document.activeElement.blur()");
+	}
+
+	private static void take(Chromium chromium, String name) throws IOException {
+		byte[] picture = chromium.screenshot();
+		assertThat(picture).hasSizeBetween(10_000, MAX_BYTES);
+		Files.createDirectories(FOLDER);
+		Files.write(FOLDER.resolve(name + ".webp"), picture);
+		String images = System.getProperty("lab.images");
+		if (images != null) {
+			Files.write(Path.of(images, name + ".webp"), picture);
+		}
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Tests of the servers that the lab brings along.
+ */
+@NullMarked
+package io.github.holdfast.lab.server;
+
+import org.jspecify.annotations.NullMarked;

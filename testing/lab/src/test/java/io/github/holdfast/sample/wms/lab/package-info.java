@@ -1,7 +1,0 @@
-/**
- * What the lab finds out about each strategy, and that it leaves nothing behind.
- */
-@NullMarked
-package io.github.holdfast.sample.wms.lab;
-
-import org.jspecify.annotations.NullMarked;
