@@ -10,7 +10,7 @@ export function locksView(section, ask, answers) {
 	const none = el('p', { class: 'muted' });
 	const head = el('tr');
 	const body = el('tbody');
-	const table = el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'locks-title' },
+	const table = el('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-labelledby': 'locks-title' },
 			el('table', {}, el('thead', {}, head), body));
 	section.append(title, none, table);
 	let locks = [];
