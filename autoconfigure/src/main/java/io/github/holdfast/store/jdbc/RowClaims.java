@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.fence.FenceClaims;
-import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 
 /**
@@ -23,9 +22,6 @@ import io.github.holdfast.sql.SqlDialect;
  * rows, give their transaction back and wait for a lease.
  */
 final class RowClaims implements FenceClaims {
-
-	/** The turns of many short transactions, and a small part of a wait time. */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
 	private final PoolShare share;
 
@@ -67,22 +63,11 @@ final class RowClaims implements FenceClaims {
 		}
 		RowLease lease = leases.get(0);
 		Duration wait = mayWait ? lease.deadline().remaining() : Duration.ZERO;
-		if (locks.limitsWaits() && wait.compareTo(LONGEST_WAIT) >= 0 && this.share.take()) {
-			return waiting(() -> locks.awaitLockForASecond(connection, lease));
+		if (wait.isZero() || !locks.waits() || !this.share.take()) {
+			return locks.lock(connection, lease);
 		}
-		if (locks.lock(connection, lease)) {
-			return true;
-		}
-		if (wait.isZero() || !this.share.take()) {
-			return false;
-		}
-		Duration limit = (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT;
-		return waiting(() -> locks.awaitLock(connection, lease, limit));
-	}
-
-	private boolean waiting(LockConnections.SqlCall<Boolean> call) throws SQLException {
 		try {
-			return call.run();
+			return locks.awaitLock(connection, lease, wait);
 		}
 		finally {
 			this.share.giveBack();

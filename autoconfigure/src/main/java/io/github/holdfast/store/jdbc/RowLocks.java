@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -39,6 +38,9 @@ final class RowLocks {
 			FOR UPDATE SKIP LOCKED""";
 
 	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
+
+	/** The turns of many short transactions, and a small part of a wait time. */
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
 	/** For a statement that waits only if the whole table is locked. */
 	private static final Duration SHORT = Duration.ofSeconds(5);
@@ -75,27 +77,23 @@ final class RowLocks {
 	}
 
 	/**
+	 * Whether {@link #awaitLock} can be limited.
+	 */
+	boolean waits() {
+		return this.dialect.cancelsWaits();
+	}
+
+	/**
 	 * Lock the row of a lock in the transaction of its holder, and wait for the
-	 * transaction that has it locked, where the wait can be limited. A lease is not
-	 * waited for.
+	 * transaction that has it locked, for a second at most: one statement, whether it is
+	 * locked or not. A lease is not waited for.
 	 */
-	boolean awaitLock(Connection connection, RowLease lease, Duration limit) throws SQLException {
-		return this.dialect.cancelsWaits() && lock(connection, this.awaitLock, lease, limit);
-	}
-
-	/**
-	 * Whether {@link #awaitLockForASecond} is possible.
-	 */
-	boolean limitsWaits() {
-		return this.awaitLockForASecond != null;
-	}
-
-	/**
-	 * The same as {@link #awaitLock} for a second, which the database counts: one
-	 * statement, whether the row is locked or not.
-	 */
-	boolean awaitLockForASecond(Connection connection, RowLease lease) throws SQLException {
-		return lock(connection, Objects.requireNonNull(this.awaitLockForASecond), lease, null);
+	boolean awaitLock(Connection connection, RowLease lease, Duration wait) throws SQLException {
+		if (wait.compareTo(LONGEST_WAIT) < 0) {
+			return lock(connection, this.awaitLock, lease, wait);
+		}
+		return (this.awaitLockForASecond != null) ? lock(connection, this.awaitLockForASecond, lease, null)
+				: lock(connection, this.awaitLock, lease, LONGEST_WAIT);
 	}
 
 	/**

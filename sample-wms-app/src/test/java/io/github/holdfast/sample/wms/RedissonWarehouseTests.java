@@ -1,5 +1,7 @@
 package io.github.holdfast.sample.wms;
 
+import org.junit.jupiter.api.Tag;
+
 import org.springframework.context.annotation.Import;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
@@ -10,6 +12,7 @@ import org.springframework.test.context.ActiveProfiles;
 @ActiveProfiles("redisson")
 @Import(WithRedis.class)
 @DirtiesContext
+@Tag("long")
 class RedissonWarehouseTests extends AbstractWarehouseTests {
 
 }

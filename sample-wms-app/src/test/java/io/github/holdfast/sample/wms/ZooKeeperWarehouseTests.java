@@ -1,6 +1,7 @@
 package io.github.holdfast.sample.wms;
 
 import org.apache.curator.framework.CuratorFramework;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -14,6 +15,7 @@ import io.github.holdfast.testsupport.ZooKeeperServer;
  */
 @ActiveProfiles("zookeeper")
 @DirtiesContext
+@Tag("long")
 class ZooKeeperWarehouseTests extends AbstractWarehouseTests {
 
 	/**

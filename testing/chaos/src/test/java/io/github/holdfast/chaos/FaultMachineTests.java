@@ -3,6 +3,7 @@ package io.github.holdfast.chaos;
 import java.time.Duration;
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,7 @@ class FaultMachineTests {
 	 */
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2 })
+	@Tag("long")
 	void nothingIsFoundWithTwoManagersOnOneConnection(long seed) throws Exception {
 		Plan plan = PlanSource.plan(seed,
 				new Target(Backend.REDIS, TestDatabase.POSTGRESQL, Isolation.READ_COMMITTED, Level.FENCE),

@@ -1,6 +1,7 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -55,7 +56,6 @@ class LabRepeats {
 	void verdictsAreThoseOfThePage() throws IOException {
 		List<Row> rows = VerdictTable.rows();
 		runAll(rows);
-		Files.writeString(Path.of("results.md"), page(rows));
 		SoftAssertions.assertSoftly((softly) -> this.verdicts.forEach((row, troubles) -> troubles.forEach((trouble,
 				verdicts) -> check(softly, row.strategy() + ", " + trouble, trouble.verdict(row), verdicts))));
 	}
@@ -91,8 +91,18 @@ class LabRepeats {
 									.toList());
 					}
 				}
-				this.verdicts.put(row, ofRow);
+				add(row, ofRow);
 			}
+		}
+	}
+
+	private synchronized void add(Row row, Map<Trouble, List<Verdict>> ofRow) {
+		this.verdicts.put(row, ofRow);
+		try {
+			Files.writeString(Path.of("results.md"), page());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
@@ -117,7 +127,7 @@ class LabRepeats {
 		return verdict.code() == Code.RIGHT && Boolean.FALSE.equals(verdict.arguments().get("lucky"));
 	}
 
-	private String page(List<Row> rows) {
+	private String page() {
 		return """
 				# Each strategy of the lab, %d times
 
@@ -134,11 +144,14 @@ class LabRepeats {
 				"""
 			.formatted(TIMES, TROUBLES.stream().map(Trouble::toString).collect(Collectors.joining(" | ")),
 					" --- |".repeat(TROUBLES.size()),
-					rows.stream().map(this::line).sorted().collect(Collectors.joining("\n")));
+					this.verdicts.entrySet()
+						.stream()
+						.map((row) -> line(row.getKey(), row.getValue()))
+						.sorted()
+						.collect(Collectors.joining("\n")));
 	}
 
-	private String line(Row row) {
-		Map<Trouble, List<Verdict>> ofRow = Objects.requireNonNull(this.verdicts.get(row));
+	private static String line(Row row, Map<Trouble, List<Verdict>> ofRow) {
 		return TROUBLES.stream()
 			.map((trouble) -> cell(ofRow.getOrDefault(trouble, List.of())))
 			.collect(Collectors.joining(" | ", "| `" + row.strategy().id() + "` | ", " |"));

@@ -111,6 +111,7 @@ class LabTests {
 	}
 
 	@Test
+	@Tag("long")
 	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
 		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
 		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
@@ -126,6 +127,7 @@ class LabTests {
 	}
 
 	@Test
+	@Tag("long")
 	void faultsOfTheRequestHappenToItsOrders() {
 		RunView run = this.lab
 			.run("""
@@ -147,6 +149,7 @@ class LabTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	@Tag("long")
 	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
 		RunView run = this.lab
 			.run("""

@@ -16,6 +16,7 @@ import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestDatabase;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +41,7 @@ import static org.awaitility.Awaitility.await;
  * was put right.
  */
 @Timeout(180)
+@Tag("long")
 class HungHolderDrillTests {
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
