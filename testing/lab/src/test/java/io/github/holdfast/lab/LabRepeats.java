@@ -76,8 +76,7 @@ class LabRepeats {
 	}
 
 	private void run(Queue<Row> open) {
-		try (ConfigurableApplicationContext application = SpringApplication.run(LabApplication.class,
-				"--spring.profiles.active=lab", "--server.port=0")) {
+		try (ConfigurableApplicationContext application = startLab()) {
 			int port = Objects.requireNonNull(((WebServerApplicationContext) application).getWebServer()).getPort();
 			LabClient lab = new LabClient(port);
 			for (Row row = open.poll(); row != null; row = open.poll()) {
@@ -94,6 +93,14 @@ class LabRepeats {
 				add(row, ofRow);
 			}
 		}
+	}
+
+	/**
+	 * One after the other: each installation of MariaDB removes what another one has in
+	 * the folder for temporary files.
+	 */
+	private synchronized ConfigurableApplicationContext startLab() {
+		return SpringApplication.run(LabApplication.class, "--spring.profiles.active=lab", "--server.port=0");
 	}
 
 	private synchronized void add(Row row, Map<Trouble, List<Verdict>> ofRow) {
