@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -35,9 +36,9 @@ import io.github.holdfast.lab.VerdictTable.Row;
 
 /**
  * Runs each strategy on two nodes ten times with each {@link Trouble}, and writes to
- * {@code results.md} what came of it. What is right is right each time, what is wrong
- * shows some time where {@code docs/lab.md} says so, and luck is called luck. No build
- * runs it, as it takes an hour.
+ * {@code results.md} what came of it, beside the lines that are there already. What is
+ * right is right each time, what is wrong shows some time where {@code docs/lab.md} says
+ * so, and luck is called luck. No build runs it, as it takes an hour.
  */
 class LabRepeats {
 
@@ -46,18 +47,36 @@ class LabRepeats {
 	/** So many labs run at once, each with servers and nodes of its own. */
 	private static final int LABS = Integer.getInteger("lab.repeats.labs", 4);
 
+	/** All whose lines are not there yet, or those that are named. */
+	private static final @Nullable String STRATEGIES = System.getProperty("lab.repeats.strategies");
+
+	private static final Path PAGE = Path.of("results.md");
+
 	private static final Set<Trouble> TROUBLES = EnumSet.complementOf(EnumSet.of(Trouble.FROZEN_AT_RELEASE));
 
 	private static final Set<Trouble> TROUBLES_OF_REDIS = EnumSet.of(Trouble.REDIS_RESTARTED, Trouble.REPLICA_PROMOTED);
 
 	private final Map<Row, Map<Trouble, List<Verdict>>> verdicts = new ConcurrentHashMap<>();
 
+	private final Map<String, String> lines = new TreeMap<>();
+
 	@Test
 	void verdictsAreThoseOfThePage() throws IOException {
-		List<Row> rows = VerdictTable.rows();
-		runAll(rows);
+		if (Files.exists(PAGE)) {
+			Pattern.compile("^\\| `([^`]+)` .*$", Pattern.MULTILINE)
+				.matcher(Files.readString(PAGE))
+				.results()
+				.forEach((line) -> this.lines.put(line.group(1), line.group()));
+		}
+		runAll(VerdictTable.rows().stream().filter(this::isWanted).toList());
 		SoftAssertions.assertSoftly((softly) -> this.verdicts.forEach((row, troubles) -> troubles.forEach((trouble,
 				verdicts) -> check(softly, row.strategy() + ", " + trouble, trouble.verdict(row), verdicts))));
+	}
+
+	private boolean isWanted(Row row) {
+		String strategy = row.strategy().id();
+		return (STRATEGIES != null) ? List.of(STRATEGIES.split(",")).contains(strategy)
+				: !this.lines.containsKey(strategy);
 	}
 
 	private void runAll(List<Row> rows) {
@@ -105,8 +124,9 @@ class LabRepeats {
 
 	private synchronized void add(Row row, Map<Trouble, List<Verdict>> ofRow) {
 		this.verdicts.put(row, ofRow);
+		this.lines.put(row.strategy().id(), line(row, ofRow));
 		try {
-			Files.writeString(Path.of("results.md"), page());
+			Files.writeString(PAGE, page());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -150,12 +170,7 @@ class LabRepeats {
 				%s
 				"""
 			.formatted(TIMES, TROUBLES.stream().map(Trouble::toString).collect(Collectors.joining(" | ")),
-					" --- |".repeat(TROUBLES.size()),
-					this.verdicts.entrySet()
-						.stream()
-						.map((row) -> line(row.getKey(), row.getValue()))
-						.sorted()
-						.collect(Collectors.joining("\n")));
+					" --- |".repeat(TROUBLES.size()), String.join("\n", this.lines.values()));
 	}
 
 	private static String line(Row row, Map<Trouble, List<Verdict>> ofRow) {
