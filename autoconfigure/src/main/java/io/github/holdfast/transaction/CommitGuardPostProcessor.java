@@ -196,10 +196,11 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		}
 	}
 
-	private static void check(GuardedManager managed) {
+	private void check(GuardedManager managed) {
 		if (takesGuard(managed.manager())) {
 			managed.checkLevels();
 			managed.checkPool();
+			this.managers.stream().filter((other) -> takesGuard(other.manager())).forEach(managed::checkConnection);
 		}
 		else {
 			managed.leaveUnguarded();
@@ -253,7 +254,7 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 		guardEarlyManagers();
 		checkNames();
 		this.complete = true;
-		this.managers.forEach(CommitGuardPostProcessor::check);
+		this.managers.forEach(this::check);
 	}
 
 	private void checkNames() {

@@ -138,6 +138,22 @@ final class GuardedManager {
 	}
 
 	/**
+	 * Refuse to leave out one of two managers that work on one connection: each joins the
+	 * transactions of the other, and commits what was done in them.
+	 * @throws LockConfigurationException if one of them is left out
+	 */
+	void checkConnection(GuardedManager other) {
+		DataSource dataSource = knownDataSource();
+		if (isLeftOut() && !other.isLeftOut() && dataSource != null && dataSource == other.knownDataSource()) {
+			throw new LockConfigurationException(
+					"'holdfast.unguarded-transaction-managers' names '" + this.beanName
+							+ "', which works on the same DataSource as '" + other.beanName
+							+ "', and so in its transactions and on what they have written.",
+					"Remove it from the list: its commits can be checked as those of the other one.");
+		}
+	}
+
+	/**
 	 * Whether this manager's commits are not to be checked, or cannot be, by more than
 	 * the clock of this JVM.
 	 */

@@ -392,6 +392,20 @@ class SeveralDataSourcesTests {
 			.contains("WARN", "'" + SECOND + "'", "at level 'lease' only");
 	}
 
+	/**
+	 * Its transactions are those of the other one.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "fence", "verify", "lease" })
+	void listedManagerOfTheSameConnectionFailsTheStart(String level) {
+		assertFailure(
+				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+					.withUserConfiguration(FirstManager.class, SameConnection.class)
+					.withPropertyValues(listed(SECOND), "holdfast.commit-guard=" + level),
+				"'holdfast.unguarded-transaction-managers' names 'secondTransactionManager'",
+				"the same DataSource as 'transactionManager'", "Remove it");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "fence", "verify" })
 	void listedManagerGetsTheLeaseCheckAtEveryLevel(String level) {
@@ -576,6 +590,16 @@ class SeveralDataSourcesTests {
 		@Bean
 		@Primary
 		JdbcTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SameConnection {
+
+		@Bean
+		JdbcTransactionManager secondTransactionManager(DataSource dataSource) {
 			return new JdbcTransactionManager(dataSource);
 		}
 
