@@ -89,11 +89,14 @@ final class CommitGuard implements TransactionExecutionListener {
 							+ "a lock that is still open, or was closed by another thread or in another transaction. It was "
 							+ "rolled back. Close each Scope where it was acquired, in a try-with-resources statement");
 		}
-		List<HeldLock> locks = running.locks();
-		if ((locks.isEmpty() && running.lateLock() == null) || running.isRolledBackByItsCommit()) {
+		if (running.isRolledBackByItsCommit()) {
 			return;
 		}
 		refuseLateLock(running);
+		List<HeldLock> locks = running.locks();
+		if (locks.isEmpty()) {
+			return;
+		}
 		try {
 			check(running, transaction, locks);
 		}
