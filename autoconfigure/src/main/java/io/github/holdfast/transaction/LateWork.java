@@ -61,12 +61,12 @@ final class LateWork {
 	/**
 	 * More callbacks may have been registered since the last look, by another one or by
 	 * the flush of a session. Not all are called if one of them fails.
-	 * @param needed whether the last one has to be seen in any case
 	 */
-	void lookAtCallbacks(boolean needed) {
+	void lookAtCallbacks() {
 		List<TransactionSynchronization> callbacks = TransactionSynchronizationManager.getSynchronizations();
 		this.callbacksOfOthers = mayWork(callbacks);
-		if ((needed || this.callbacksOfOthers) && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
+		boolean needed = this.callbacksOfOthers || this.transaction.isAwaited();
+		if (needed && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
 			this.lastCallback = new LastCallback();
 			TransactionSynchronizationManager.registerSynchronization(this.lastCallback);
 		}

@@ -450,7 +450,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * @param release what it releases, or {@code null}
 	 */
 	void checked(List<ReplacedVersion> versions, @Nullable CommitRelease release) {
-		lookAtCallbacks();
+		this.lateWork.lookAtCallbacks();
 		this.phase = Phase.CHECKED;
 		this.versions = versions;
 		this.release = release;
@@ -463,7 +463,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	@Override
 	public void beforeCommit(boolean readOnly) {
 		this.doomed = this.transaction instanceof DefaultTransactionStatus status && status.isGlobalRollbackOnly();
-		lookAtCallbacks();
+		this.lateWork.lookAtCallbacks();
 	}
 
 	/**
@@ -472,7 +472,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	@Override
 	public void beforeCompletion() {
 		this.joined = JoinedContext.isAny();
-		lookAtCallbacks();
+		this.lateWork.lookAtCallbacks();
 	}
 
 	/**
@@ -493,15 +493,11 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 				&& this.connection.isSame(BoundConnection.of(dataSource)) && this.connection.mayHavePendingWork();
 	}
 
-	private void lookAtCallbacks() {
-		this.lateWork.lookAtCallbacks(!this.whenOver.isEmpty());
-	}
-
 	/**
 	 * Whether callbacks may do more than the transaction, as far as they are there yet.
 	 */
 	boolean hasCallbacksNow() {
-		lookAtCallbacks();
+		this.lateWork.lookAtCallbacks();
 		return this.lateWork.hasCallbacks();
 	}
 
@@ -512,8 +508,12 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		return this.lateWork.hasCallbacks();
 	}
 
+	/**
+	 * Hibernate may have called the application since the check.
+	 */
 	@Override
 	public void afterCommit() {
+		this.lateWork.lookAtCallbacks();
 		this.phase = Phase.ENDED;
 		if (this.connection != null) {
 			this.connection.committed();

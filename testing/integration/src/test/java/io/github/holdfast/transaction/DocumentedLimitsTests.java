@@ -5,13 +5,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -181,6 +186,35 @@ class DocumentedLimitsTests {
 				Throwable balance = catchThrowable(() -> sales.assertNoneIsLostIn(shop.quantity()));
 				assertThat(balance != null).as("an update is lost").isEqualTo(lost);
 			});
+	}
+
+	/**
+	 * The lock of a method whose transaction was all that it did so far ends with the
+	 * COMMIT.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "lease", "transaction" })
+	void callbackThatHibernateRegistersAfterTheCheckHasNoLockTheFirstTime(String mode) {
+		ApplicationContextRunner node = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withUserConfiguration(SharedConnectionTests.TwoManagers.class)
+			.withPropertyValues("holdfast.wait-time=0", "holdfast.jdbc.mode=" + mode,
+					"spring.jpa.hibernate.ddl-auto=update");
+		node.run((first) -> node.run((second) -> {
+			SharedConnectionTests.Orders orders = first.getBean(SharedConnectionTests.Orders.class);
+			orders.fill();
+			orders.take(0, NOTHING, NOTHING);
+			orders.take(0, NOTHING, NOTHING);
+			AtomicReference<Throwable> refusal = new AtomicReference<>();
+			Runnable sale = () -> second.getBean(SharedConnectionTests.Orders.class).take(1, NOTHING, NOTHING);
+			SharedConnectionTests.Hooks hooks = first.getBean(SharedConnectionTests.Hooks.class);
+			Runnable another = () -> refusal.set(CompletableFuture.supplyAsync(() -> catchThrowable(sale::run)).join());
+			for (boolean known : new boolean[] { false, true }) {
+				hooks.beforeCommit(() -> SharedConnectionTests.afterCommit(another));
+				orders.take(0, NOTHING, NOTHING);
+				assertThat(refusal.get() != null).as("is refused while the callback runs").isEqualTo(known);
+			}
+		}));
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {

@@ -14,6 +14,7 @@ import org.hibernate.Interceptor;
 import org.hibernate.Transaction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,9 +38,13 @@ import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
@@ -237,6 +242,56 @@ class SharedConnectionTests {
 		});
 	}
 
+	/**
+	 * No commit of such a method is the release of its lock.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,lease", "MARIADB,lease", "POSTGRESQL,lease", "H2,transaction", "MARIADB,transaction",
+			"POSTGRESQL,transaction" })
+	void callbackThatIsRegisteredBetweenCheckAndCommitHasTheLock(TestDatabase database, String mode) {
+		twoNodes(database, Pool.DEFAULT, "jdbc", (node, other) -> {
+			for (int i = 0; i < 3; i++) {
+				node.hooks().beforeCommit(() -> afterCommit(NOTHING));
+				node.orders().take(0, NOTHING, NOTHING);
+			}
+			AcknowledgedSales sales = new AcknowledgedSales();
+			node.hooks().beforeCommit(() -> afterCommit(() -> {
+				int quantity = node.orders().quantity();
+				assertThat(sales.sellMeanwhile(5, () -> other.orders().take(5, NOTHING, NOTHING)))
+					.isInstanceOf(LockNotAcquiredException.class);
+				node.orders().write(quantity - 10);
+			}));
+			assertThat(sales.sell(11, () -> node.orders().take(1, NOTHING, NOTHING))).isNull();
+			sales.assertNoneIsLostIn(node.orders().quantity());
+		}, "holdfast.jdbc.mode=" + mode);
+	}
+
+	/**
+	 * Its session has switched auto-commit on again, so that nothing can be rolled back.
+	 */
+	@Test
+	void lossIsToldIfACallbackThatIsRegisteredBetweenCheckAndCommitHasWritten() {
+		twoNodes(TestDatabase.H2, Pool.DEFAULT, "redis", (node, other) -> {
+			node.hooks().beforeCommit(() -> afterCommit(() -> {
+				this.redis.command("FLUSHALL");
+				node.orders().write(90);
+			}));
+			assertThatExceptionOfType(LockOverlapException.class)
+				.isThrownBy(() -> node.orders().take(1, NOTHING, NOTHING));
+		});
+	}
+
+	static void afterCommit(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCommit() {
+				action.run();
+			}
+
+		});
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "H2,DEFAULT", "MARIADB,NO_AUTO_COMMIT", "POSTGRESQL,DEFAULT", "POSTGRESQL,NO_AUTO_COMMIT" })
 	void hookAfterTheCommitMayHaveATransaction(TestDatabase database, Pool pool) {
@@ -282,10 +337,11 @@ class SharedConnectionTests {
 		twoNodes(database, pool, "redis", scenario);
 	}
 
-	private void twoNodes(TestDatabase database, Pool pool, String backend, Scenario scenario) {
+	private void twoNodes(TestDatabase database, Pool pool, String backend, Scenario scenario, String... properties) {
 		DatabaseAccess access = database.newDatabase().impatient();
-		ApplicationContextRunner node = node(access, pool).withPropertyValues("holdfast.wait-time=2s",
-				"holdfast.backend=" + backend);
+		ApplicationContextRunner node = node(access, pool)
+			.withPropertyValues("holdfast.wait-time=2s", "holdfast.backend=" + backend)
+			.withPropertyValues(properties);
 		node.run((first) -> node.run((second) -> {
 			first.getBean(Orders.class).fill();
 			scenario.run(new Node(first), new Node(second));
