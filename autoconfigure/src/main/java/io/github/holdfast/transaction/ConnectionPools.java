@@ -31,8 +31,27 @@ final class ConnectionPools {
 	 * Whether a DataSource chooses among several pools.
 	 */
 	static boolean isRouter(DataSource dataSource) {
+		return isBehind(AbstractRoutingDataSource.class, dataSource);
+	}
+
+	/**
+	 * Whether a connection is fetched when it is used first.
+	 */
+	static boolean isLazy(DataSource dataSource) {
+		return isBehind(LazyConnectionDataSourceProxy.class, dataSource);
+	}
+
+	/**
+	 * Whether the connection depends on who asks for it, as far as is known: a router
+	 * chooses one, and a proxy of the application may prepare it.
+	 */
+	static boolean dependsOnCaller(DataSource dataSource) {
+		return isRouter(dataSource) || pool(dataSource) instanceof DelegatingDataSource;
+	}
+
+	private static boolean isBehind(Class<?> type, DataSource dataSource) {
 		try {
-			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
+			return dataSource.isWrapperFor(type);
 		}
 		catch (SQLException | RuntimeException ex) {
 			return false;

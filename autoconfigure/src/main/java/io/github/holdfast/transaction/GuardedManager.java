@@ -62,6 +62,8 @@ final class GuardedManager {
 
 	private final SingletonSupplier<ManagerResources> resources;
 
+	private final Supplier<Boolean> fetchingForCaller;
+
 	private final Predicate<String> leftOut;
 
 	private final Predicate<String> fenced;
@@ -79,6 +81,8 @@ final class GuardedManager {
 		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resources = SingletonSupplier.of(() -> ManagerResources.of(manager));
+		this.fetchingForCaller = SingletonSupplier.of(() -> ConnectionPools.dependsOnCaller(dataSource())
+				&& (ConnectionPools.isLazy(dataSource()) || !reportsRollbackOfItsConnection()));
 		this.leftOut = leftOut;
 		this.fenced = fenced;
 	}
@@ -217,6 +221,14 @@ final class GuardedManager {
 	 */
 	@Nullable DataSource knownDataSource() {
 		return this.dataSource.get().orElse(null);
+	}
+
+	/**
+	 * Whether the connection of a transaction may be fetched for its first statement, and
+	 * be another one after what the application does before.
+	 */
+	boolean fetchesForCaller() {
+		return this.fetchingForCaller.get();
 	}
 
 	DataSource dataSource() {

@@ -290,8 +290,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (lock.holders().size() > 1) {
 			throw ClaimRefusedException.thisTime(lock, "some are those of an outer call");
 		}
-		if (guarded.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()) {
-			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table");
+		if (guarded.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()
+				|| this.manager.fetchesForCaller()) {
+			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table, or not yet");
 		}
 		Connection connection = (this.connection != null) ? this.connection.untouched() : null;
 		if (this.connection == null || connection == null) {
