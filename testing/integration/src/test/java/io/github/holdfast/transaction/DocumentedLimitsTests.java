@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -25,9 +26,11 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -183,6 +186,56 @@ class DocumentedLimitsTests {
 			});
 	}
 
+	/**
+	 * Its session is not idle, but sends.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void holderThatDoesNotReadItsResultKeepsItsTransactionLock(TestDatabase database) {
+		DatabaseAccess access = database.newRemoteDatabase();
+		try (FaultProxy proxy = new FaultProxy(access.port())) {
+			LockedApplication.jdbc(access)
+				.withBean(LockedShop.class)
+				.withPropertyValues("holdfast.wait-time=4s")
+				.run((other) -> LockedApplication.jdbc(access.onPort(proxy.port()))
+					.withBean(LockedShop.class)
+					.withPropertyValues("holdfast.lease-time=1s")
+					.run((context) -> {
+						JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+						LockedShop.createTables(jdbc);
+						jdbc.batchUpdate("INSERT INTO audit VALUES (?)", Collections.nCopies(200, new Object[] { 1 }));
+						LockedShop shop = context.getBean(LockedShop.class);
+						shop.take(NOTHING);
+						CompletableFuture<Throwable> refusal = new CompletableFuture<>();
+						shop.take(() -> {
+							proxy.inject(FaultProxy.Fault.HOLD_REPLIES);
+							refusal
+								.completeAsync(
+										() -> catchThrowable(() -> other.getBean(LockedShop.class).take(NOTHING)))
+								.thenRun(() -> proxy.inject(FaultProxy.Fault.NONE));
+							jdbc.queryForList("SELECT repeat('x', 100000) FROM audit");
+						});
+						assertThat(refusal.join()).isInstanceOf(LockNotAcquiredException.class)
+							.hasMessageContaining("a transaction that has not been committed");
+						assertThat(shop.quantity()).isEqualTo(98);
+					}));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,transaction,true", "MARIADB,lease,false", "POSTGRESQL,transaction,true",
+			"POSTGRESQL,lease,false" })
+	void methodCannotSetTheIsolationLevelAfterItsTransactionLock(TestDatabase database, String mode, boolean fails) {
+		LockedApplication.jdbc(database.newDatabase())
+			.withBean(Reports.class)
+			.withPropertyValues("holdfast.jdbc.mode=" + mode)
+			.run((context) -> {
+				Reports reports = context.getBean(Reports.class);
+				reports.writeSerializably();
+				assertThat(catchThrowable(reports::writeSerializably) != null).isEqualTo(fails);
+			});
+	}
+
 	private static void awaitUninterruptibly(CountDownLatch latch) {
 		try {
 			latch.await();
@@ -252,6 +305,22 @@ class DocumentedLimitsTests {
 		@Transactional
 		public void add() {
 			this.jdbc.update("UPDATE stock SET quantity = quantity - 1");
+		}
+
+	}
+
+	static class Reports {
+
+		private final JdbcTemplate jdbc;
+
+		Reports(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLock(key = "'report'")
+		@Transactional
+		public void writeSerializably() {
+			this.jdbc.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
 		}
 
 	}
