@@ -1,7 +1,9 @@
 package io.github.holdfast.transaction;
 
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -26,6 +28,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
@@ -35,6 +38,7 @@ import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -234,6 +238,34 @@ class DocumentedLimitsTests {
 				reports.writeSerializably();
 				assertThat(catchThrowable(reports::writeSerializably) != null).isEqualTo(fails);
 			});
+	}
+
+	/**
+	 * Its epoch was not committed, and the next one is not taken from the clock.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void tokenOfATransactionLockIsGivenAgainWhileTheClockIsBehind(TestDatabase database) {
+		LockedApplication.jdbc(database.newDatabase()).withBean(LockedShop.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			LockedShop.createTables(jdbc);
+			LockedShop shop = context.getBean(LockedShop.class);
+			shop.take(NOTHING);
+			assertThat(tokensOfTwoThatAreRolledBack(shop)).hasSize(2);
+			jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 3600000000");
+			assertThat(tokensOfTwoThatAreRolledBack(shop)).hasSize(1);
+		});
+	}
+
+	private static Set<Long> tokensOfTwoThatAreRolledBack(LockedShop shop) {
+		Set<Long> tokens = new HashSet<>();
+		for (int i = 0; i < 2; i++) {
+			assertThatIllegalStateException().isThrownBy(() -> shop.take(() -> {
+				tokens.add(LockContext.current().orElseThrow().token());
+				throw new IllegalStateException();
+			}));
+		}
+		return tokens;
 	}
 
 	private static void awaitUninterruptibly(CountDownLatch latch) {
