@@ -48,14 +48,6 @@ public interface FenceClaims {
 	}
 
 	/**
-	 * Whether what was written stays as long as nobody ends the transaction on its
-	 * connection. PostgreSQL refuses the commit of a transaction that it has ended; other
-	 * databases let it go on as a new one.
-	 * @return {@code false} also if that is not known yet
-	 */
-	boolean areKeptUntilTheEnd();
-
-	/**
 	 * Note that the row of a lease was found not to name it.
 	 * @param lease the lease
 	 * @return whether it was not expected to

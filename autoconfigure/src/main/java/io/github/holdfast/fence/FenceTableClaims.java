@@ -117,12 +117,6 @@ final class FenceTableClaims implements FenceClaims {
 		}
 	}
 
-	@Override
-	public boolean areKeptUntilTheEnd() {
-		FenceStatements statements = this.statements;
-		return statements != null && statements.dialect() == SqlDialect.POSTGRESQL;
-	}
-
 	private static boolean isClaimed(Connection connection, FenceStatements statements, LockLease lease)
 			throws SQLException {
 		try (PreparedStatement statement = connection.prepareStatement(statements.ofHolder("1"))) {

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 
 import org.h2.engine.SessionLocal;
 import org.h2.jdbc.JdbcConnection;
+import org.jspecify.annotations.Nullable;
 import org.mariadb.jdbc.util.constants.ServerStatus;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
@@ -51,6 +52,22 @@ public final class OpenTransaction {
 			return (status & ServerStatus.IN_TRANSACTION) != 0;
 		}
 		return true;
+	}
+
+	/**
+	 * The session of a database that commits nothing of a transaction that it has ended.
+	 * Others let its connection go on. Does no I/O.
+	 * @param connection the connection, which may come to work in another session
+	 * @return the session, or {@code null} if there is none or the driver does not tell
+	 */
+	public static @Nullable Object session(Connection connection) {
+		try {
+			return (POSTGRESQL && connection.isWrapperFor(BaseConnection.class))
+					? connection.unwrap(BaseConnection.class) : null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
 	}
 
 	/**

@@ -3,9 +3,12 @@ package io.github.holdfast.transaction;
 import java.sql.Connection;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import io.github.holdfast.LockLease;
 import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.fence.FenceClaims;
+import io.github.holdfast.sql.OpenTransaction;
 
 /**
  * The leases that a running transaction has written into the fence table, where it keeps
@@ -20,10 +23,16 @@ final class Claim {
 
 	private final FenceClaims claims;
 
-	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims) {
+	private final Connection connection;
+
+	private final @Nullable Object session;
+
+	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims, Connection connection) {
 		this.lock = lock;
 		this.leases = leases;
 		this.claims = claims;
+		this.connection = connection;
+		this.session = OpenTransaction.session(connection);
 	}
 
 	boolean covers(LockLease lease) {
@@ -31,10 +40,11 @@ final class Claim {
 	}
 
 	/**
-	 * Whether it lasts as long as nobody ends the transaction on the connection.
+	 * Whether it lasts as long as nobody ends the transaction on the connection. Not if
+	 * that goes on with another session, as drivers with failover do.
 	 */
 	boolean isKeptUntilTheEnd() {
-		return this.claims.areKeptUntilTheEnd();
+		return this.session != null && this.session == OpenTransaction.session(this.connection);
 	}
 
 	/**

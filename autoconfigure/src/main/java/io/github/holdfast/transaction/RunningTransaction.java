@@ -299,7 +299,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
 		}
 		if (claims.claim(connection, pending, !this.connection.hasTimeout())) {
-			this.connection.claimed(new Claim(lock, pending, claims));
+			this.connection.claimed(new Claim(lock, pending, claims, connection));
 			return;
 		}
 		throw claims.isPossible(connection)

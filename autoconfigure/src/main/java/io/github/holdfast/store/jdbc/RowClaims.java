@@ -83,12 +83,6 @@ final class RowClaims implements FenceClaims {
 		return locks;
 	}
 
-	@Override
-	public boolean areKeptUntilTheEnd() {
-		RowLocks locks = this.locks;
-		return locks != null && locks.dialect() == SqlDialect.POSTGRESQL;
-	}
-
 	/**
 	 * One that was not taken at all is not to be tried again.
 	 */

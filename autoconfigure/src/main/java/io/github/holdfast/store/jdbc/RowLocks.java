@@ -33,6 +33,9 @@ final class RowLocks {
 	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
 			+ "acquired_at = {now}, expires_at = {now} + ?";
 
+	/** Which keeps callbacks after a rollback from what a holder in between has done. */
+	private static final String FREE_ROW = LockTable.FREE_ROW + " AND epoch < ?";
+
 	private static final String LOCK_FREE = """
 			SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner IS NULL
 			FOR UPDATE SKIP LOCKED""";
@@ -58,8 +61,8 @@ final class RowLocks {
 		String lock = LOCK.replace("{epoch}", dialect.answered("greatest(epoch + 1, {now})"))
 			.replace("{holder}", dialect.holder())
 			.replace("{now}", dialect.now());
-		this.lockFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", lock, LockTable.FREE_ROW);
-		this.awaitLock = "UPDATE holdfast_lock SET " + lock + " WHERE " + LockTable.FREE_ROW;
+		this.lockFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", lock, FREE_ROW);
+		this.awaitLock = "UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW;
 		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
 	}
 
@@ -157,7 +160,8 @@ final class RowLocks {
 			statement.setString(index++, SqlDialect.idleMillis(leaseTime));
 		}
 		statement.setLong(index++, LockTable.micros(leaseTime));
-		this.dialect.setKey(statement, index, id(lease));
+		this.dialect.setKey(statement, index++, id(lease));
+		statement.setLong(index, lease.isPending() ? Long.MAX_VALUE : lease.epoch());
 	}
 
 	private static String id(RowLease lease) {

@@ -1,6 +1,9 @@
 package io.github.holdfast.transaction;
 
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -30,13 +33,17 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -217,6 +224,84 @@ class DocumentedLimitsTests {
 		}));
 	}
 
+	/**
+	 * Its session is not idle, but sends.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void holderThatDoesNotReadItsResultKeepsItsTransactionLock(TestDatabase database) {
+		DatabaseAccess access = database.newRemoteDatabase();
+		try (FaultProxy proxy = new FaultProxy(access.port())) {
+			LockedApplication.jdbc(access)
+				.withBean(LockedShop.class)
+				.withPropertyValues("holdfast.wait-time=4s")
+				.run((other) -> LockedApplication.jdbc(access.onPort(proxy.port()))
+					.withBean(LockedShop.class)
+					.withPropertyValues("holdfast.lease-time=1s")
+					.run((context) -> {
+						JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+						LockedShop.createTables(jdbc);
+						jdbc.batchUpdate("INSERT INTO audit VALUES (?)", Collections.nCopies(200, new Object[] { 1 }));
+						LockedShop shop = context.getBean(LockedShop.class);
+						shop.take(NOTHING);
+						CompletableFuture<Throwable> refusal = new CompletableFuture<>();
+						shop.take(() -> {
+							proxy.inject(FaultProxy.Fault.HOLD_REPLIES);
+							refusal
+								.completeAsync(
+										() -> catchThrowable(() -> other.getBean(LockedShop.class).take(NOTHING)))
+								.thenRun(() -> proxy.inject(FaultProxy.Fault.NONE));
+							jdbc.queryForList("SELECT repeat('x', 100000) FROM audit");
+						});
+						assertThat(refusal.join()).isInstanceOf(LockNotAcquiredException.class)
+							.hasMessageContaining("a transaction that has not been committed");
+						assertThat(shop.quantity()).isEqualTo(98);
+					}));
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,transaction,true", "MARIADB,lease,false", "POSTGRESQL,transaction,true",
+			"POSTGRESQL,lease,false" })
+	void methodCannotSetTheIsolationLevelAfterItsTransactionLock(TestDatabase database, String mode, boolean fails) {
+		LockedApplication.jdbc(database.newDatabase())
+			.withBean(Reports.class)
+			.withPropertyValues("holdfast.jdbc.mode=" + mode)
+			.run((context) -> {
+				Reports reports = context.getBean(Reports.class);
+				reports.writeSerializably();
+				assertThat(catchThrowable(reports::writeSerializably) != null).isEqualTo(fails);
+			});
+	}
+
+	/**
+	 * Its epoch was not committed, and the next one is not taken from the clock.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void tokenOfATransactionLockIsGivenAgainWhileTheClockIsBehind(TestDatabase database) {
+		LockedApplication.jdbc(database.newDatabase()).withBean(LockedShop.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			LockedShop.createTables(jdbc);
+			LockedShop shop = context.getBean(LockedShop.class);
+			shop.take(NOTHING);
+			assertThat(tokensOfTwoThatAreRolledBack(shop)).hasSize(2);
+			jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 3600000000");
+			assertThat(tokensOfTwoThatAreRolledBack(shop)).hasSize(1);
+		});
+	}
+
+	private static Set<Long> tokensOfTwoThatAreRolledBack(LockedShop shop) {
+		Set<Long> tokens = new HashSet<>();
+		for (int i = 0; i < 2; i++) {
+			assertThatIllegalStateException().isThrownBy(() -> shop.take(() -> {
+				tokens.add(LockContext.current().orElseThrow().token());
+				throw new IllegalStateException();
+			}));
+		}
+		return tokens;
+	}
+
 	private static void awaitUninterruptibly(CountDownLatch latch) {
 		try {
 			latch.await();
@@ -286,6 +371,22 @@ class DocumentedLimitsTests {
 		@Transactional
 		public void add() {
 			this.jdbc.update("UPDATE stock SET quantity = quantity - 1");
+		}
+
+	}
+
+	static class Reports {
+
+		private final JdbcTemplate jdbc;
+
+		Reports(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLock(key = "'report'")
+		@Transactional
+		public void writeSerializably() {
+			this.jdbc.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
 		}
 
 	}

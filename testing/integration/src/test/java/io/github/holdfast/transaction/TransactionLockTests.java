@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
@@ -24,6 +25,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
@@ -275,6 +278,22 @@ class TransactionLockTests {
 	}
 
 	/**
+	 * The row is free for a moment before it is locked again for them.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void callbacksAfterARollbackDoNotOverwriteWhatAnotherHolderHasDone(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.failAndTakeTenAfterwards(() -> {
+			});
+			assertThat(nodes.quantity()).as("nobody was in between").isEqualTo(88);
+			nodes.first.failAndTakeTenAfterwards(() -> CompletableFuture.runAsync(nodes.second::take).join());
+			assertThat(nodes.quantity()).isEqualTo(87);
+		});
+	}
+
+	/**
 	 * As it hangs, or is cut off from the database. Nobody else ends it than a database
 	 * or a waiter that knows for how long it wants to hold the lock.
 	 */
@@ -486,6 +505,33 @@ class TransactionLockTests {
 		void take() {
 			this.shop.take(() -> {
 			});
+		}
+
+		/**
+		 * Fails, and writes in a callback after the rollback what was read before it.
+		 */
+		void failAndTakeTenAfterwards(Runnable inBetween) {
+			AtomicReference<Runnable> beforeLock = new AtomicReference<>(inBetween);
+			assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> this.shop.take(() -> {
+				int quantity = this.shop.quantity();
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCompletion(int status) {
+						Node.this.shop.sell(quantity - 9);
+					}
+
+				});
+				recording().rewrite((sql) -> {
+					if (isLock(sql)) {
+						beforeLock.getAndSet(() -> {
+						}).run();
+					}
+					return sql;
+				});
+				throw new UnsupportedOperationException();
+			}));
+			recording().rewrite(UnaryOperator.identity());
 		}
 
 		/**
