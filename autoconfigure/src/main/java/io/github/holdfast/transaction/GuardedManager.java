@@ -82,7 +82,7 @@ final class GuardedManager {
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resources = SingletonSupplier.of(() -> ManagerResources.of(manager));
 		this.fetchingForCaller = SingletonSupplier.of(() -> ConnectionPools.dependsOnCaller(dataSource())
-				&& (ConnectionPools.isLazy(dataSource()) || !reportsRollbackOfItsConnection()));
+				&& (ConnectionPools.isLazy(dataSource()) || ManagedDataSource.isFetchedLate(manager)));
 		this.leftOut = leftOut;
 		this.fenced = fenced;
 	}

@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -62,6 +63,21 @@ final class ManagedDataSource {
 
 	static boolean isEntityManagerFactory(Object factory) {
 		return FACTORY != null && FACTORY.isInstance(factory);
+	}
+
+	/**
+	 * Whether the connection of a transaction is fetched for its first statement, and not
+	 * when it begins: Hibernate does so if it need not switch auto-commit off.
+	 */
+	static boolean isFetchedLate(TransactionManager manager) {
+		if (FACTORY != null && manager instanceof ResourceTransactionManager resources
+				&& FACTORY.isInstance(resources.getResourceFactory())) {
+			Object properties = ReflectionUtils.invokeMethod(ClassUtils.getMethod(FACTORY, "getProperties"),
+					resources.getResourceFactory());
+			return properties instanceof Map<?, ?> map && Boolean
+				.parseBoolean(String.valueOf(map.get("hibernate.connection.provider_disables_autocommit")));
+		}
+		return false;
 	}
 
 }

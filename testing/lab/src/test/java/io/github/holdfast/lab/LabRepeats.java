@@ -33,6 +33,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.VerdictTable.Row;
+import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
  * Runs each strategy on two nodes ten times with each {@link Trouble}, and writes to
@@ -159,7 +160,7 @@ class LabRepeats {
 				# Each strategy of the lab, %d times
 
 				On two nodes. *Luck*: nothing was lost, but it might have been, and the lab says so. An empty cell: it does
-				not use Redis. What the verdicts mean is said in [the lab](../../docs/lab.md#strategies-and-verdicts).
+				not use Redis. What the verdicts mean is said in [the lab](../../docs/lab.md#strategies-and-verdicts). %s
 
 				```shell
 				./mvnw -pl testing/lab -am test -Dtest=LabRepeats -Dsurefire.failIfNoSpecifiedTests=false
@@ -169,8 +170,14 @@ class LabRepeats {
 				| --- |%s
 				%s
 				"""
-			.formatted(TIMES, TROUBLES.stream().map(Trouble::toString).collect(Collectors.joining(" | ")),
+			.formatted(TIMES, missing(), TROUBLES.stream().map(Trouble::toString).collect(Collectors.joining(" | ")),
 					" --- |".repeat(TROUBLES.size()), String.join("\n", this.lines.values()));
+	}
+
+	private String missing() {
+		int all = StrategyType.values().length;
+		return (this.lines.size() < all) ? "So far, %d of %d strategies were run.".formatted(this.lines.size(), all)
+				: "";
 	}
 
 	private static String line(Row row, Map<Trouble, List<Verdict>> ofRow) {
