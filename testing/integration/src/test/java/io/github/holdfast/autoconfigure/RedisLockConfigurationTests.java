@@ -157,8 +157,9 @@ class RedisLockConfigurationTests {
 
 	@Test
 	void wrongPasswordFailsTheStart() {
+		// Lettuce may say only that the connection was closed, and not WRONGPASS
 		assertFailure(this.application.withPropertyValues("spring.data.redis.username=nobody",
-				"spring.data.redis.password=wrong"), "could not be used", "WRONGPASS", "the credentials");
+				"spring.data.redis.password=wrong"), "could not be used", "the credentials");
 	}
 
 	@Test
