@@ -292,7 +292,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		}
 		if (guarded.guarding() != CommitGuardLevel.FENCE || this.transaction.isReadOnly()
 				|| this.manager.fetchesForCaller()) {
-			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table, or not yet");
+			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table, or connects late");
 		}
 		Connection connection = (this.connection != null) ? this.connection.untouched() : null;
 		if (this.connection == null || connection == null) {
