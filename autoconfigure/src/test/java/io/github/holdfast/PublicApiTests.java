@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What users can call, implement and configure is what was recorded. A change is recorded
- * by {@code -Dholdfast.test.record-api}, and seen by who reads the commit.
+ * by {@code -Dtest.record-api}, and seen by who reads the commit.
  */
 class PublicApiTests {
 

@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Two nodes of one application with different versions of Holdfast, as during a rolling
  * upgrade. The other version is the jar or the folder that the property
- * {@code holdfast.test.other-version} names; without it, it is this one. What it is run
- * on: {@code compatibility/rolling-upgrade}.
+ * {@code test.other-version} names; without it, it is this one. What it is run on:
+ * {@code compatibility/rolling-upgrade}.
  */
 @Tag("long")
 @Timeout(240)
@@ -38,7 +38,7 @@ class RollingUpgradeTests {
 		.getPath()
 		.replaceAll("/$", "");
 
-	private static final String OTHER_VERSION = System.getProperty("holdfast.test.other-version", OWN_VERSION);
+	private static final String OTHER_VERSION = System.getProperty("test.other-version", OWN_VERSION);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(90);
 

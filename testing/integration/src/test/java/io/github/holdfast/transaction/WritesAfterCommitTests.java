@@ -48,9 +48,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  */
 class WritesAfterCommitTests {
 
-	private static final int CALLS = Integer.getInteger("holdfast.test.after-commit-calls", 100);
+	private static final int CALLS = Integer.getInteger("test.after-commit-calls", 100);
 
-	private static final int ROUNDS = Integer.getInteger("holdfast.test.after-commit-rounds", 1);
+	private static final int ROUNDS = Integer.getInteger("test.after-commit-rounds", 1);
 
 	/**
 	 * At a distance, where the lock is handed over before the clean-up.

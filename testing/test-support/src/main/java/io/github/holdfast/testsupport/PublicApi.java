@@ -23,8 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What users of a module can call and implement, as lines that are recorded in a file. A
- * change is recorded by {@code -Dholdfast.test.record-api}, and seen by who reads the
- * commit.
+ * change is recorded by {@code -Dtest.record-api}, and seen by who reads the commit.
  */
 public final class PublicApi {
 
@@ -49,7 +48,7 @@ public final class PublicApi {
 	 * @throws IOException if the file cannot be read
 	 */
 	public static void assertRecorded(Path file, Collection<String> api) throws IOException {
-		if (System.getProperty("holdfast.test.record-api") != null) {
+		if (System.getProperty("test.record-api") != null) {
 			Files.write(file, api);
 		}
 		List<String> recorded = Files.readAllLines(file);
@@ -57,7 +56,7 @@ public final class PublicApi {
 			.as("what was recorded and must not be removed without a word in CHANGELOG.md, "
 					+ "see testing/release/README.md")
 			.containsAll(recorded);
-		assertThat(recorded).as("what is new and has to be recorded by -Dholdfast.test.record-api").containsAll(api);
+		assertThat(recorded).as("what is new and has to be recorded by -Dtest.record-api").containsAll(api);
 	}
 
 	private static boolean isVisible(Class<?> type) {
