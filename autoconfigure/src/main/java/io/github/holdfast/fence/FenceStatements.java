@@ -141,7 +141,7 @@ final class FenceStatements implements FenceRows {
 	 * than the statement.
 	 */
 	String claim() {
-		return this.dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = ?",
+		return this.dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = " + this.dialect.marking(),
 				CLAIMABLE + this.dialect.andReadsAreFresh()) + AND_SOURCE;
 	}
 
@@ -154,12 +154,12 @@ final class FenceStatements implements FenceRows {
 
 	void setClaim(PreparedStatement statement, LockLease lease) throws SQLException {
 		statement.setLong(1, lease.epoch());
-		statement.setString(2, lease.owner());
-		setKey(statement, 3, lease.key());
-		statement.setLong(5, lease.epoch());
-		statement.setLong(6, lease.epoch());
-		statement.setString(7, lease.owner());
-		this.dialect.setKey(statement, 8, this.source);
+		int index = this.dialect.setMarking(statement, 2, lease.owner());
+		setKey(statement, index, lease.key());
+		statement.setLong(index + 2, lease.epoch());
+		statement.setLong(index + 3, lease.epoch());
+		statement.setString(index + 4, lease.owner());
+		this.dialect.setKey(statement, index + 5, this.source);
 	}
 
 	@Override

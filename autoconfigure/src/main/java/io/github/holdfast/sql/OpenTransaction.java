@@ -23,6 +23,9 @@ import org.springframework.util.ClassUtils;
  */
 public final class OpenTransaction {
 
+	/** In front of the name that an application has given to its session. */
+	private static final String MARK = "holdfast: ";
+
 	private static final boolean POSTGRESQL = isPresent("org.postgresql.core.BaseConnection");
 
 	private static final boolean MARIADB = isPresent("org.mariadb.jdbc.Connection");
@@ -55,15 +58,40 @@ public final class OpenTransaction {
 	}
 
 	/**
-	 * The session of a database that commits nothing of a transaction that it has ended.
-	 * Others let its connection go on. Does no I/O.
-	 * @param connection the connection, which may come to work in another session
-	 * @return the session, or {@code null} if there is none or the driver does not tell
+	 * The name of a session while its transaction is marked, see {@link #marked}.
+	 * @param connection the connection
+	 * @return the name, or {@code null} if the driver does not tell it
+	 * @throws SQLException if the driver fails
 	 */
-	public static @Nullable Object session(Connection connection) {
+	static @Nullable String mark(Connection connection) throws SQLException {
+		String name = connection.isWrapperFor(BaseConnection.class) ? name(connection.unwrap(BaseConnection.class))
+				: null;
+		if (name == null) {
+			return null;
+		}
+		return name.startsWith(MARK) ? name.substring(MARK.length()) : MARK + name;
+	}
+
+	private static @Nullable String name(BaseConnection session) {
+		return session.getParameterStatus("application_name");
+	}
+
+	/**
+	 * The transaction of a connection, if a statement has marked it and its driver is
+	 * told by the database when it ends, whoever has ended it. Does no I/O.
+	 * @param connection the connection, which may come to work in another session
+	 * @return the transaction, which equals itself as long as it lasts, or {@code null}
+	 * if none is marked
+	 * @see SqlDialect#marking()
+	 */
+	public static @Nullable Object marked(Connection connection) {
 		try {
-			return (POSTGRESQL && connection.isWrapperFor(BaseConnection.class))
-					? connection.unwrap(BaseConnection.class) : null;
+			if (!POSTGRESQL || !connection.isWrapperFor(BaseConnection.class)) {
+				return null;
+			}
+			BaseConnection session = connection.unwrap(BaseConnection.class);
+			String name = name(session);
+			return (name != null && name.startsWith(MARK)) ? new Marked(session, name) : null;
 		}
 		catch (SQLException ex) {
 			return null;
@@ -97,6 +125,9 @@ public final class OpenTransaction {
 	public static boolean mayHaveSnapshot(Connection connection) throws SQLException {
 		return mayHaveChanges(connection) || (H2 && connection.isWrapperFor(JdbcConnection.class)
 				&& connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED);
+	}
+
+	private record Marked(Object session, String name) {
 	}
 
 }

@@ -58,12 +58,28 @@ public enum SqlDialect {
 		}
 
 		/**
+		 * Its driver is told of each name that the session gets, and a name that a
+		 * transaction sets ends with it.
+		 */
+		@Override
+		public String marking() {
+			return "? || left(set_config('application_name', coalesce(?, current_setting('application_name')), true), 0)";
+		}
+
+		@Override
+		public int setMarking(PreparedStatement statement, int index, String text) throws SQLException {
+			statement.setString(index, text);
+			statement.setString(index + 1, OpenTransaction.mark(statement.getConnection()));
+			return index + 2;
+		}
+
+		/**
 		 * Ends the session of a transaction that idles for too long, unless the
 		 * application has set such a time itself.
 		 */
 		@Override
 		public String holder() {
-			return "? || left(CASE current_setting('idle_in_transaction_session_timeout') WHEN '0' "
+			return marking() + " || left(CASE current_setting('idle_in_transaction_session_timeout') WHEN '0' "
 					+ "THEN set_config('idle_in_transaction_session_timeout', ?, true) ELSE '' END, 0)";
 		}
 
@@ -428,13 +444,35 @@ public enum SqlDialect {
 	}
 
 	/**
+	 * A text for the row that a transaction claims, which marks the transaction as well,
+	 * see {@link OpenTransaction#marked}, if the driver can tell its end.
+	 * @return an expression with the parameters of {@link #setMarking}
+	 */
+	public String marking() {
+		return "?";
+	}
+
+	/**
+	 * Set the parameters of {@link #marking()}.
+	 * @param statement the statement, of the connection of the transaction
+	 * @param index that of the first parameter
+	 * @param text the text
+	 * @return the index of the next parameter
+	 * @throws SQLException if the driver fails
+	 */
+	public int setMarking(PreparedStatement statement, int index, String text) throws SQLException {
+		statement.setString(index, text);
+		return index + 1;
+	}
+
+	/**
 	 * What to set the holder of a row to that a business transaction locks: a text, and
 	 * what others need to end that transaction when it idles for too long.
-	 * @return an expression with the text as its parameter, and the time in milliseconds,
-	 * as a text, as another one if the database {@link #limitsIdleTransactions()}
+	 * @return a {@link #marking()}, with the time in milliseconds, as a text, as another
+	 * parameter if the database {@link #limitsIdleTransactions()}
 	 */
 	public String holder() {
-		return "?";
+		return marking();
 	}
 
 	/**

@@ -25,14 +25,14 @@ final class Claim {
 
 	private final Connection connection;
 
-	private final @Nullable Object session;
+	private final @Nullable Object transaction;
 
 	Claim(HeldLock lock, List<LockLease> leases, FenceClaims claims, Connection connection) {
 		this.lock = lock;
 		this.leases = leases;
 		this.claims = claims;
 		this.connection = connection;
-		this.session = OpenTransaction.session(connection);
+		this.transaction = OpenTransaction.marked(connection);
 	}
 
 	boolean covers(LockLease lease) {
@@ -40,11 +40,12 @@ final class Claim {
 	}
 
 	/**
-	 * Whether it lasts as long as nobody ends the transaction on the connection. Not if
-	 * that goes on with another session, as drivers with failover do.
+	 * Whether the transaction that has made it is still the one that is open, as far as
+	 * the driver tells. Not if the method has ended that by itself, or if the connection
+	 * goes on with another session, as drivers with failover do.
 	 */
-	boolean isKeptUntilTheEnd() {
-		return this.session != null && this.session == OpenTransaction.session(this.connection);
+	boolean isOpen() {
+		return this.transaction != null && this.transaction.equals(OpenTransaction.marked(this.connection));
 	}
 
 	/**

@@ -165,8 +165,7 @@ final class CommitCheck {
 	private boolean isClaimHeld(Claim claim, String key, LockLease lease, Fence fence) {
 		boolean released = lease instanceof TransactionLease && this.transaction.isBorrowing();
 		if (this.transaction.hasClaimed(claim) && !released) {
-			return (lease.isValid() && claim.isKeptUntilTheEnd())
-					|| fence.holds(this.manager.dataSource(), lease, false);
+			return (lease.isValid() && claim.isOpen()) || fence.holds(this.manager.dataSource(), lease, false);
 		}
 		if (this.transaction.commitsReadsOnly() && !released) {
 			return lease.isValid();

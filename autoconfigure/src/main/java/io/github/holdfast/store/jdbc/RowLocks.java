@@ -153,9 +153,9 @@ final class RowLocks {
 	}
 
 	private void setLock(PreparedStatement statement, RowLease lease) throws SQLException {
-		int index = 1;
 		Duration leaseTime = lease.request().leaseTime();
-		statement.setString(index++, LockTable.shortened(lease.owner() + " " + lease.request().holder()));
+		int index = this.dialect.setMarking(statement, 1,
+				LockTable.shortened(lease.owner() + " " + lease.request().holder()));
 		if (this.dialect.limitsIdleTransactions()) {
 			statement.setString(index++, SqlDialect.idleMillis(leaseTime));
 		}

@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.StatementCallback;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
@@ -51,18 +49,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * it has to change, too.
  */
 class DocumentedLimitsTests {
-
-	private static final List<StatementCallback<?>> ENDS = List.of((statement) -> {
-		statement.getConnection().commit();
-		return null;
-	}, (statement) -> {
-		statement.getConnection().rollback();
-		return null;
-	}, (statement) -> {
-		statement.getConnection().setAutoCommit(true);
-		statement.getConnection().setAutoCommit(false);
-		return null;
-	});
 
 	private static final Runnable NOTHING = () -> {
 	};
@@ -109,54 +95,6 @@ class DocumentedLimitsTests {
 				.as("two pieces were taken, one of them between the read and the write of the other")
 				.isEqualTo(99);
 		});
-	}
-
-	/**
-	 * Only PostgreSQL is not asked at the COMMIT whether the row is still locked.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void methodThatEndsItsTransactionItselfHasNoLockAnyMore(TestDatabase database) {
-		for (StatementCallback<?> end : ENDS) {
-			assertThat(sellsWhatAnotherHasSold(database, end, "transaction"))
-				.isEqualTo(database == TestDatabase.POSTGRESQL);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void leaseOutlivesTheTransaction(TestDatabase database) {
-		for (StatementCallback<?> end : ENDS) {
-			assertThat(sellsWhatAnotherHasSold(database, end, "lease")).isFalse();
-		}
-	}
-
-	private static boolean sellsWhatAnotherHasSold(TestDatabase database, StatementCallback<?> end, String mode) {
-		AtomicInteger lost = new AtomicInteger();
-		LockedApplication.jdbc(database.newDatabase())
-			.withBean(LockedShop.class)
-			.withPropertyValues("holdfast.wait-time=0", "holdfast.jdbc.mode=" + mode)
-			.run((context) -> {
-				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-				LockedShop.createTables(jdbc);
-				LockedShop shop = context.getBean(LockedShop.class);
-				AtomicInteger sold = new AtomicInteger();
-				Runnable another = () -> shop.take(() -> {
-				});
-				another.run();
-				for (Runnable sale : List.<Runnable>of(another, () -> shop.take(() -> {
-					jdbc.execute(end);
-					if (CompletableFuture.supplyAsync(() -> catchThrowable(another::run)).join() == null) {
-						sold.incrementAndGet();
-					}
-				}))) {
-					if (catchThrowable(sale::run) == null) {
-						sold.incrementAndGet();
-					}
-				}
-				lost.set(shop.quantity() - (99 - sold.get()));
-			});
-		return lost.get() > 0;
 	}
 
 	/**
