@@ -1,5 +1,7 @@
 package io.github.holdfast.sample.wms;
 
+import org.junit.jupiter.api.Tag;
+
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.DynamicPropertyRegistry;
@@ -13,6 +15,7 @@ import io.github.holdfast.testsupport.TestDatabase;
  */
 @ActiveProfiles("mariadb")
 @DirtiesContext
+@Tag("long")
 class MariaDbWarehouseTests extends AbstractWarehouseTests {
 
 	@DynamicPropertySource

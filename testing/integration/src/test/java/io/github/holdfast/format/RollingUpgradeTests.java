@@ -25,10 +25,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Two nodes of one application with different versions of Holdfast, as during a rolling
  * upgrade. The other version is the jar or the folder that the property
- * {@code test.other-version} names; without it, it is this one. What it is run on:
- * {@code compatibility/rolling-upgrade}.
+ * {@code test.other-version} names; without it, it is this one. Only
+ * {@code compatibility/rolling-upgrade} runs it.
  */
-@Tag("long")
+@Tag("upgrade")
 @Timeout(240)
 class RollingUpgradeTests {
 

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 
 import org.jetbrains.kotlin.cli.common.ExitCode;
 import org.jetbrains.kotlin.cli.jvm.K2JVMCompiler;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * as Spring Boot's build plugins do it, and those that cannot be locked.
  */
 @Timeout(240)
+@Tag("long")
 class KotlinTests {
 
 	private static final Path START = Path.of("..", "..", "docs", "start.md");

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.holdfast.testsupport.ChildJvm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The demo prints what the README shows, except how much was sold too often.
  */
 @Timeout(900)
+@Tag("long")
 class DemoTests {
 
 	private static final String WITHOUT = "without locks: ";
