@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.LinkedHashSet;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -78,8 +79,8 @@ final class LockAcquisition {
 	 * refused, the rollback would clear it.
 	 */
 	private boolean isNothingBound() {
-		return TransactionSynchronizationManager.getResourceMap()
-			.values()
+		Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
+		return resources.isEmpty() || resources.values()
 			.stream()
 			.allMatch((bound) -> this.engine.rules().stream().anyMatch((rule) -> rule.replaces(bound)));
 	}

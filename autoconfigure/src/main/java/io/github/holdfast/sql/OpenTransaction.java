@@ -64,16 +64,11 @@ public final class OpenTransaction {
 	 * @throws SQLException if the driver fails
 	 */
 	static @Nullable String mark(Connection connection) throws SQLException {
-		String name = connection.isWrapperFor(BaseConnection.class) ? name(connection.unwrap(BaseConnection.class))
-				: null;
-		if (name == null) {
+		NamedSession session = NamedSession.of(connection);
+		if (session == null) {
 			return null;
 		}
-		return name.startsWith(MARK) ? name.substring(MARK.length()) : MARK + name;
-	}
-
-	private static @Nullable String name(BaseConnection session) {
-		return session.getParameterStatus("application_name");
+		return session.isMarked() ? session.name.substring(MARK.length()) : MARK + session.name;
 	}
 
 	/**
@@ -86,12 +81,8 @@ public final class OpenTransaction {
 	 */
 	public static @Nullable Object marked(Connection connection) {
 		try {
-			if (!POSTGRESQL || !connection.isWrapperFor(BaseConnection.class)) {
-				return null;
-			}
-			BaseConnection session = connection.unwrap(BaseConnection.class);
-			String name = name(session);
-			return (name != null && name.startsWith(MARK)) ? new Marked(session, name) : null;
+			NamedSession session = NamedSession.of(connection);
+			return (session != null && session.isMarked()) ? session : null;
 		}
 		catch (SQLException ex) {
 			return null;
@@ -127,7 +118,24 @@ public final class OpenTransaction {
 				&& connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED);
 	}
 
-	private record Marked(Object session, String name) {
+	/**
+	 * The name that a session has now.
+	 */
+	private record NamedSession(Object session, String name) {
+
+		private static @Nullable NamedSession of(Connection connection) throws SQLException {
+			if (!POSTGRESQL || !connection.isWrapperFor(BaseConnection.class)) {
+				return null;
+			}
+			BaseConnection session = connection.unwrap(BaseConnection.class);
+			String name = session.getParameterStatus("application_name");
+			return (name != null) ? new NamedSession(session, name) : null;
+		}
+
+		private boolean isMarked() {
+			return this.name.startsWith(MARK);
+		}
+
 	}
 
 }
