@@ -66,9 +66,9 @@ public final class CancellableStatement {
 		}
 	}
 
-	private synchronized boolean look() {
+	private synchronized void look() {
 		if (this.ended.isDone()) {
-			return true;
+			return;
 		}
 		if (this.deadline.hasPassed() || !this.cancelled && this.thread.isInterrupted()) {
 			this.cancelled = true;
@@ -80,8 +80,11 @@ public final class CancellableStatement {
 				// Tried again when the deadline has passed, as if it had come too early
 			}
 		}
-		looks.limit(this.ended.copy()).exceptionallyAsync((late) -> look(), threads);
-		return false;
+		looks.limit(this.ended.copy()).exceptionally((late) -> {
+			// exceptionallyAsync would wake a thread for each statement that is fast, too
+			threads.execute(this::look);
+			return false;
+		});
 	}
 
 	/**
