@@ -48,7 +48,9 @@ public final class LockedApplication {
 					LockBackendAutoConfiguration.class, DistributedLockAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=" + database.url(),
 					"spring.datasource.username=" + database.user(),
-					"spring.datasource.password=" + database.password(), "holdfast.jdbc.initialize-schema=always");
+					"spring.datasource.password=" + database.password(),
+					// A connection that nobody needs costs as much as one that is used
+					"spring.datasource.hikari.minimum-idle=1", "holdfast.jdbc.initialize-schema=always");
 	}
 
 	/**
