@@ -128,7 +128,7 @@ public final class OpenTransaction {
 				return null;
 			}
 			BaseConnection session = connection.unwrap(BaseConnection.class);
-			String name = session.getParameterStatus("application_name");
+			String name = session.getClientInfo("ApplicationName");
 			return (name != null) ? new NamedSession(session, name) : null;
 		}
 
