@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Each strategy gets the verdicts that {@code docs/lab.md} says, alone or among all, and
  * the waiting lock sells exactly what there is. What faults do is in
- * {@link LabFreezeTests} and {@link LabOutageTests}.
+ * {@link LabFaultTests}.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")

@@ -1,12 +1,8 @@
 package io.github.holdfast.lab;
 
-import java.io.IOException;
-import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.params.provider.Arguments;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.VerdictTable.Row;
@@ -98,19 +94,6 @@ enum Trouble {
 	 */
 	@Nullable Code verdict(Row row) {
 		return this.verdict.apply(row);
-	}
-
-	/**
-	 * All strategies of which {@code docs/lab.md} says what becomes of them, each with
-	 * one of some troubles. All that is done to one strategy follows each other, as it
-	 * needs the same nodes.
-	 */
-	static Stream<Arguments> runs(Set<Trouble> troubles) throws IOException {
-		return VerdictTable.rows()
-			.stream()
-			.flatMap((row) -> troubles.stream()
-				.filter((trouble) -> trouble.verdict(row) != null)
-				.map((trouble) -> Arguments.of(row, trouble)));
 	}
 
 	/**

@@ -27,13 +27,14 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a node that stands still does to each strategy, as {@code docs/lab.md} says.
+ * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
+ * as {@code docs/lab.md} says.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")
 @DirtiesContext
 @Tag("long")
-class LabFreezeTests {
+class LabFaultTests {
 
 	private static final int ATTEMPTS = 10;
 
@@ -47,8 +48,16 @@ class LabFreezeTests {
 		this.lab = new LabClient(this.port);
 	}
 
+	/**
+	 * All that is done to one strategy follows each other, as it needs the same nodes.
+	 */
 	static Stream<Arguments> troubles() throws IOException {
-		return Trouble.runs(EnumSet.of(Trouble.FROZEN, Trouble.FROZEN_AT_COMMIT, Trouble.FROZEN_AT_RELEASE));
+		return VerdictTable.rows()
+			.stream()
+			.flatMap((row) -> EnumSet.complementOf(EnumSet.of(Trouble.NONE))
+				.stream()
+				.filter((trouble) -> trouble.verdict(row) != null)
+				.map((trouble) -> Arguments.of(row, trouble)));
 	}
 
 	@ParameterizedTest
