@@ -161,8 +161,8 @@ class LabRepeats {
 
 				On two nodes. *Luck*: nothing was lost, but it might have been, and the lab says so. An empty cell: it does
 				not use Redis. What the verdicts mean is said in [the lab](../../docs/lab.md#strategies-and-verdicts). Each fault
-				comes 200 ms after the first order here. `LabFreezeTests` and `LabOutageTests` do it when some orders are sold,
-				again and again until what the page says is seen. %s
+				comes 200 ms after the first order here. `LabFaultTests` does it when some orders are sold, again and again
+				until what the page says is seen. %s
 
 				```shell
 				./mvnw -pl testing/lab -am test -Dtest=LabRepeats -Dsurefire.failIfNoSpecifiedTests=false
