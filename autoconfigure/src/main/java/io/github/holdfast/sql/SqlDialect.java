@@ -147,6 +147,11 @@ public enum SqlDialect {
 		}
 
 		@Override
+		public boolean freesRowsEarly() {
+			return true;
+		}
+
+		@Override
 		public String waitingForASecond(String sql) {
 			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ " + sql;
 		}
@@ -205,6 +210,11 @@ public enum SqlDialect {
 		@Override
 		public String shareLockOfUnlocked() {
 			return MARIADB.shareLockOfUnlocked();
+		}
+
+		@Override
+		public boolean freesRowsEarly() {
+			return true;
 		}
 
 		@Override
@@ -423,6 +433,15 @@ public enum SqlDialect {
 	 */
 	public @Nullable String waitingForASecond(String sql) {
 		return null;
+	}
+
+	/**
+	 * Whether the rows that a transaction has locked are free before its commit is on the
+	 * disk.
+	 * @return {@code false} if they are free after it
+	 */
+	public boolean freesRowsEarly() {
+		return false;
 	}
 
 	/**

@@ -26,9 +26,10 @@ import io.github.holdfast.LockRequest;
  * and no longer than the store's waiters need to notice.
  *
  * <p>
- * A lock that a transaction takes by its first statement is not handed over. The thread
- * that waits for it in the database lets the next one follow as soon as it has it, so
- * that the end of one transaction overlaps with the beginning of the next.
+ * A lock that a transaction takes by its first statement is not handed over. Where the
+ * database frees it before the commit is durable, the next thread follows as soon as the
+ * one before has it, so that the end of one transaction overlaps with the beginning of
+ * the next. Elsewhere it follows at the end, or after the lease time.
  *
  * <p>
  * A single attempt waits for a release of this JVM that is still on its way, and for
@@ -106,7 +107,8 @@ public final class HandoverLockBackend extends DelegatingLockBackend {
 		}
 		LockLease lease = askStore(request.withWaitTime(deadline.remaining()), permit);
 		if (lease instanceof TransactionLease pending) {
-			pending.whenDecided(permit::release);
+			permit.expireAfter(Deadline.after(request.leaseTime())::remaining);
+			pending.whenNextMayAsk(permit::release);
 			return lease;
 		}
 		return (lease != null) ? cohort(lease, earlier).first(permit, request) : null;

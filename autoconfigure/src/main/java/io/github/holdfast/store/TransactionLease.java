@@ -11,9 +11,11 @@ import io.github.holdfast.LockLease;
 public interface TransactionLease extends LockLease {
 
 	/**
-	 * Sets what is run once, on any thread, when the lease is not pending any more.
-	 * @param action lets the next thread of this process ask for the lock
+	 * Sets what is run once, on any thread, when the next thread of this process is to
+	 * ask for the lock: when this lease is not pending any more, if the store frees it
+	 * before its transaction is durable, and otherwise when it has ended.
+	 * @param action lets the next thread ask
 	 */
-	void whenDecided(Runnable action);
+	void whenNextMayAsk(Runnable action);
 
 }

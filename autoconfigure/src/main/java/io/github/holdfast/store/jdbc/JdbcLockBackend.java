@@ -211,7 +211,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
 		if (isTakenByTransaction(request)) {
-			return new RowLease(request);
+			SqlDialect dialect = this.connections.knownDialect();
+			return new RowLease(request, dialect != null && dialect.freesRowsEarly());
 		}
 		if (request.mode() == LockRequest.Mode.SHARED) {
 			return new SharedAcquisition(this.connections, this.share, request).run();

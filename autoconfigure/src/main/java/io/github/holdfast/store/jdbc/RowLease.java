@@ -19,16 +19,23 @@ final class RowLease implements TransactionLease {
 
 	private final LockRequest request;
 
+	private final boolean freedEarly;
+
 	private final Deadline deadline;
 
 	private volatile State state = State.PENDING;
 
 	private volatile long epoch;
 
-	private @Nullable Runnable whenDecided;
+	private @Nullable Runnable next;
 
-	RowLease(LockRequest request) {
+	/**
+	 * Create a pending lease.
+	 * @param freedEarly whether the database frees the row before the commit is durable
+	 */
+	RowLease(LockRequest request, boolean freedEarly) {
 		this.request = request;
+		this.freedEarly = freedEarly;
 		this.deadline = Deadline.after(request.waitTime());
 	}
 
@@ -44,18 +51,16 @@ final class RowLease implements TransactionLease {
 	}
 
 	@Override
-	public synchronized void whenDecided(Runnable action) {
-		this.whenDecided = action;
-		if (!isPending()) {
-			decided();
-		}
+	public synchronized void whenNextMayAsk(Runnable action) {
+		this.next = action;
+		letNextAsk();
 	}
 
-	private void decided() {
-		Runnable action = this.whenDecided;
-		this.whenDecided = null;
-		if (action != null) {
-			action.run();
+	private void letNextAsk() {
+		Runnable next = this.next;
+		if (next != null && (this.freedEarly ? !isPending() : !isValid())) {
+			this.next = null;
+			next.run();
 		}
 	}
 
@@ -65,7 +70,7 @@ final class RowLease implements TransactionLease {
 	synchronized void taken(long epoch) {
 		this.epoch = epoch;
 		this.state = State.TAKEN;
-		decided();
+		letNextAsk();
 	}
 
 	/**
@@ -74,7 +79,7 @@ final class RowLease implements TransactionLease {
 	 */
 	synchronized void over(State state) {
 		this.state = state;
-		decided();
+		letNextAsk();
 	}
 
 	@Override
