@@ -2,7 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import java.sql.SQLException;
 
-import org.jspecify.annotations.Nullable;
+import javax.sql.DataSource;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +29,9 @@ final class DatabaseCheck {
 
 	private static final String SKIPPED = "Whether the database locks rows of '{}' is not proven at the start, as that takes "
 			+ "two connections and the pool has {}";
+
+	/** Of most pools. */
+	private static final int CONNECTIONS = 10;
 
 	private final LockDataSource dataSource;
 
@@ -71,8 +75,7 @@ final class DatabaseCheck {
 	}
 
 	private void checkRowLocks(String table, RowFence fence) throws SQLException {
-		Integer poolSize = poolSize();
-		if (poolSize != null && poolSize < 2) {
+		if (connections(this.dataSource.get(), this.pools) < 2) {
 			logger.info(SKIPPED, table, "only one");
 			return;
 		}
@@ -87,10 +90,14 @@ final class DatabaseCheck {
 		}
 	}
 
-	private @Nullable Integer poolSize() {
-		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(this.pools.orderedStream().toList())
-			.getDataSourcePoolMetadata(this.dataSource.get());
-		return (pool != null) ? pool.getMax() : null;
+	/**
+	 * How many connections a pool has, or most have if it has no limit or does not tell.
+	 */
+	static int connections(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSource);
+		Integer max = (pool != null) ? pool.getMax() : null;
+		return (max != null && max >= 0) ? max : CONNECTIONS;
 	}
 
 }

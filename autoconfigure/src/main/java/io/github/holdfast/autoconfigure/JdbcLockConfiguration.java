@@ -11,8 +11,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -39,9 +37,6 @@ import io.github.holdfast.store.jdbc.JdbcLockPurge;
 @EnableConfigurationProperties({ LockProperties.Jdbc.class, LockProperties.Database.class })
 @Import({ LockDataSource.class, DatabaseCheck.class })
 class JdbcLockConfiguration {
-
-	/** Of most pools. */
-	private static final int CONNECTIONS = 10;
 
 	@Bean
 	@DependsOnDatabaseInitialization
@@ -90,12 +85,6 @@ class JdbcLockConfiguration {
 		return locks.backend().fence();
 	}
 
-	private static int connections(DataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
-			.getDataSourcePoolMetadata(dataSource);
-		return (pool != null && pool.getMax() != null) ? pool.getMax() : CONNECTIONS;
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnProperty(name = "holdfast.jdbc.mode", havingValue = "transaction", matchIfMissing = true)
 	@Import(FenceClaimConfiguration.class)
@@ -103,8 +92,8 @@ class JdbcLockConfiguration {
 
 		@Bean
 		Locks jdbcLocks(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-			return new Locks(
-					JdbcLockBackend.takenByTransactions(dataSource, () -> connections(dataSource.get(), pools)));
+			return new Locks(JdbcLockBackend.takenByTransactions(dataSource,
+					() -> DatabaseCheck.connections(dataSource.get(), pools)));
 		}
 
 	}
@@ -115,7 +104,7 @@ class JdbcLockConfiguration {
 
 		@Bean
 		Locks jdbcLocks(LockDataSource dataSource, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-			return new Locks(new JdbcLockBackend(dataSource, () -> connections(dataSource.get(), pools)));
+			return new Locks(new JdbcLockBackend(dataSource, () -> DatabaseCheck.connections(dataSource.get(), pools)));
 		}
 
 		@Configuration(proxyBeanMethods = false)

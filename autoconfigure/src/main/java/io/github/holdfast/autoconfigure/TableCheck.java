@@ -93,8 +93,8 @@ final class TableCheck implements StoreCheck {
 		catch (SQLException ex) {
 			throw new LockConfigurationException(
 					"The rows of the table '" + this.table.table + "' cannot be locked: " + Table.reason(ex) + ".",
-					"Use a database that docs/jdbc.md lists. 'holdfast.database.check-row-locks: false' starts the "
-							+ "application without this check.",
+					"Use a database that docs/jdbc.md lists. 'holdfast.database.check-row-locks: false' and "
+							+ "'holdfast.database.single-writer: true' start the application without these checks.",
 					ex);
 		}
 	}

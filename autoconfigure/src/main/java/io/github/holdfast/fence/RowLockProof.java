@@ -19,9 +19,9 @@ import io.github.holdfast.sql.SqlDialect;
  * Proves that a database locks rows as its dialect says. Some speak the protocol of
  * another one, take its statements and lock nothing; some proxies send a locking read to
  * a replica. Two connections meet at a row of their own, which is gone afterwards if rows
- * may be deleted: one locks it by {@code FOR UPDATE}, then by the shared lock of the
- * commit check, and the other one must not find it, with {@code SKIP LOCKED}. Nothing
- * waits and no statement fails, as some drivers log each failure.
+ * may be deleted: one locks it, by each clause that locks rely on, and the other one must
+ * not find it, with {@code SKIP LOCKED}. Nothing waits and no statement fails, as some
+ * drivers log each failure.
  *
  * @since 0.2.0
  */
@@ -60,29 +60,32 @@ public final class RowLockProof {
 	public void run() throws SQLException {
 		boolean deletable = isDeletable();
 		String key = deletable ? KEY + ":" + UUID.randomUUID() : KEY;
-		this.connections.call((connection, rows) -> insert(connection, rows, key));
+		SqlDialect dialect = this.connections.dialect();
+		String sharing = dialect.shareLockOfUnlocked();
+		this.connections.retry(() -> this.connections.call((connection, rows) -> insert(connection, rows, key)));
 		try {
-			this.connections.inTransaction((connection, rows) -> exclusive(connection, rows, key));
-			this.connections.inTransaction((connection, rows) -> shared(connection, rows, key));
+			if (deletable) {
+				prove(key, SKIP_LOCKED, SKIP_LOCKED, sharing);
+				prove(key, sharing, SKIP_LOCKED);
+			}
+			prove(key, FOR_UPDATE, SKIP_LOCKED, sharing);
+			prove(key, dialect.shareLock(), SKIP_LOCKED);
 		}
 		finally {
 			if (deletable) {
-				this.connections.call((connection, rows) -> delete(connection, rows, key));
+				delete(key);
 			}
 		}
 	}
 
 	/**
-	 * Without this privilege the row stays and is used again.
+	 * Without this privilege the row stays and is used again, also by others, so that it
+	 * may have to be waited for.
 	 */
 	private boolean isDeletable() throws SQLException {
 		try {
-			return this.connections.call((connection, rows) -> {
-				try (Statement statement = connection.createStatement()) {
-					statement.executeUpdate(table("DELETE", rows) + " WHERE 1 = 0");
-					return true;
-				}
-			});
+			delete(KEY + ":");
+			return true;
 		}
 		catch (SQLException ex) {
 			if (this.connections.is(ex, SqlDialect::isDenied)) {
@@ -92,8 +95,9 @@ public final class RowLockProof {
 		}
 	}
 
-	private static String table(String verb, FenceRows rows) {
-		return rows.findVersion().replaceFirst("^SELECT .*( FROM \\w+) .*$", verb + "$1");
+	private void delete(String key) throws SQLException {
+		this.connections.retry(() -> this.connections.call((connection, rows) -> update(connection, rows,
+				rows.findVersion().replaceFirst("^SELECT .* FROM", "DELETE FROM"), key)));
 	}
 
 	private static boolean insert(Connection connection, FenceRows rows, String key) throws SQLException {
@@ -108,10 +112,6 @@ public final class RowLockProof {
 		}
 	}
 
-	private static boolean delete(Connection connection, FenceRows rows, String key) throws SQLException {
-		return update(connection, rows, rows.findVersion().replaceFirst("^SELECT .* FROM", "DELETE FROM"), key);
-	}
-
 	private static boolean update(Connection connection, FenceRows rows, String sql, String key) throws SQLException {
 		try (PreparedStatement statement = LockConnections.prepare(connection, sql, PATIENCE)) {
 			rows.setKey(statement, 1, key);
@@ -119,22 +119,19 @@ public final class RowLockProof {
 		}
 	}
 
-	private boolean exclusive(Connection holder, FenceRows rows, String key) throws SQLException {
-		String lock = rows.findVersion() + FOR_UPDATE;
-		lock(holder, rows, lock, key);
-		return this.connections.inTransaction((other, same) -> {
-			skip(other, rows, lock, rows.findVersion() + SKIP_LOCKED, key);
-			skip(other, rows, lock, rows.findVersion() + rows.dialect().shareLockOfUnlocked(), key);
-			return true;
-		});
-	}
-
-	private boolean shared(Connection holder, FenceRows rows, String key) throws SQLException {
-		String lock = rows.findVersion() + rows.dialect().shareLock();
-		lock(holder, rows, lock, key);
-		return this.connections.inTransaction((other, same) -> {
-			skip(other, rows, lock, rows.findVersion() + SKIP_LOCKED, key);
-			return true;
+	/**
+	 * Prove that a clause locks a row, so that others do not find it.
+	 */
+	private void prove(String key, String lock, String... others) throws SQLException {
+		this.connections.inTransaction((holder, rows) -> {
+			String sql = rows.findVersion() + lock;
+			lock(holder, rows, sql, key);
+			return this.connections.inTransaction((other, same) -> {
+				for (String clause : others) {
+					skip(other, rows, sql, rows.findVersion() + clause, key);
+				}
+				return true;
+			});
 		});
 	}
 

@@ -62,10 +62,9 @@ class LockScriptTests {
 
 	@Test
 	void untoldScriptsPublishNothing() {
-		assertThat(Stream.of(LockScript.RELEASE, LockScript.LEAVE)).allSatisfy((script) -> {
-			assertThat(script.text(2).lua()).contains("'publish'");
-			assertThat(script.untold().text(2).lua()).doesNotContain("publish");
-		});
+		assertThat(LockScript.values()).filteredOn((script) -> script.text(2).lua().contains("publish"))
+			.isNotEmpty()
+			.allSatisfy((script) -> assertThat(script.untold().text(2).lua()).doesNotContain("publish"));
 	}
 
 	private static List<Integer> numbers(String lua) {

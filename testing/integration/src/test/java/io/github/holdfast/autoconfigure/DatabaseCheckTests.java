@@ -2,7 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,6 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.jdbc.metadata.AbstractDataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -32,6 +36,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowLockProof;
@@ -52,10 +58,20 @@ class DatabaseCheckTests {
 
 	private static final String NOT_PROVEN = "is not proven at the start";
 
+	private static final int NODES = 4;
+
+	static Stream<Arguments> tablesAndSkippingClauses() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream.of("UPDATE SKIP LOCKED", "SHARE( MODE)? SKIP LOCKED")
+				.filter((clause) -> database != TestDatabase.H2 || clause.startsWith("UPDATE"))
+				.flatMap((clause) -> Stream.of("holdfast_lock", "holdfast_fence")
+					.map((table) -> Arguments.of(database, table, clause))));
+	}
+
 	static Stream<Arguments> tablesAndClauses() {
 		return Stream.of(TestDatabase.values())
 			.flatMap((database) -> Stream.of(Clause.values())
-				.filter((clause) -> database != TestDatabase.H2 || clause != Clause.SHARED)
+				.filter((clause) -> database != TestDatabase.H2 || !clause.name().startsWith("SHARED"))
 				.flatMap((clause) -> Stream.of("holdfast_lock", "holdfast_fence")
 					.map((table) -> Arguments.of(database, table, clause))));
 	}
@@ -75,6 +91,18 @@ class DatabaseCheckTests {
 			.in(application(access, table).withPropertyValues("holdfast.database.check-row-locks=false"),
 					clause::ignored)
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	/**
+	 * As those of the commit check have to.
+	 */
+	@ParameterizedTest
+	@MethodSource("tablesAndSkippingClauses")
+	void lockThatSkipsOthersAndDoesNotStayFailsTheStart(TestDatabase database, String table, String clause) {
+		application(database.newDatabase(), table)
+			.withBean(ReleasingDataSource.Wrapping.class, () -> new ReleasingDataSource.Wrapping(clause))
+			.run((context) -> assertThat(failure(context)).hasMessageContaining("SKIP LOCKED")
+				.hasMessageContaining("locked nothing"));
 	}
 
 	@ParameterizedTest
@@ -133,6 +161,66 @@ class DatabaseCheckTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	@Test
+	void databaseThatDoesNotTellItsVariablesFailsTheStartUnlessOneWriterIsDeclared() {
+		ApplicationContextRunner application = RewritingDataSource.in(
+				application(TestDatabase.MARIADB.newDatabase(), "holdfast_lock"),
+				(sql) -> sql.startsWith("SHOW GLOBAL VARIABLES") ? "SHOW NOTHING" : sql);
+		application.run((context) -> assertThat(failure(context)).hasMessageContaining("single-writer: true"));
+		application.withPropertyValues("holdfast.database.single-writer=true")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void sessionThatChangesNoRowsWithoutTheirKeysStarts() {
+		for (String table : List.of("holdfast_lock", "holdfast_fence")) {
+			application(TestDatabase.MARIADB.newDatabase(), table)
+				.withPropertyValues("spring.datasource.hikari.connection-init-sql=SET SESSION sql_safe_updates = 1")
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	/**
+	 * Of Commons DBCP, {@code max-total} is -1 then.
+	 */
+	@Test
+	void poolWithoutALimitIsLargeEnough(CapturedOutput output) {
+		application(TestDatabase.POSTGRESQL.newDatabase(), "holdfast_lock")
+			.withBean(DataSourcePoolMetadataProvider.class, () -> Unlimited::new)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(LockTemplate.class)
+					.withMode(LockRequest.Mode.SHARED)
+					.withWaitTime(Duration.ZERO)
+					.run("stock", Thread::yield);
+			});
+		assertThat(output).doesNotContain(NOT_PROVEN);
+	}
+
+	/**
+	 * Who reads the whole of a small table collides with each other.
+	 */
+	@Test
+	void nodesThatStartTogetherAtSerializableStart() throws Exception {
+		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
+		try (HikariDataSource pool = access.dataSource(2 * NODES)) {
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-postgresql.sql");
+			JdbcTemplate jdbc = new JdbcTemplate(pool);
+			jdbc.update("INSERT INTO holdfast_fence (source, lock_key, epoch, owner) VALUES ('a', 'b', 1, 'c')");
+			jdbc.execute("VACUUM ANALYZE holdfast_fence");
+		}
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(access.url());
+		config.setUsername(access.user());
+		config.setPassword(access.password());
+		config.setMaximumPoolSize(2 * NODES);
+		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		try (HikariDataSource pool = new HikariDataSource(config)) {
+			proveTogether(pool, 50);
+		}
+		assertThat(rows(access, "holdfast_fence")).isOne();
+	}
+
 	/**
 	 * It would wait for itself.
 	 */
@@ -164,27 +252,28 @@ class DatabaseCheckTests {
 		}
 		DatabaseAccess user = database.newUser(owner,
 				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_fence TO shop_app"));
-		int nodes = 4;
-		ExecutorService threads = Executors.newFixedThreadPool(nodes);
-		try (HikariDataSource pool = user.dataSource(2 * nodes)) {
+		try (HikariDataSource pool = user.dataSource(2 * NODES)) {
+			proveTogether(pool, 10);
+		}
+		assertThat(rows(owner, "holdfast_fence")).isOne();
+	}
+
+	private static void proveTogether(DataSource pool, int times) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(NODES);
+		try {
 			Callable<Void> starts = () -> {
-				for (int i = 0; i < 10; i++) {
+				for (int i = 0; i < times; i++) {
 					new RowLockProof(() -> pool, new FenceTable(() -> pool, "check").fence()).run();
 				}
 				return null;
 			};
-			List<Future<Void>> proofs = new ArrayList<>();
-			for (int i = 0; i < nodes; i++) {
-				proofs.add(threads.submit(starts));
-			}
-			for (Future<Void> proof : proofs) {
+			for (Future<Void> proof : threads.invokeAll(Collections.nCopies(NODES, starts))) {
 				proof.get();
 			}
 		}
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(rows(owner, "holdfast_fence")).isOne();
 	}
 
 	private static ApplicationContextRunner application(DatabaseAccess access, String table) {
@@ -228,7 +317,14 @@ class DatabaseCheckTests {
 
 		SKIPPING("SKIP LOCKED", "instead of skipping it", "\\s+SKIP LOCKED"),
 
-		SHARED("SHARE", "locked nothing", "\\s+(FOR SHARE|LOCK IN SHARE MODE)( SKIP LOCKED)?");
+		/** As TiDB does. */
+		EXCLUSIVE_SKIPPING("FOR UPDATE SKIP LOCKED' locked nothing", "", "\\s+FOR UPDATE SKIP LOCKED"),
+
+		EXCLUSIVE_WAITING("FOR UPDATE' locked nothing", "", "\\s+FOR UPDATE$"),
+
+		SHARED("SHARE", "locked nothing", "\\s+(FOR SHARE|LOCK IN SHARE MODE)( SKIP LOCKED)?"),
+
+		SHARED_WAITING("SHARE", "' locked nothing", "\\s+(FOR SHARE|LOCK IN SHARE MODE)$");
 
 		private final String name;
 
@@ -244,6 +340,39 @@ class DatabaseCheckTests {
 
 		private String ignored(String sql) {
 			return sql.startsWith("SELECT") ? this.pattern.matcher(sql).replaceAll("") : sql;
+		}
+
+	}
+
+	private static final class Unlimited extends AbstractDataSourcePoolMetadata<DataSource> {
+
+		private Unlimited(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		@Override
+		public Integer getActive() {
+			return 0;
+		}
+
+		@Override
+		public Integer getMax() {
+			return -1;
+		}
+
+		@Override
+		public Integer getMin() {
+			return 0;
+		}
+
+		@Override
+		public String getValidationQuery() {
+			return "SELECT 1";
+		}
+
+		@Override
+		public Boolean getDefaultAutoCommit() {
+			return true;
 		}
 
 	}

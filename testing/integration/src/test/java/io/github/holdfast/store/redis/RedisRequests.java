@@ -24,6 +24,11 @@ final class RedisRequests {
 				UUID.randomUUID().toString(), "test", 0);
 	}
 
+	static LockRequest shared(String key, Duration waitTime) {
+		return new LockRequest(key, "test", LockRequest.Mode.SHARED, false, waitTime, LEASE_TIME,
+				UUID.randomUUID().toString(), "test", 0);
+	}
+
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
 		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
 				UUID.randomUUID().toString(), "test", 0);

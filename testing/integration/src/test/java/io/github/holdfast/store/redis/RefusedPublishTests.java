@@ -100,6 +100,25 @@ class RefusedPublishTests {
 
 	@ParameterizedTest
 	@MethodSource("clientsAndRefusals")
+	void sharedLockIsFreeWithItsLastReleaseWhichIsTold(Client client, Refusal refusal) throws Exception {
+		try (ScriptFilter filter = new ScriptFilter(this.server.port(), refusal.filter);
+				Messages messages = new Messages()) {
+			client.run(filter.port(), (backend) -> {
+				for (int i = 0; i < 2; i++) {
+					LockLease first = acquired(backend, RedisRequests.shared(this.key, Duration.ZERO));
+					LockLease last = acquired(backend, RedisRequests.shared(this.key, Duration.ZERO));
+					assertThat(first.release().toCompletableFuture().get()).isTrue();
+					assertThat(this.server.command("EXISTS", LockKey.of(this.key).lock())).isEqualTo(1L);
+					assertThat(last.release().toCompletableFuture().get()).isTrue();
+					assertThat(messages.next()).isNotNull();
+					assertThat(this.server.command("EXISTS", LockKey.of(this.key).lock())).isEqualTo(0L);
+				}
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("clientsAndRefusals")
 	void aLateReleaseTakesNothingFromTheNextHolder(Client client, Refusal refusal) throws Exception {
 		try (ScriptFilter filter = new ScriptFilter(this.server.port(), refusal.filter)) {
 			client.run(filter.port(), (backend) -> {
