@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
@@ -279,12 +280,7 @@ final class GuardedManager {
 	 * Whether this manager has no other listener than a guard.
 	 */
 	boolean isOnlyListener(TransactionExecutionListener guard) {
-		for (TransactionExecutionListener listener : listeners()) {
-			if (listener != guard) {
-				return false;
-			}
-		}
-		return true;
+		return Set.of(guard).containsAll(listeners());
 	}
 
 	private Collection<TransactionExecutionListener> listeners() {

@@ -92,6 +92,12 @@ final class LockTable implements FenceRows {
 
 	private static final String OF_VERSION = "epoch = ? AND version = ? AND owner IS NULL AND lock_key = ?";
 
+	/**
+	 * The epoch, too: by it alone, a transaction lock that has ended, but in whose
+	 * callbacks the application goes on, finds that others have committed since.
+	 */
+	private static final String RAISE = "epoch = greatest(epoch + 1, {now}), version = version + 1";
+
 	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock WHERE " + OF_VERSION;
 
 	/**
@@ -128,8 +134,8 @@ final class LockTable implements FenceRows {
 			.updateSkippingLocked("holdfast_lock", "lock_key", "epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT,
 					FREE_ROW)
 			.replace("{now}", dialect.now());
-		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", "version = version + 1",
-				OF_VERSION);
+		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", RAISE, OF_VERSION)
+			.replace("{now}", dialect.now());
 		this.renewals = new RenewalTable(dialect);
 		this.locks = new RowLocks(dialect);
 	}

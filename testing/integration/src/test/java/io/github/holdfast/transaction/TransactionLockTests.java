@@ -22,6 +22,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -35,6 +36,8 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -294,6 +297,51 @@ class TransactionLockTests {
 	}
 
 	/**
+	 * Which leaves no holder in the row.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void callbacksAfterARollbackDoNotOverwriteAnOptimisticCommit(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			nodes.first.failAndTakeTenAfterwards(
+					() -> CompletableFuture.runAsync(nodes.second.shop::takeOptimistically).join());
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void callbacksAfterTheCommitDoNotOverwriteAnOptimisticCommit(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> nodes.first.takeAndThen(() -> {
+				int quantity = nodes.quantity();
+				CompletableFuture.runAsync(nodes.second.shop::takeOptimistically).join();
+				nodes.first.shop.sell(quantity - 9);
+			}));
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionsAfterTheCommitDoNotOverwriteAnOptimisticCommit(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			TransactionTemplate transaction = nodes.first.transaction();
+			transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			nodes.first.takeAndThen(() -> assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+					int quantity = nodes.first.shop.quantity();
+					CompletableFuture.runAsync(nodes.second.shop::takeOptimistically).join();
+					nodes.first.shop.sell(quantity - 9);
+				})));
+			assertThat(nodes.quantity()).isEqualTo(96);
+		});
+	}
+
+	/**
 	 * As it hangs, or is cut off from the database. Nobody else ends it than a database
 	 * or a waiter that knows for how long it wants to hold the lock.
 	 */
@@ -535,6 +583,21 @@ class TransactionLockTests {
 		}
 
 		/**
+		 * Calls something after the commit.
+		 */
+		void takeAndThen(Runnable afterwards) {
+			this.shop
+				.take(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						afterwards.run();
+					}
+
+				}));
+		}
+
+		/**
 		 * Starts calls on a thread of their own, and returns when they have told the
 		 * database something.
 		 */
@@ -605,6 +668,13 @@ class TransactionLockTests {
 		@Transactional
 		public void skipOrFail() {
 			throw new IllegalStateException("Not skipped");
+		}
+
+		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.OPTIMISTIC)
+		@Transactional
+		public void takeOptimistically() {
+			sell(() -> {
+			});
 		}
 
 		@DistributedLock(key = "'stock'", leaseTime = "1s")
