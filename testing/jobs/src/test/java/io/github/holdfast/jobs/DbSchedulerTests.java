@@ -13,6 +13,7 @@ import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -82,6 +83,7 @@ class DbSchedulerTests {
 		});
 	}
 
+	@Tag("long")
 	@Test
 	void oneNodePicksEachRow() {
 		List<String> instances = IntStream.range(0, 20).mapToObj(Integer::toString).toList();

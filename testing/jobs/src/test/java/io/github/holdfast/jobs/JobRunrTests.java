@@ -13,6 +13,7 @@ import org.jobrunr.server.BackgroundJobServer;
 import org.jobrunr.spring.autoconfigure.JobRunrAutoConfiguration;
 import org.jobrunr.spring.autoconfigure.storage.JobRunrSqlStorageAutoConfiguration;
 import org.jobrunr.storage.StorageProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * JobRunr with its jobs in the database: what it takes for done. It looks for jobs every
  * five seconds, which is its minimum.
  */
+@Tag("long")
 @Timeout(120)
 class JobRunrTests {
 

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.quartz.DisallowConcurrentExecution;
@@ -71,6 +72,7 @@ class QuartzTests {
 		this.pool.close();
 	}
 
+	@Tag("long")
 	@Test
 	void oneNodeFiresEachTrigger() {
 		List<String> jobs = IntStream.range(0, 20).mapToObj((i) -> "job" + i).toList();

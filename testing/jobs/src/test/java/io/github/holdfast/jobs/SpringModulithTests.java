@@ -7,6 +7,7 @@ import java.util.Map;
 import com.github.kagkarlsson.scheduler.boot.autoconfigure.DbSchedulerAutoConfiguration;
 import org.jobrunr.spring.autoconfigure.JobRunrAutoConfiguration;
 import org.jobrunr.spring.autoconfigure.storage.JobRunrSqlStorageAutoConfiguration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,6 +128,7 @@ class SpringModulithTests {
 	 * One has read what has failed, and marks it as its own when the listener that the
 	 * other one has called is at work.
 	 */
+	@Tag("long")
 	@Test
 	void resubmissionsThatMeetCallAListenerTwiceWithoutTheLock() {
 		this.listening.run(SpringModulithTests::refuse);
@@ -146,6 +148,7 @@ class SpringModulithTests {
 		}));
 	}
 
+	@Tag("long")
 	@Test
 	void resubmissionByAgeCallsAListenerThatIsAtWorkAgain() {
 		ApplicationContextRunner unlocked = this.listening.withPropertyValues("holdfast.enabled=false");
