@@ -106,16 +106,17 @@ public final class OpenTransaction {
 
 	/**
 	 * Whether something may have been changed in a transaction that has not been
-	 * committed, or read, so that what is read later may be as old. H2 does not tell of
-	 * reads: above READ COMMITTED, where its snapshot stays, there may be one. Does no
-	 * I/O.
+	 * committed, or read, so that what is read later may be as old: above READ COMMITTED
+	 * from the snapshot of the transaction, else from the memory of a JPA or MyBatis
+	 * session. H2 does not tell of reads. Does no I/O.
 	 * @param connection the connection, which is not in auto-commit mode
+	 * @param byOthers whether others may have read something if the driver does not tell
 	 * @return {@code true} also if the driver does not tell
 	 * @throws SQLException if the driver fails
 	 */
-	public static boolean mayHaveSnapshot(Connection connection) throws SQLException {
+	public static boolean mayHaveReads(Connection connection, boolean byOthers) throws SQLException {
 		return mayHaveChanges(connection) || (H2 && connection.isWrapperFor(JdbcConnection.class)
-				&& connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED);
+				&& (byOthers || connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED));
 	}
 
 	/**

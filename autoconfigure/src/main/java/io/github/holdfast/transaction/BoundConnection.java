@@ -159,7 +159,7 @@ final class BoundConnection {
 	}
 
 	private void claimAgain(Claim claim) {
-		Connection connection = untouched();
+		Connection connection = untouched(false);
 		try {
 			if (connection != null && claim.isMadeAgain(connection)) {
 				this.claim = claim;
@@ -174,16 +174,17 @@ final class BoundConnection {
 
 	/**
 	 * The connection.
+	 * @param others whether others may have read in its transaction
 	 * @return {@code null} if something may have been done in its transaction
 	 */
-	@Nullable Connection untouched() {
+	@Nullable Connection untouched(boolean others) {
 		ConnectionHolder bound = bound();
 		if (bound == null) {
 			return null;
 		}
 		try {
 			Connection connection = bound.getConnection();
-			return (connection.getAutoCommit() || OpenTransaction.mayHaveSnapshot(connection)) ? null : connection;
+			return (connection.getAutoCommit() || OpenTransaction.mayHaveReads(connection, others)) ? null : connection;
 		}
 		catch (SQLException ex) {
 			return null;

@@ -20,12 +20,14 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.github.holdfast.LockBackend;
@@ -209,12 +211,7 @@ final class GuardedManager {
 	 * Whether the commits of this manager are checked by the fence of one of some locks.
 	 */
 	boolean isFenced(List<HeldLock> locks) {
-		for (HeldLock lock : locks) {
-			if (locksOf(lock).guarding() == CommitGuardLevel.FENCE) {
-				return true;
-			}
-		}
-		return false;
+		return locks.stream().anyMatch((lock) -> locksOf(lock).guarding() == CommitGuardLevel.FENCE);
 	}
 
 	/**
@@ -281,6 +278,16 @@ final class GuardedManager {
 	 */
 	boolean isOnlyListener(TransactionExecutionListener guard) {
 		return Set.of(guard).containsAll(listeners());
+	}
+
+	/**
+	 * Whether another listener than the guard does something when a transaction begins.
+	 */
+	boolean mayHaveRead() {
+		Class<?>[] types = { TransactionExecution.class, Throwable.class };
+		return listeners().stream()
+			.filter((listener) -> !ClassUtils.getMethod(listener.getClass(), "afterBegin", types).isDefault())
+			.count() > 1;
 	}
 
 	private Collection<TransactionExecutionListener> listeners() {

@@ -83,7 +83,8 @@ class TransactionBeginTests {
 	 * What the body reads afterwards may be as old, and the transaction lock newer.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "H2,REPEATABLE_READ", "H2,SERIALIZABLE", "MARIADB,REPEATABLE_READ", "POSTGRESQL,REPEATABLE_READ" })
+	@CsvSource({ "H2,READ_COMMITTED", "H2,REPEATABLE_READ", "H2,SERIALIZABLE", "MARIADB,REPEATABLE_READ",
+			"POSTGRESQL,REPEATABLE_READ" })
 	void transactionThatHasReadAtItsBeginIsUnderALease(TestDatabase database, String isolation) {
 		application(database, isolation, true)
 			.withPropertyValues("holdfast.backend=jdbc", "holdfast.jdbc.initialize-schema=always")
