@@ -2,6 +2,7 @@ package io.github.holdfast.sql;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.BooleanSupplier;
 
 import org.h2.engine.SessionLocal;
 import org.h2.jdbc.JdbcConnection;
@@ -110,13 +111,15 @@ public final class OpenTransaction {
 	 * from the snapshot of the transaction, else from the memory of a JPA or MyBatis
 	 * session. H2 does not tell of reads. Does no I/O.
 	 * @param connection the connection, which is not in auto-commit mode
-	 * @param byOthers whether others may have read something if the driver does not tell
+	 * @param byOthers whether others may have read something, asked if the driver does
+	 * not tell
 	 * @return {@code true} also if the driver does not tell
 	 * @throws SQLException if the driver fails
 	 */
-	public static boolean mayHaveReads(Connection connection, boolean byOthers) throws SQLException {
-		return mayHaveChanges(connection) || (H2 && connection.isWrapperFor(JdbcConnection.class)
-				&& (byOthers || connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED));
+	public static boolean mayHaveReads(Connection connection, BooleanSupplier byOthers) throws SQLException {
+		return mayHaveChanges(connection)
+				|| (H2 && connection.isWrapperFor(JdbcConnection.class) && (byOthers.getAsBoolean()
+						|| connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED));
 	}
 
 	/**

@@ -147,11 +147,6 @@ public enum SqlDialect {
 		}
 
 		@Override
-		public boolean freesRowsEarly() {
-			return true;
-		}
-
-		@Override
 		public String waitingForASecond(String sql) {
 			return "/*M! SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ " + sql;
 		}
@@ -210,11 +205,6 @@ public enum SqlDialect {
 		@Override
 		public String shareLockOfUnlocked() {
 			return MARIADB.shareLockOfUnlocked();
-		}
-
-		@Override
-		public boolean freesRowsEarly() {
-			return true;
 		}
 
 		@Override
@@ -437,11 +427,11 @@ public enum SqlDialect {
 
 	/**
 	 * Whether the rows that a transaction has locked are free before its commit is on the
-	 * disk.
+	 * disk, as with InnoDB.
 	 * @return {@code false} if they are free after it
 	 */
 	public boolean freesRowsEarly() {
-		return false;
+		return this == MARIADB || this == MYSQL;
 	}
 
 	/**

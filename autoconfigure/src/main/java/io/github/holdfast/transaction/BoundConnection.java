@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 import javax.sql.DataSource;
 
@@ -159,7 +160,7 @@ final class BoundConnection {
 	}
 
 	private void claimAgain(Claim claim) {
-		Connection connection = untouched(false);
+		Connection connection = untouched(() -> false);
 		try {
 			if (connection != null && claim.isMadeAgain(connection)) {
 				this.claim = claim;
@@ -177,7 +178,7 @@ final class BoundConnection {
 	 * @param others whether others may have read in its transaction
 	 * @return {@code null} if something may have been done in its transaction
 	 */
-	@Nullable Connection untouched(boolean others) {
+	@Nullable Connection untouched(BooleanSupplier others) {
 		ConnectionHolder bound = bound();
 		if (bound == null) {
 			return null;
