@@ -63,6 +63,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Threads of two nodes sell from one stock in all ways at the same time, while rows are
  * purged and holders evicted. What is sold is noted in the same transaction.
  */
+@Tag("long")
 @Tag("F25")
 @Timeout(180)
 class TransactionLockMixTests {

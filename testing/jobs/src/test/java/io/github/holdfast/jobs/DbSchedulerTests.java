@@ -34,6 +34,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * db-scheduler, whose executions are rows: what it takes for done.
  */
+@Tag("long")
 @Timeout(120)
 class DbSchedulerTests {
 
@@ -83,7 +84,6 @@ class DbSchedulerTests {
 		});
 	}
 
-	@Tag("long")
 	@Test
 	void oneNodePicksEachRow() {
 		List<String> instances = IntStream.range(0, 20).mapToObj(Integer::toString).toList();

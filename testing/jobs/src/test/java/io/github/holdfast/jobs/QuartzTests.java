@@ -45,6 +45,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Clustered Quartz: what it decides, and what it leaves to a lock.
  */
+@Tag("long")
 @Timeout(120)
 class QuartzTests {
 
@@ -72,7 +73,6 @@ class QuartzTests {
 		this.pool.close();
 	}
 
-	@Tag("long")
 	@Test
 	void oneNodeFiresEachTrigger() {
 		List<String> jobs = IntStream.range(0, 20).mapToObj((i) -> "job" + i).toList();

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,6 +48,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Spring Batch with its job repository in the database.
  */
+@Tag("long")
 @Timeout(120)
 class SpringBatchTests {
 

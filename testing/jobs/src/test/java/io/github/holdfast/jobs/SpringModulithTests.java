@@ -39,6 +39,7 @@ import static org.awaitility.Awaitility.await;
  * Publications of Spring Modulith, which are rows of the business transaction, and their
  * listeners, which run on threads of their own.
  */
+@Tag("long")
 @Timeout(120)
 class SpringModulithTests {
 
@@ -128,7 +129,6 @@ class SpringModulithTests {
 	 * One has read what has failed, and marks it as its own when the listener that the
 	 * other one has called is at work.
 	 */
-	@Tag("long")
 	@Test
 	void resubmissionsThatMeetCallAListenerTwiceWithoutTheLock() {
 		this.listening.run(SpringModulithTests::refuse);
@@ -148,7 +148,6 @@ class SpringModulithTests {
 		}));
 	}
 
-	@Tag("long")
 	@Test
 	void resubmissionByAgeCallsAListenerThatIsAtWorkAgain() {
 		ApplicationContextRunner unlocked = this.listening.withPropertyValues("holdfast.enabled=false");

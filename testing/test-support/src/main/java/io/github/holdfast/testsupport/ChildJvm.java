@@ -104,8 +104,9 @@ public final class ChildJvm implements AutoCloseable {
 	}
 
 	private static List<String> options(Path temporary) {
-		return List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8",
-				"-Dfile.encoding=UTF-8", quoted("-Djava.io.tmpdir=" + temporary.toAbsolutePath()), "-cp",
+		return List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions",
+				"-XX:-BytecodeVerificationRemote", "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8",
+				quoted("-Djava.io.tmpdir=" + temporary.toAbsolutePath()), "-cp",
 				quoted(System.getProperty("java.class.path")));
 	}
 

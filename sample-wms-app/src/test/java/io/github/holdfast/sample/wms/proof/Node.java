@@ -57,7 +57,7 @@ final class Node implements AutoCloseable {
 			command.add(option);
 		}
 		Collections.addAll(command, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-				"-Djava.io.tmpdir=" + temporary);
+				"-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote", "-Djava.io.tmpdir=" + temporary);
 		command.addAll(UnpackedJar.options());
 		Collections.addAll(command, "--server.port=0", "--wms.stock-report.cron=-");
 		command.addAll(arguments);

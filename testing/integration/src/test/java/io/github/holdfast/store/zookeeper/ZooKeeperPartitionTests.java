@@ -40,6 +40,7 @@ import static org.awaitility.Awaitility.await;
  * sees what is left. Unless a test says otherwise, the session is still the same in the
  * end, so that it is not its end that has cleaned up.
  */
+@Tag("long")
 class ZooKeeperPartitionTests extends PartitionContractTests {
 
 	private static final ZooKeeperServer server = ZooKeeperServer.start();
