@@ -3,14 +3,17 @@ package io.github.holdfast.benchmarks.contended;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.zaxxer.hikari.HikariConfig;
@@ -29,7 +32,8 @@ import io.github.holdfast.benchmarks.report.Spread;
 
 /**
  * What no lock in the database can be faster than: the transactions of
- * {@link Scenario#DISTINCT_KEYS}, with one statement more, which is written by hand.
+ * {@link Scenario#DISTINCT_KEYS} and {@link Scenario#TRANSACTION}, with one statement
+ * more, which is written by hand.
  */
 public final class LockStatements {
 
@@ -41,7 +45,8 @@ public final class LockStatements {
 
 	private final Stock stock;
 
-	private final Map<Extra, List<Round>> rounds = new EnumMap<>(Extra.class);
+	/** For one key: who may ask the database. */
+	private final Semaphore turn = new Semaphore(1, true);
 
 	private LockStatements(HikariDataSource dataSource) {
 		this.jdbc = new JdbcTemplate(dataSource);
@@ -79,17 +84,21 @@ public final class LockStatements {
 	}
 
 	private String run(SimpleCommandLinePropertySource options) {
-		for (Extra extra : Extra.values()) {
-			measure(extra, duration(options, "warm-up", "10s"));
+		return Stream.of(Keys.values()).map((keys) -> run(keys, options)).collect(Collectors.joining("\n"));
+	}
+
+	private String run(Keys keys, SimpleCommandLinePropertySource options) {
+		Map<Variant, List<Round>> measured = new LinkedHashMap<>();
+		for (Variant variant : keys.variants) {
+			measure(variant, duration(options, "warm-up", "10s"));
+			measured.put(variant, new ArrayList<>());
 		}
 		int rounds = options.containsProperty("rounds") ? Integer.parseInt(options.getProperty("rounds")) : 7;
 		for (int round = 1; round <= rounds; round++) {
-			for (Extra extra : Extra.values()) {
-				this.rounds.computeIfAbsent(extra, (key) -> new ArrayList<>())
-					.add(measure(extra, duration(options, "measure", "1500ms")));
-			}
+			measured
+				.forEach((variant, results) -> results.add(measure(variant, duration(options, "measure", "1500ms"))));
 		}
-		return table();
+		return table(measured);
 	}
 
 	private static Duration duration(SimpleCommandLinePropertySource options, String option, String value) {
@@ -97,13 +106,19 @@ public final class LockStatements {
 		return DurationStyle.detectAndParse((given != null) ? given : value);
 	}
 
-	private Round measure(Extra extra, Duration time) {
+	private Round measure(Variant variant, Duration time) {
 		LongAdder calls = new LongAdder();
 		long cpu = cpuNanos();
 		long begin = System.nanoTime();
 		CompletableFuture.allOf(IntStream.range(0, THREADS).mapToObj((thread) -> CompletableFuture.runAsync(() -> {
 			while (System.nanoTime() - begin < time.toNanos()) {
-				call(extra, "sku-" + thread);
+				if (variant.turn() == Turn.NONE) {
+					call(variant.extra(), "sku-" + thread, Turn.NONE);
+				}
+				else {
+					this.turn.acquireUninterruptibly();
+					call(variant.extra(), "sku-0", variant.turn());
+				}
 				calls.increment();
 			}
 		}, (task) -> new Thread(task).start())).toArray(CompletableFuture[]::new)).join();
@@ -115,31 +130,37 @@ public final class LockStatements {
 		return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
 	}
 
-	private void call(Extra extra, String sku) {
+	private void call(Extra extra, String sku, Turn turn) {
 		this.transaction.executeWithoutResult((status) -> {
 			extra.begin(this.jdbc, sku);
+			if (turn == Turn.UNTIL_LOCKED) {
+				this.turn.release();
+			}
 			this.stock.deductOne(sku);
 			extra.end(this.jdbc, sku);
 		});
+		if (turn == Turn.UNTIL_THE_END) {
+			this.turn.release();
+		}
 	}
 
-	private String table() {
-		List<Double> without = rates(Extra.NONE);
+	private static String table(Map<Variant, List<Round>> measured) {
+		List<Double> first = rates(measured.values().iterator().next());
 		StringBuilder table = new StringBuilder("""
-				| one statement more | calls per s | of no statement's | client CPU µs per call |
+				| one statement more | calls per s | of the first row's | client CPU µs per call |
 				| --- | ---: | ---: | ---: |
 				""");
-		this.rounds.forEach((extra, rounds) -> {
-			Spread ratio = Spread.ofRatios(rates(extra), without);
-			table.append(String.format(Locale.ROOT, "| %s | %.0f | %.2f (%.2f to %.2f) | %.0f |%n", extra.title,
-					Spread.of(rates(extra)).median(), ratio.median(), ratio.smallest(), ratio.largest(),
+		measured.forEach((variant, rounds) -> {
+			Spread ratio = Spread.ofRatios(rates(rounds), first);
+			table.append(String.format(Locale.ROOT, "| %s | %.0f | %.2f (%.2f to %.2f) | %.0f |%n", variant.title(),
+					Spread.of(rates(rounds)).median(), ratio.median(), ratio.smallest(), ratio.largest(),
 					Spread.of(rounds.stream().map(Round::cpuMicros).toList()).median()));
 		});
 		return table.toString();
 	}
 
-	private List<Double> rates(Extra extra) {
-		return this.rounds.getOrDefault(extra, List.of()).stream().map(Round::rate).toList();
+	private static List<Double> rates(List<Round> rounds) {
+		return rounds.stream().map(Round::rate).toList();
 	}
 
 	/**
@@ -153,13 +174,59 @@ public final class LockStatements {
 	}
 
 	/**
+	 * What is measured.
+	 *
+	 * @param title what it is called in tables
+	 * @param extra what the transaction does beside its work
+	 * @param turn for how long the other threads do not ask for the key
+	 */
+	private record Variant(String title, Extra extra, Turn turn) {
+
+	}
+
+	private enum Turn {
+
+		/** Each thread has its own. */
+		NONE,
+
+		UNTIL_LOCKED,
+
+		UNTIL_THE_END
+
+	}
+
+	private enum Keys {
+
+		DISTINCT(new Variant("none", Extra.NONE, Turn.NONE),
+				new Variant("`SELECT` of a row by its primary key", Extra.SELECT, Turn.NONE),
+				new Variant("the same `FOR UPDATE`", Extra.SELECT_FOR_UPDATE, Turn.NONE),
+				new Variant("`UPDATE` of one column", Extra.UPDATE, Turn.NONE),
+				new Variant("the same, and `SELECT … FOR UPDATE` of it before the commit", Extra.UPDATE_AND_QUESTION,
+						Turn.NONE)),
+
+		ONE(new Variant("none, one thread at a time", Extra.NONE, Turn.UNTIL_THE_END),
+				new Variant("`UPDATE`, one thread at a time", Extra.UPDATE, Turn.UNTIL_THE_END),
+				new Variant("`UPDATE`, the next thread waits for it", Extra.UPDATE, Turn.UNTIL_LOCKED),
+				new Variant("with the `SELECT`, one thread at a time", Extra.UPDATE_AND_QUESTION, Turn.UNTIL_THE_END),
+				new Variant("with the `SELECT`, the next thread waits for it", Extra.UPDATE_AND_QUESTION,
+						Turn.UNTIL_LOCKED));
+
+		private final List<Variant> variants;
+
+		Keys(Variant... variants) {
+			this.variants = List.of(variants);
+		}
+
+	}
+
+	/**
 	 * What the transaction does beside its work.
 	 */
 	private enum Extra {
 
-		NONE("none"),
+		NONE,
 
-		SELECT("`SELECT` of a row by its primary key") {
+		SELECT {
 
 			@Override
 			void begin(JdbcTemplate jdbc, String key) {
@@ -168,7 +235,7 @@ public final class LockStatements {
 
 		},
 
-		SELECT_FOR_UPDATE("the same `FOR UPDATE`") {
+		SELECT_FOR_UPDATE {
 
 			@Override
 			void begin(JdbcTemplate jdbc, String key) {
@@ -177,7 +244,7 @@ public final class LockStatements {
 
 		},
 
-		UPDATE("`UPDATE` of one column") {
+		UPDATE {
 
 			@Override
 			void begin(JdbcTemplate jdbc, String key) {
@@ -186,7 +253,7 @@ public final class LockStatements {
 
 		},
 
-		UPDATE_AND_QUESTION("the same, and `SELECT … FOR UPDATE` of it before the commit") {
+		UPDATE_AND_QUESTION {
 
 			@Override
 			void begin(JdbcTemplate jdbc, String key) {
@@ -201,12 +268,6 @@ public final class LockStatements {
 		};
 
 		private static final String SELECT_EPOCH = "SELECT epoch FROM lock_row WHERE lock_key = ?";
-
-		private final String title;
-
-		Extra(String title) {
-			this.title = title;
-		}
 
 		void begin(JdbcTemplate jdbc, String key) {
 		}
