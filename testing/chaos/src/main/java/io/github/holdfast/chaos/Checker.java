@@ -290,14 +290,15 @@ final class Checker {
 
 	/**
 	 * Whether the epochs may start again. As {@code docs/redis.md} says, a Redis that has
-	 * lost its counters goes on from its clock, which may have gone back. The fence lets
-	 * nobody commit with an epoch that has committed; one that was rolled back may come
-	 * again.
+	 * lost its counters goes on from its clock, which may have gone back; an etcd that is
+	 * set up anew counts from one. The fence lets nobody commit with an epoch that has
+	 * committed; one that was rolled back may come again.
 	 */
 	private boolean mayGrantAgain() {
 		Set<Fault.Kind> kinds = this.history.faults().stream().map(Fault::kind).collect(Collectors.toSet());
-		return this.history.plan().target().backend().isRedis() && kinds.contains(Fault.Kind.CLOCK_JUMP)
-				&& !Collections.disjoint(kinds, LOST_COUNTERS);
+		Backend backend = this.history.plan().target().backend();
+		return backend == Backend.ETCD && kinds.contains(Fault.Kind.RESTART_EMPTY) || backend.isRedis()
+				&& kinds.contains(Fault.Kind.CLOCK_JUMP) && !Collections.disjoint(kinds, LOST_COUNTERS);
 	}
 
 	private void checkExclusive(List<Held> holds) {

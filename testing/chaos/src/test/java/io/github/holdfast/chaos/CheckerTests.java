@@ -3,6 +3,7 @@ package io.github.holdfast.chaos;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -116,16 +117,27 @@ class CheckerTests {
 
 	@Test
 	void tokenThatComesAgainFromARedisWithoutCountersAndWithAClockThatWentBackIsNoViolation() {
-		Target target = new Target(Backend.REDIS, TestDatabase.MARIADB, Isolation.READ_COMMITTED, Level.FENCE);
-		Plan plan = PlanSource.plan(1, target, Weather.STORM, Duration.ofSeconds(1));
-		List<Call> calls = List.of(held(1, 11, 0, 20), held(2, 11, 21, 30));
-		Fault clock = new Fault(0, Fault.Kind.CLOCK_JUMP, 0, 10);
-		Fault promotion = new Fault(0, Fault.Kind.PROMOTION, 0, 10);
-		assertThat(Checker.check(new History(plan, List.of(clock, promotion), calls, Map.of(), 0, List.of())))
-			.isEmpty();
-		assertThat(Checker.check(new History(plan, List.of(promotion), calls, Map.of(), 0, List.of())))
-			.extracting(Violation::kind)
+		assertThat(kindsOfTokenAgain(Backend.REDIS, Fault.Kind.CLOCK_JUMP, Fault.Kind.PROMOTION)).isEmpty();
+		assertThat(kindsOfTokenAgain(Backend.REDIS, Fault.Kind.PROMOTION))
 			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+	}
+
+	@Test
+	void tokenThatComesAgainFromAnEtcdThatWasSetUpAnewIsNoViolation() {
+		assertThat(kindsOfTokenAgain(Backend.ETCD, Fault.Kind.RESTART_EMPTY)).isEmpty();
+		assertThat(kindsOfTokenAgain(Backend.ETCD, Fault.Kind.RESTART))
+			.containsExactly(Violation.Kind.TOKEN_NOT_RISING);
+	}
+
+	private static List<Violation.Kind> kindsOfTokenAgain(Backend backend, Fault.Kind... kinds) {
+		Target target = new Target(backend, TestDatabase.MARIADB, Isolation.READ_COMMITTED, Level.FENCE);
+		Plan plan = PlanSource.plan(1, target, Weather.STORM, Duration.ofSeconds(1));
+		List<Fault> faults = Stream.of(kinds).map((kind) -> new Fault(0, kind, 0, 10)).toList();
+		List<Call> calls = List.of(held(1, 11, 0, 20), held(2, 11, 21, 30));
+		return Checker.check(new History(plan, faults, calls, Map.of(), 0, List.of()))
+			.stream()
+			.map(Violation::kind)
+			.toList();
 	}
 
 	@Test
