@@ -222,6 +222,14 @@ final class HeldLease {
 	}
 
 	/**
+	 * Whether others may have the lock, as far as the time tells.
+	 */
+	boolean hasRunOut() {
+		Duration remaining = this.lease.remaining();
+		return remaining != null && remaining.isZero();
+	}
+
+	/**
 	 * Stop the renewal and give the lease back. The interrupt flag is put aside
 	 * meanwhile, as clients refuse to work with it.
 	 * @return completes when the store has answered

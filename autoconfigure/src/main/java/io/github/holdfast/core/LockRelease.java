@@ -44,8 +44,8 @@ final class LockRelease {
 	}
 
 	/**
-	 * The key of a lease that was lost before, or {@code null} if there is none, or the
-	 * answer has not come yet.
+	 * The key of a lease that was lost before, or may have been, or {@code null} if there
+	 * is none, or the answer has not come yet.
 	 */
 	@Nullable String lost() {
 		return this.lost;
@@ -72,7 +72,12 @@ final class LockRelease {
 		return release(lease);
 	}
 
+	/**
+	 * If the store fails, nobody knows whether a lease that has run out is that of
+	 * another holder by now.
+	 */
 	private CompletionStage<Outcome> release(HeldLease lease) {
+		boolean runOut = lease.hasRunOut();
 		try {
 			CompletionStage<Boolean> answer = lease.release();
 			if (!this.terms.awaited && !answer.toCompletableFuture().isDone()) {
@@ -86,6 +91,9 @@ final class LockRelease {
 			return CompletableFuture.completedStage(ended(lease, released, null));
 		}
 		catch (RuntimeException | Error ex) {
+			if (runOut) {
+				this.lost = lease.key();
+			}
 			return CompletableFuture.completedStage(ended(lease, false, ex));
 		}
 	}

@@ -194,6 +194,17 @@ class LockLossTests {
 	}
 
 	@Test
+	void leaseThatHasRunOutCountsAsLostWhenTheReleaseFails() {
+		this.backend.release = (lease) -> {
+			throw new LockBackendException("A", "store is down", null);
+		};
+		assertThatExceptionOfType(LockOverlapException.class)
+			.isThrownBy(() -> this.locks.run("A", () -> this.backend.remaining = () -> Duration.ZERO))
+			.satisfies((ex) -> assertThat(ex.key()).isEqualTo("A"));
+		assertThat(this.outcome).hasValue(LockListener.Outcome.FAILED);
+	}
+
+	@Test
 	void shutdownWaitsForTheAnswersOfReleases() {
 		CompletableFuture<Boolean> answer = new CompletableFuture<>();
 		LockTemplate locks = slowRelease(answer);
