@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -34,19 +35,20 @@ class FailedOverSessionTests {
 	@ParameterizedTest
 	@EnumSource
 	void noUpdateIsLostInAnotherSession(TestDatabase database) {
-		LockedApplication.jdbc(database.newDatabase())
-			.withUserConfiguration(FailoverDriver.class)
+		ApplicationContextRunner node = LockedApplication.jdbc(database.newDatabase())
 			.withBean(LockedShop.class)
-			.withPropertyValues("holdfast.wait-time=0")
-			.run((context) -> {
-				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-				LockedShop.createTables(jdbc);
+			.withPropertyValues("holdfast.wait-time=0");
+		node.withUserConfiguration(FailoverDriver.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			LockedShop.createTables(jdbc);
+			node.run((other) -> {
 				LockedShop shop = context.getBean(LockedShop.class);
 				FailoverDataSource dataSource = (FailoverDataSource) context.getBean(DataSource.class);
 				AcknowledgedSales sales = new AcknowledgedSales();
-				Runnable another = () -> shop.take(() -> {
+				Runnable another = () -> other.getBean(LockedShop.class).take(() -> {
 				});
-				sales.sell(1, another);
+				sales.sell(1, () -> shop.take(() -> {
+				}));
 				Throwable refusal = sales.sell(1, () -> shop.take(() -> {
 					dataSource.failOver();
 					assertThatExceptionOfType(DataAccessResourceFailureException.class)
@@ -56,6 +58,7 @@ class FailedOverSessionTests {
 				assertThat(refusal).isInstanceOf(LockLostException.class);
 				sales.assertNoneIsLostIn(shop.quantity());
 			});
+		});
 	}
 
 	/**
