@@ -113,7 +113,7 @@ final class TransactionReport {
 		if (!this.calls.isEmpty()) {
 			logger.warn("Transactional methods call locked ones. Unless the keys are held already, such a call does "
 					+ "what 'holdfast.on-active-transaction' says, and is refused by default: {}. Take the locks before "
-					+ "the transaction begins, or see " + "docs/transactions.md for other remedies",
+					+ "the transaction begins, or see docs/transactions.md for other remedies",
 					String.join("; ", this.calls));
 			this.calls.clear();
 		}

@@ -72,10 +72,6 @@ final class LockRelease {
 		return release(lease);
 	}
 
-	/**
-	 * If the store fails, nobody knows whether a lease that has run out is that of
-	 * another holder by now.
-	 */
 	private CompletionStage<Outcome> release(HeldLease lease) {
 		boolean runOut = lease.hasRunOut();
 		try {
@@ -91,10 +87,18 @@ final class LockRelease {
 			return CompletableFuture.completedStage(ended(lease, released, null));
 		}
 		catch (RuntimeException | Error ex) {
-			if (runOut) {
-				this.lost = lease.key();
-			}
+			failed(lease, runOut);
 			return CompletableFuture.completedStage(ended(lease, false, ex));
+		}
+	}
+
+	/**
+	 * If the store fails, nobody knows whether a lease that had run out before is that of
+	 * another holder by now.
+	 */
+	private void failed(HeldLease lease, boolean runOut) {
+		if (runOut) {
+			this.lost = lease.key();
 		}
 	}
 
@@ -106,6 +110,7 @@ final class LockRelease {
 	}
 
 	private Outcome hold(HeldLease lease, Duration rest) {
+		boolean runOut = lease.hasRunOut();
 		try {
 			if (lease.hold(rest)) {
 				logger.trace("Lock {} is held for another {} ms, its minimum hold time",
@@ -118,6 +123,7 @@ final class LockRelease {
 		catch (RuntimeException ex) {
 			logger.warn("Lock {} could not be held for its minimum hold time, trying again",
 					LockException.quote(lease.key()), ex);
+			failed(lease, runOut);
 			this.events.storeFailed(Operation.RELEASE, ex);
 			return Outcome.FAILED;
 		}

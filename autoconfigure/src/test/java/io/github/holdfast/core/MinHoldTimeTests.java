@@ -167,6 +167,15 @@ class MinHoldTimeTests {
 	}
 
 	@Test
+	void leaseThatHasRunOutCountsAsLostWhenTheStoreFails() {
+		this.backend.renewal = (lease) -> {
+			throw new LockBackendException(lease.key(), "store is down", null);
+		};
+		assertThatExceptionOfType(LockOverlapException.class).isThrownBy(
+				() -> this.locks.withMinHoldTime(LONG).run("A", () -> this.backend.remaining = () -> Duration.ZERO));
+	}
+
+	@Test
 	void storeThatFailsIsAskedAgain(CapturedOutput output) {
 		this.backend.renewal = (lease) -> {
 			if (this.backend.renewals.get() < 3) {
