@@ -6,7 +6,6 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.testsupport.TestDatabase;
@@ -19,16 +18,48 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FaultMachineTests {
 
-	private static final Plan PLAN = PlanSource.plan(Long.getLong("holdfast.chaos.seed", 1),
+	private static final long SEED = Long.getLong("holdfast.chaos.seed", 1);
+
+	/**
+	 * Transactions that lock the rows of their locks themselves.
+	 */
+	private static final Plan ROWS = rows(TestDatabase.POSTGRESQL);
+
+	private static final Plan CLAIMS = PlanSource.plan(SEED,
 			new Target(Backend.REDIS, TestDatabase.MARIADB, Isolation.REPEATABLE_READ, Level.FENCE), Weather.STORM,
 			Duration.ofSeconds(6));
 
+	private static Plan rows(TestDatabase database) {
+		return PlanSource.plan(SEED, new Target(Backend.JDBC, database, Isolation.READ_COMMITTED, Level.FENCE),
+				Weather.STORM, Duration.ofSeconds(5));
+	}
+
 	@Test
-	void nothingIsFoundAtFence() throws Exception {
-		Run run = Run.of(PLAN);
-		assertThat(run.history().faults()).isNotEmpty();
-		assertThat(run.history().sales()).isNotEmpty();
-		assertThat(run.violations()).describedAs("%s\n%s", run, PLAN).isEmpty();
+	void nothingIsFound() throws Exception {
+		assertNothingIsFound(ROWS);
+	}
+
+	@Test
+	void updatesAreLostWithoutLocks() throws Exception {
+		assertUpdatesAreLostWithoutLocks(ROWS);
+	}
+
+	@Test
+	@Tag("long")
+	void nothingIsFoundWithClaims() throws Exception {
+		assertNothingIsFound(CLAIMS);
+	}
+
+	@Test
+	@Tag("long")
+	void updatesAreLostWithoutClaims() throws Exception {
+		assertUpdatesAreLostWithoutLocks(CLAIMS);
+	}
+
+	@Test
+	@Tag("long")
+	void nothingIsFoundOnMariaDb() throws Exception {
+		assertNothingIsFound(rows(TestDatabase.MARIADB));
 	}
 
 	/**
@@ -51,34 +82,15 @@ class FaultMachineTests {
 		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 
-	/**
-	 * Transactions that lock the rows of their locks themselves.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = "POSTGRESQL")
-	void nothingIsFoundWithTransactionsThatLockTheirRows(TestDatabase database) throws Exception {
-		lockRowsInTransactions(database);
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = "MARIADB")
-	@Tag("long")
-	void nothingIsFoundWithTransactionsThatLockTheirRowsOnMariaDb(TestDatabase database) throws Exception {
-		lockRowsInTransactions(database);
-	}
-
-	private static void lockRowsInTransactions(TestDatabase database) throws Exception {
-		Plan plan = PlanSource.plan(Long.getLong("holdfast.chaos.seed", 1),
-				new Target(Backend.JDBC, database, Isolation.READ_COMMITTED, Level.FENCE), Weather.STORM,
-				Duration.ofSeconds(5));
+	private static void assertNothingIsFound(Plan plan) throws Exception {
 		Run run = Run.of(plan);
+		assertThat(run.history().faults()).isNotEmpty();
 		assertThat(run.history().sales()).isNotEmpty();
 		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 
-	@Test
-	void updatesAreLostWithoutLocks() throws Exception {
-		assertThat(Run.of(PLAN.at(Level.NONE)).violations()).extracting(Violation::kind)
+	private static void assertUpdatesAreLostWithoutLocks(Plan plan) throws Exception {
+		assertThat(Run.of(plan.at(Level.NONE)).violations()).extracting(Violation::kind)
 			.contains(Violation.Kind.LOST_UPDATE);
 	}
 

@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction;
 
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -8,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +49,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class OpenInViewTests {
 
+	/** With what is the default, and started once. */
+	private static final Map<TestDatabase, Shop> shops = new EnumMap<>(TestDatabase.class);
+
+	@AfterAll
+	static void closeShops() {
+		shops.values().forEach(Shop::close);
+		shops.clear();
+	}
+
+	private static Shop shop(TestDatabase database) {
+		Shop shop = shops.computeIfAbsent(database, (unused) -> new Shop(database, RecordedWebApplication.class));
+		shop.fill();
+		return shop;
+	}
+
 	@Test
 	void updateIsLostWhenAllowed() {
 		try (Shop shop = new Shop(TestDatabase.H2, WebApplication.class, "holdfast.jpa.stale-context=allow")) {
@@ -57,10 +75,9 @@ class OpenInViewTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostByDefault(TestDatabase database) {
-		try (Shop shop = new Shop(database, WebApplication.class)) {
-			assertThat(shop.lookAndTake()).isEqualTo(98);
-			assertThat(shop.quantity()).isEqualTo(98);
-		}
+		Shop shop = shop(database);
+		assertThat(shop.lookAndTake()).isEqualTo(98);
+		assertThat(shop.quantity()).isEqualTo(98);
 	}
 
 	@Test
@@ -103,15 +120,14 @@ class OpenInViewTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void transactionLocksItsRow(TestDatabase database) {
-		try (Shop shop = new Shop(database, RecordedWebApplication.class)) {
-			shop.post("/take");
-			shop.post("/take");
-			RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
-			recording.clear();
-			assertThat(shop.post("/take-between-looks")).isEqualTo(97);
-			assertThat(recording.statements()).filteredOn(TransactionLockTests::isLock).hasSize(1);
-			assertThat(recording.statements()).noneMatch((sql) -> sql.contains("owner = ?"));
-		}
+		Shop shop = shop(database);
+		shop.post("/take");
+		shop.post("/take");
+		RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
+		recording.clear();
+		assertThat(shop.post("/take-between-looks")).isEqualTo(97);
+		assertThat(recording.statements()).filteredOn(TransactionLockTests::isLock).hasSize(1);
+		assertThat(recording.statements()).noneMatch((sql) -> sql.contains("owner = ?"));
 	}
 
 	/**
@@ -134,21 +150,20 @@ class OpenInViewTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void viewKeepsItsEntitiesWhenTheTransactionHasToWaitForALease(TestDatabase database) {
-		try (Shop shop = new Shop(database, RecordedWebApplication.class)) {
-			shop.post("/take");
-			RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
-			JdbcTemplate jdbc = shop.context.getBean(JdbcTemplate.class);
-			jdbc.update("UPDATE holdfast_lock SET owner = 'another node', acquired_at = expires_at, "
-					+ "expires_at = expires_at + 60000000");
-			recording.clear();
-			CompletableFuture<Integer> waiting = CompletableFuture.supplyAsync(() -> shop.post("/take-between-looks"));
-			Awaitility.await()
-				.atMost(1, TimeUnit.MINUTES)
-				.until(() -> recording.statements().stream().anyMatch(TransactionLockTests::isLock));
-			jdbc.update("UPDATE holdfast_lock SET owner = NULL");
-			assertThat(waiting.join()).isEqualTo(98);
-			assertThat(shop.quantity()).isEqualTo(98);
-		}
+		Shop shop = shop(database);
+		shop.post("/take");
+		RecordingDataSource recording = (RecordingDataSource) shop.context.getBean(DataSource.class);
+		JdbcTemplate jdbc = shop.context.getBean(JdbcTemplate.class);
+		jdbc.update("UPDATE holdfast_lock SET owner = 'another node', acquired_at = expires_at, "
+				+ "expires_at = expires_at + 60000000");
+		recording.clear();
+		CompletableFuture<Integer> waiting = CompletableFuture.supplyAsync(() -> shop.post("/take-between-looks"));
+		Awaitility.await()
+			.atMost(1, TimeUnit.MINUTES)
+			.until(() -> recording.statements().stream().anyMatch(TransactionLockTests::isLock));
+		jdbc.update("UPDATE holdfast_lock SET owner = NULL");
+		assertThat(waiting.join()).isEqualTo(98);
+		assertThat(shop.quantity()).isEqualTo(98);
 	}
 
 	/**
@@ -175,8 +190,14 @@ class OpenInViewTests {
 			this.context.getBean(JpaStockService.class).add("A", 100);
 		}
 
+		void fill() {
+			this.context.getBean(JdbcTemplate.class).update("UPDATE stock SET quantity = 100 WHERE sku = 'A'");
+		}
+
 		int lookAndTake() {
 			ShopController controller = this.context.getBean(ShopController.class);
+			controller.looked = new CountDownLatch(1);
+			controller.goOn = new CountDownLatch(1);
 			CompletableFuture<Integer> slow = CompletableFuture.supplyAsync(() -> post("/look-and-take"));
 			try {
 				await(controller.looked);
@@ -247,9 +268,9 @@ class OpenInViewTests {
 	@RestController
 	static class ShopController {
 
-		private final CountDownLatch looked = new CountDownLatch(1);
+		private volatile CountDownLatch looked = new CountDownLatch(1);
 
-		private final CountDownLatch goOn = new CountDownLatch(1);
+		private volatile CountDownLatch goOn = new CountDownLatch(1);
 
 		private final JpaStockService stock;
 

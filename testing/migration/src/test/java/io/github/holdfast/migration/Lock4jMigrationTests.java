@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 import com.baomidou.lock.annotation.Lock4j;
 import com.baomidou.lock.exception.LockFailureException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +31,7 @@ import static org.awaitility.Awaitility.await;
  * The way from Lock4j on Redisson to Holdfast: before, during and after, in one
  * application with the auto-configuration of both.
  */
+@Tag("long")
 @Timeout(120)
 class Lock4jMigrationTests {
 

@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * The way from the lock registries of Spring Integration to Holdfast: before, during and
  * after, in one application.
  */
+@Tag("long")
 @Timeout(120)
 class SpringIntegrationMigrationTests {
 

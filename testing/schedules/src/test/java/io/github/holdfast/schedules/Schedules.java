@@ -29,12 +29,12 @@ public @interface Schedules {
 	 * The most of these schedules.
 	 * @return the number
 	 */
-	int most() default 600;
+	int most() default 300;
 
 	/**
 	 * So many random schedules are run.
 	 * @return the number
 	 */
-	int random() default 150;
+	int random() default 75;
 
 }

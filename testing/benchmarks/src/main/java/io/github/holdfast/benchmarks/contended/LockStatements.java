@@ -45,6 +45,8 @@ public final class LockStatements {
 
 	private final Stock stock;
 
+	private final HoldfastRows rows;
+
 	/** For one key: who may ask the database. */
 	private final Semaphore turn = new Semaphore(1, true);
 
@@ -52,10 +54,12 @@ public final class LockStatements {
 		this.jdbc = new JdbcTemplate(dataSource);
 		this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
 		this.stock = new Stock(this.jdbc, false);
+		this.rows = HoldfastRows.create(this.jdbc);
 		this.jdbc.execute("CREATE TABLE lock_row (lock_key varchar(50) NOT NULL PRIMARY KEY, epoch bigint NOT NULL)");
 		for (int thread = 0; thread < THREADS; thread++) {
 			this.stock.fill("sku-" + thread);
 			this.jdbc.update("INSERT INTO lock_row VALUES (?, 1)", "sku-" + thread);
+			this.rows.insert("sku-" + thread);
 		}
 	}
 
@@ -132,12 +136,16 @@ public final class LockStatements {
 
 	private void call(Extra extra, String sku, Turn turn) {
 		this.transaction.executeWithoutResult((status) -> {
+			long epoch = (extra == Extra.HOLDFAST) ? this.rows.lock(sku) : 0;
 			extra.begin(this.jdbc, sku);
 			if (turn == Turn.UNTIL_LOCKED) {
 				this.turn.release();
 			}
 			this.stock.deductOne(sku);
 			extra.end(this.jdbc, sku);
+			if (extra == Extra.HOLDFAST) {
+				this.rows.ask(sku, epoch);
+			}
 		});
 		if (turn == Turn.UNTIL_THE_END) {
 			this.turn.release();
@@ -202,14 +210,17 @@ public final class LockStatements {
 				new Variant("the same `FOR UPDATE`", Extra.SELECT_FOR_UPDATE, Turn.NONE),
 				new Variant("`UPDATE` of one column", Extra.UPDATE, Turn.NONE),
 				new Variant("the same, and `SELECT … FOR UPDATE` of it before the commit", Extra.UPDATE_AND_QUESTION,
-						Turn.NONE)),
+						Turn.NONE),
+				new Variant("what Holdfast sends", Extra.HOLDFAST, Turn.NONE)),
 
 		ONE(new Variant("none, one thread at a time", Extra.NONE, Turn.UNTIL_THE_END),
 				new Variant("`UPDATE`, one thread at a time", Extra.UPDATE, Turn.UNTIL_THE_END),
 				new Variant("`UPDATE`, the next thread waits for it", Extra.UPDATE, Turn.UNTIL_LOCKED),
 				new Variant("with the `SELECT`, one thread at a time", Extra.UPDATE_AND_QUESTION, Turn.UNTIL_THE_END),
 				new Variant("with the `SELECT`, the next thread waits for it", Extra.UPDATE_AND_QUESTION,
-						Turn.UNTIL_LOCKED));
+						Turn.UNTIL_LOCKED),
+				new Variant("what Holdfast sends, one thread at a time", Extra.HOLDFAST, Turn.UNTIL_THE_END),
+				new Variant("what Holdfast sends, the next thread waits for it", Extra.HOLDFAST, Turn.UNTIL_LOCKED));
 
 		private final List<Variant> variants;
 
@@ -252,6 +263,9 @@ public final class LockStatements {
 			}
 
 		},
+
+		/** See {@link HoldfastRows}. */
+		HOLDFAST,
 
 		UPDATE_AND_QUESTION {
 
