@@ -162,7 +162,12 @@ public final class LockCall implements HeldLock, AutoCloseable {
 	 * Whether the body's transaction still has to take a lock.
 	 */
 	private boolean isPending() {
-		return this.acquired.stream().anyMatch((held) -> held.lease().isPending());
+		for (HeldLease held : this.acquired) {
+			if (held.lease().isPending()) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -266,12 +271,15 @@ public final class LockCall implements HeldLock, AutoCloseable {
 		return this.spec.body().propagation();
 	}
 
+	/**
+	 * The minimum hold time of the lease that was acquired last is over last.
+	 */
 	@Override
 	public boolean mayEndWith(TransactionExecution transaction) {
 		return this.commits.isBodyAlone(transaction) && this.state.get() == State.OPEN && this.registrar == null
 				&& canBeHandedOver() && mode() == LockRequest.Mode.EXCLUSIVE
 				&& this.acquired.size() == this.leases.size()
-				&& this.acquired.stream().allMatch((lease) -> lease.restOfMinHoldTime().isZero());
+				&& this.acquired.get(this.acquired.size() - 1).restOfMinHoldTime().isZero();
 	}
 
 	@Override

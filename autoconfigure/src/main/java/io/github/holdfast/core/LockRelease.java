@@ -60,14 +60,14 @@ final class LockRelease {
 			lease.releaseWhenRunOut();
 			logger.warn("Lock {} is not released but kept for its lease time, as the outcome of a commit under it "
 					+ "is unknown", LockException.quote(lease.key()));
-			return CompletableFuture.completedStage(Outcome.KEPT);
+			return CompletableFuture.completedFuture(Outcome.KEPT);
 		}
 		Duration rest = this.terms.bodyHasRun ? lease.restOfMinHoldTime() : Duration.ZERO;
 		if (!rest.isZero()) {
-			return CompletableFuture.completedStage(hold(lease, rest));
+			return CompletableFuture.completedFuture(hold(lease, rest));
 		}
 		if (this.terms.canBeHandedOver && lease.handOver()) {
-			return CompletableFuture.completedStage(ended(lease, true, null));
+			return CompletableFuture.completedFuture(ended(lease, true, null));
 		}
 		return release(lease);
 	}
@@ -75,20 +75,20 @@ final class LockRelease {
 	private CompletionStage<Outcome> release(HeldLease lease) {
 		boolean runOut = lease.hasRunOut();
 		try {
-			CompletionStage<Boolean> answer = lease.release();
-			if (!this.terms.awaited && !answer.toCompletableFuture().isDone()) {
+			CompletableFuture<Boolean> answer = lease.release().toCompletableFuture();
+			if (!this.terms.awaited && !answer.isDone()) {
 				return answer.handleAsync((released, ex) -> ended(lease, Boolean.TRUE.equals(released), ex),
 						this.events.thread());
 			}
-			boolean released = answer.toCompletableFuture().join();
+			boolean released = answer.join();
 			if (!released) {
 				this.lost = lease.key();
 			}
-			return CompletableFuture.completedStage(ended(lease, released, null));
+			return CompletableFuture.completedFuture(ended(lease, released, null));
 		}
 		catch (RuntimeException | Error ex) {
 			failed(lease, runOut);
-			return CompletableFuture.completedStage(ended(lease, false, ex));
+			return CompletableFuture.completedFuture(ended(lease, false, ex));
 		}
 	}
 

@@ -280,10 +280,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		if (claims == null || !lock.commits().isBody(this.transaction)) {
 			throw ClaimRefusedException.always(lock, "the transaction is not all that is under them");
 		}
-		List<LockLease> pending = lock.leases()
-			.stream()
-			.filter((lease) -> claims.isPending(lease) && TransactionStack.claimOf(lease) == null)
-			.toList();
+		List<LockLease> pending = new ArrayList<>(lock.leases());
+		pending.removeIf((lease) -> !claims.isPending(lease) || TransactionStack.claimOf(lease) != null);
 		if (pending.isEmpty()) {
 			return;
 		}

@@ -3,6 +3,7 @@ package io.github.holdfast.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -45,7 +46,9 @@ final class RowClaims implements FenceClaims {
 		RowLocks locks = null;
 		try {
 			locks = locks(connection);
-			return lock(connection, locks, leases.stream().map(RowLease.class::cast).toList(), mayWait);
+			List<RowLease> rows = new ArrayList<>(leases.size());
+			leases.forEach((lease) -> rows.add((RowLease) lease));
+			return lock(connection, locks, rows, mayWait);
 		}
 		catch (SQLException ex) {
 			if (locks != null && (locks.dialect().isConcurrencyFailure(ex) || locks.dialect().isTimeout(ex))) {

@@ -121,7 +121,7 @@ final class RowLease implements TransactionLease {
 	public CompletionStage<Boolean> release() {
 		boolean held = this.state != State.LOST;
 		over(held ? State.ENDED : State.LOST);
-		return CompletableFuture.completedStage(held);
+		return CompletableFuture.completedFuture(held);
 	}
 
 	/**
