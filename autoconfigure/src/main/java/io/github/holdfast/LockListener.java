@@ -31,7 +31,8 @@ public interface LockListener {
 
 	/**
 	 * Called when all keys are held. {@link LockContext#current()} is the lock, with its
-	 * leases and tokens.
+	 * leases and tokens. If the transaction of the method takes the lock, this is called
+	 * in it: on PostgreSQL, a statement that fails there aborts it.
 	 * @param call the call
 	 * @param waitTime how long that took
 	 */

@@ -66,11 +66,11 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 19_019;
+	private static final int MOST_LINES = 19_076;
 
 	private static final int LARGEST_CLASS = 370;
 
-	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 158;
+	private static final int LARGEST_OF_NINE_CLASSES_IN_TEN = 161;
 
 	private static final int LARGEST_PUBLIC_SHARE = 44;
 

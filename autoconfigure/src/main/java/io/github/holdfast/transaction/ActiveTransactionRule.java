@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -19,6 +20,7 @@ import io.github.holdfast.core.HeldLock;
 import io.github.holdfast.core.LockRule;
 import io.github.holdfast.core.LockStack;
 import io.github.holdfast.core.UnlockedCallException;
+import io.github.holdfast.store.TransactionLease;
 
 /**
  * Decides on locked calls inside a running transaction. A lock that is taken there is
@@ -166,6 +168,9 @@ public final class ActiveTransactionRule implements LockRule {
 	 */
 	@Override
 	public void beforeReentry(Attempt attempt) {
+		if (attempt.propagation() == Propagation.NOT_SUPPORTED) {
+			holders(attempt.keys()).forEach((lock) -> refuseWithoutLock(attempt, lock));
+		}
 		RunningTransaction running = leavesTransaction(attempt.propagation())
 				? TransactionStack.staysDespite(attempt.transactionManager()) : TransactionStack.current();
 		if (running == null || !running.isSql()) {
@@ -174,6 +179,20 @@ public final class ActiveTransactionRule implements LockRule {
 		if (running.hasEnded()
 				&& (attempt.propagation() != null || !holders(attempt.keys()).stream().allMatch(running::dependsOn))) {
 			throw refusedAfterCommit(attempt);
+		}
+	}
+
+	/**
+	 * What a transaction has locked is free after its COMMIT, and what is done without
+	 * one is not checked.
+	 */
+	private static void refuseWithoutLock(Attempt attempt, HeldLock lock) {
+		if (lock.leases().stream().anyMatch((lease) -> lease instanceof TransactionLease && !lease.isValid())) {
+			lock.commits().bodyNotAlone();
+			throw new ConcurrencyFailureException(
+					"Lock " + LockException.quote(attempt.keys().get(0)) + " (" + attempt.name()
+							+ ") was that of the transaction which has just been committed, and ended with it. "
+							+ "From the next call on, it is held until the callbacks of the transaction are over");
 		}
 	}
 

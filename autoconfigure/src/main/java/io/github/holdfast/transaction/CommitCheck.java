@@ -135,7 +135,7 @@ final class CommitCheck {
 		if (lock.mode() == LockRequest.Mode.SHARED) {
 			return isHeldShared(key, lease);
 		}
-		if (this.transaction.commitsReadsOnly() && !lease.isValid()) {
+		if (this.transaction.commitsReadsOnly() && !lease.isValid() && !(lease instanceof TransactionLease)) {
 			return false;
 		}
 		Claim claim = TransactionStack.claimOf(lease);

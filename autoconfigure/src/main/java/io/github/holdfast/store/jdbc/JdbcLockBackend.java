@@ -3,12 +3,14 @@ package io.github.holdfast.store.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -476,10 +478,52 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				}
 				this.waits = true;
 			}
+			if (taken == null) {
+				taken = awaitFree(timeout);
+			}
 			return (taken != null) ? taken
 					: JdbcLockBackend.this.connections
 						.call((connection, table) -> table.find(connection, this.id, timeout).exists() ? null
 								: insert(connection, table, row, timeout));
+		}
+
+		/**
+		 * Wait in the database, as transactions do that take the lock themselves: they
+		 * hand the row on, and leave nothing to those who ask for it now and then. Not
+		 * for long, as the lease begins before. In a transaction, so that what is
+		 * cancelled has not taken it.
+		 */
+		private LockTable.@Nullable Grant awaitFree(Duration timeout) throws SQLException {
+			Duration third = this.request.leaseTime().dividedBy(3);
+			Duration wait = Stream.of(timeout, third, RowLocks.LONGEST_WAIT)
+				.min(Comparator.naturalOrder())
+				.orElseThrow();
+			if (wait.isZero() || !JdbcLockBackend.this.connections.dialect().cancelsWaits()
+					|| !JdbcLockBackend.this.share.take()) {
+				return null;
+			}
+			try {
+				return JdbcLockBackend.this.connections
+					.inTransaction((connection, table) -> awaitFree(connection, table, wait));
+			}
+			catch (SQLException ex) {
+				if (this.written || Thread.currentThread().isInterrupted()
+						|| !JdbcLockBackend.this.connections.is(ex, SqlDialect::isTimeout)) {
+					throw ex;
+				}
+				return null;
+			}
+			finally {
+				JdbcLockBackend.this.share.giveBack();
+			}
+		}
+
+		private LockTable.@Nullable Grant awaitFree(Connection connection, LockTable table, Duration wait)
+				throws SQLException {
+			this.written = false;
+			LockTable.Grant taken = table.awaitFree(connection, this.id, grant(this.request.minEpoch()), wait);
+			this.written = taken != null;
+			return taken;
 		}
 
 		/**

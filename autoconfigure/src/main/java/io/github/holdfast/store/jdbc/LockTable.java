@@ -117,6 +117,10 @@ final class LockTable implements FenceRows {
 
 	private final String takeFree;
 
+	private final String awaitFree;
+
+	private final @Nullable String awaitFreeForASecond;
+
 	private final String raiseVersion;
 
 	private final RenewalTable renewals;
@@ -130,10 +134,10 @@ final class LockTable implements FenceRows {
 					(sql) -> sql.replace("{now}", dialect.now())
 						.replace("{renewed}", RenewalTable.OF_HOLDER)
 						.replace("{ignore}", dialect.ignoreDuplicate())));
-		this.takeFree = dialect
-			.updateSkippingLocked("holdfast_lock", "lock_key", "epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT,
-					FREE_ROW)
-			.replace("{now}", dialect.now());
+		String take = ("epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT).replace("{now}", dialect.now());
+		this.takeFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", take, FREE_ROW);
+		this.awaitFree = "UPDATE holdfast_lock SET " + take + " WHERE " + FREE_ROW;
+		this.awaitFreeForASecond = dialect.waitingForASecond(this.awaitFree);
 		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", RAISE, OF_VERSION)
 			.replace("{now}", dialect.now());
 		this.renewals = new RenewalTable(dialect);
@@ -152,10 +156,26 @@ final class LockTable implements FenceRows {
 		if (!this.dialect.skipsLocked() && !this.locks.lockFree(connection, id, limit)) {
 			return null;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(this.takeFree, RowLocks.EPOCH)) {
+		return takeFree(connection, this.takeFree, id, least, limit.plusSeconds(1));
+	}
+
+	/**
+	 * The same, and wait for the transaction that has the row locked.
+	 * @param wait for how long, a second at most
+	 * @throws SQLException also if that is over
+	 */
+	@Nullable Grant awaitFree(Connection connection, String id, Grant least, Duration wait) throws SQLException {
+		String limited = (wait.compareTo(RowLocks.LONGEST_WAIT) < 0) ? null : this.awaitFreeForASecond;
+		return (limited != null) ? takeFree(connection, limited, id, least, wait.plusSeconds(1))
+				: takeFree(connection, this.awaitFree, id, least, wait);
+	}
+
+	private @Nullable Grant takeFree(Connection connection, String sql, String id, Grant least, Duration limit)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql, RowLocks.EPOCH)) {
 			least.set(statement);
 			this.dialect.setKey(statement, 5, id);
-			return (CancellableStatement.run(statement, limit.plusSeconds(1), statement::executeUpdate) != 0)
+			return (CancellableStatement.run(statement, limit, statement::executeUpdate) != 0)
 					? least.withEpoch(RowLocks.answer(statement)) : null;
 		}
 	}

@@ -43,7 +43,7 @@ final class RowLocks {
 	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
 
 	/** The turns of many short transactions, and a small part of a wait time. */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+	static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
 	/** For a statement that waits only if the whole table is locked. */
 	private static final Duration SHORT = Duration.ofSeconds(5);

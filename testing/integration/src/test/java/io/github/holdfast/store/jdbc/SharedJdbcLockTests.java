@@ -195,7 +195,10 @@ class SharedJdbcLockTests {
 			for (FutureTask<@Nullable LockLease> reader : readers) {
 				reader.get();
 			}
-			assertThat(nodes.jdbc.queryForObject("SELECT count(*) FROM holdfast_renewal", Integer.class)).isOne();
+			// InnoDB lets nobody overtake the writer, which does not have to announce
+			// itself
+			assertThat(nodes.jdbc.queryForObject("SELECT count(*) FROM holdfast_renewal", Integer.class))
+				.isEqualTo((database == TestDatabase.POSTGRESQL) ? 1 : 0);
 			nodes.jdbc.update("UPDATE holdfast_lock SET epoch = 1, expires_at = 1");
 			assertThat(new JdbcLockPurge(() -> nodes.pool, Duration.ofDays(1)).run(() -> true)).isOne();
 			assertThat(nodes.jdbc.queryForObject("SELECT count(*) FROM holdfast_renewal", Integer.class)).isZero();
