@@ -44,7 +44,7 @@ public final class ContendedRuns {
 	 * Measure, print tables and draw charts.
 	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
 	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines},
-	 * {@code --earlier} and {@code --charts}
+	 * {@code --earlier}, {@code --delay} and {@code --charts}
 	 * @throws IOException if a worker cannot be started or a chart not be written
 	 * @throws InterruptedException if interrupted
 	 */
@@ -111,7 +111,9 @@ public final class ContendedRuns {
 	private Competitor start(ScenarioResults results, Contender contender, Stores stores, @Nullable Path library)
 			throws IOException, InterruptedException {
 		return Competitor.start(results.scenario(), contender, duration("warm-up", "12s"), duration("measure", "2s"),
-				stores.properties(), library);
+				results.scenario().isDistant() ? stores.distantProperties(duration("delay", "100us"))
+						: stores.properties(),
+				library);
 	}
 
 	private void measure(ScenarioResults results, Competitor competitor) throws InterruptedException {

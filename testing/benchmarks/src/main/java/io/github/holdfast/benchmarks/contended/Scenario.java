@@ -47,7 +47,7 @@ enum Scenario {
 			16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
 
-	/** Each thread with a transaction on a database at the other end of a network. */
+	/** Each thread with a transaction, and all stores at the other end of a network. */
 	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1, 16,
 			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
 			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
@@ -57,7 +57,7 @@ enum Scenario {
 			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
 					Contender.SPRING_INTEGRATION_JDBC)),
 
-	/** The same on a database at the other end of a network. */
+	/** The same with all stores at the other end of a network. */
 	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1, 16,
 			EnumSet.allOf(Reach.class),
 			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
@@ -69,11 +69,21 @@ enum Scenario {
 			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
 					Contender.SPRING_INTEGRATION_JDBC)),
 
-	/** The same with PostgreSQL at the other end of a network. */
+	/** The same on PostgreSQL with all stores at the other end of a network. */
 	DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK(
 			"a key and a row for each of 16 threads, a transaction on a distant PostgreSQL", 1, 16,
-			EnumSet.allOf(Reach.class), List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
-					Contender.SPRING_INTEGRATION_JDBC));
+			EnumSet.allOf(Reach.class),
+			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC)),
+
+	/** One key, and the threads of many JVMs, each with a transaction on PostgreSQL. */
+	TRANSACTION_POSTGRESQL_EIGHT_JVMS("one key, a transaction on PostgreSQL, 8 JVMs × 2 threads", 8, 2,
+			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON)),
+
+	/** A key and a row for each thread of many JVMs. */
+	DISTINCT_KEYS_POSTGRESQL_EIGHT_JVMS(
+			"a key and a row for each of 8 × 2 threads in 8 JVMs, a transaction on PostgreSQL", 8, 2,
+			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS, Reach.NOBODY), List.of(Contender.REDISSON));
 
 	private final String title;
 
@@ -117,16 +127,17 @@ enum Scenario {
 	}
 
 	/**
+	 * Whether the stores are at the other end of a network.
+	 */
+	boolean isDistant() {
+		return name().endsWith("_OVER_NETWORK");
+	}
+
+	/**
 	 * The property that tells where the database is.
 	 */
 	String jdbcUrl() {
-		return switch (this) {
-			case TRANSACTION_OVER_NETWORK, DISTINCT_KEYS_OVER_NETWORK -> Store.DISTANT_JDBC_URL;
-			case DISTINCT_KEYS_POSTGRESQL, TRANSACTION_POSTGRESQL, TRANSACTION_POSTGRESQL_TWO_JVMS ->
-				Store.POSTGRESQL_JDBC_URL;
-			case DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK -> Store.DISTANT_POSTGRESQL_JDBC_URL;
-			default -> Store.JDBC_URL;
-		};
+		return name().contains("POSTGRESQL") ? Store.POSTGRESQL_JDBC_URL : Store.JDBC_URL;
 	}
 
 	boolean hasAutoCommit() {

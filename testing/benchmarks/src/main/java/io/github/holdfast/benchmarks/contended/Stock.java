@@ -12,7 +12,7 @@ final class Stock {
 
 	private static final String TABLE = """
 			create table if not exists stock (
-				sku varchar(50) not null primary key,
+				sku varchar(80) not null primary key,
 				quantity bigint not null
 			)
 			""";
@@ -38,6 +38,11 @@ final class Stock {
 
 	long deducted(String sku) {
 		return INITIAL - quantity(sku);
+	}
+
+	long deductedOfAll(String prefix) {
+		return this.jdbc.queryForObject("select sum(? - quantity) from stock where sku like ?", Long.class, INITIAL,
+				prefix + "%");
 	}
 
 	private long quantity(String sku) {

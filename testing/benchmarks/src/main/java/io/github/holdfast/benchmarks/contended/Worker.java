@@ -95,16 +95,18 @@ final class Worker {
 	}
 
 	/**
-	 * Each round has as many threads as there are keys.
+	 * Each round has as many threads as there are keys. Other JVMs have keys of their
+	 * own.
 	 */
 	private Work distinct(TransactionTemplate transactions, Stock stock, int threads) {
-		List<String> keys = IntStream.range(0, threads).mapToObj((i) -> this.key + "-" + i).toList();
+		String own = this.key + "-" + ProcessHandle.current().pid() + "-";
+		List<String> keys = IntStream.range(0, threads).mapToObj((i) -> own + i).toList();
 		transactions.executeWithoutResult((status) -> keys.forEach(stock::fill));
 		AtomicInteger next = new AtomicInteger();
-		ThreadLocal<String> own = ThreadLocal.withInitial(() -> keys.get(next.getAndIncrement() % threads));
-		return new Work(() -> this.client.runInTransaction(own.get(), transactions, () -> stock.deducted(own.get())),
-				() -> this.client.runInTransaction(own.get(), transactions, () -> stock.deductOne(own.get())),
-				() -> keys.stream().mapToLong(stock::deducted).sum());
+		ThreadLocal<String> mine = ThreadLocal.withInitial(() -> keys.get(next.getAndIncrement() % threads));
+		return new Work(() -> this.client.runInTransaction(mine.get(), transactions, () -> stock.deducted(mine.get())),
+				() -> this.client.runInTransaction(mine.get(), transactions, () -> stock.deductOne(mine.get())),
+				() -> stock.deductedOfAll(this.key));
 	}
 
 	private String ownKey() {

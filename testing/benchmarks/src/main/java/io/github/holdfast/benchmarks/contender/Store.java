@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.function.IntFunction;
 
 import org.apache.curator.test.TestingServer;
 import redis.embedded.RedisServer;
@@ -30,32 +30,30 @@ public enum Store {
 				.onShutdownForceStop(true)
 				.build();
 			server.start();
-			return new Server(List.of("spring.data.redis.port=" + port), server::stop);
+			return new Server(port, (reached) -> "spring.data.redis.port=" + reached, server::stop);
 		}
 
 	},
 
-	/** MariaDB, with its defaults, here and as if it was on another machine. */
+	/** MariaDB, with its defaults. */
 	MARIADB {
 
 		@Override
 		Server start() throws Exception {
 			MariaDbServer server = MariaDbServer.start();
-			return new Server(
-					List.of(JDBC_URL + "=" + server.jdbcUrl(), DISTANT_JDBC_URL + "=" + server.distantJdbcUrl()),
-					server);
+			return new Server(server.port(), (port) -> JDBC_URL + "=" + MariaDbServer.jdbcUrl(port), server);
 		}
 
 	},
 
-	/** PostgreSQL, with its defaults, here and as if it was on another machine. */
+	/** PostgreSQL, with its defaults. */
 	POSTGRESQL {
 
 		@Override
 		Server start() throws Exception {
 			PostgresServer server = PostgresServer.start();
-			return new Server(List.of(POSTGRESQL_JDBC_URL + "=" + server.jdbcUrl(),
-					DISTANT_POSTGRESQL_JDBC_URL + "=" + server.distantJdbcUrl()), server);
+			return new Server(server.port(), (port) -> POSTGRESQL_JDBC_URL + "=" + PostgresServer.jdbcUrl(port),
+					server);
 		}
 
 	},
@@ -68,7 +66,7 @@ public enum Store {
 			Path folder = Files.createTempDirectory("benchmark-zookeeper");
 			// Beside its data, it writes its configuration
 			TestingServer server = new TestingServer(-1, Files.createDirectory(folder.resolve("data")).toFile(), true);
-			return new Server(List.of("benchmark.zookeeper=" + server.getConnectString()), () -> {
+			return new Server(server.getPort(), (port) -> "benchmark.zookeeper=127.0.0.1:" + port, () -> {
 				server.close();
 				FileSystemUtils.deleteRecursively(folder);
 			});
@@ -79,14 +77,8 @@ public enum Store {
 	/** The property that tells the pool of an application where MariaDB is. */
 	public static final String JDBC_URL = "spring.datasource.hikari.jdbc-url";
 
-	/** The property that tells where MariaDB is when it is far away. */
-	public static final String DISTANT_JDBC_URL = "benchmark.distant-jdbc-url";
-
 	/** The property that tells where PostgreSQL is. */
 	public static final String POSTGRESQL_JDBC_URL = "benchmark.postgresql-jdbc-url";
-
-	/** The property that tells where PostgreSQL is when it is far away. */
-	public static final String DISTANT_POSTGRESQL_JDBC_URL = "benchmark.distant-postgresql-jdbc-url";
 
 	abstract Server start() throws Exception;
 
@@ -99,10 +91,11 @@ public enum Store {
 	/**
 	 * A server that runs.
 	 *
-	 * @param properties how applications find it
+	 * @param port where it listens
+	 * @param property how applications find it at some port
 	 * @param stop stops it
 	 */
-	record Server(List<String> properties, AutoCloseable stop) {
+	record Server(int port, IntFunction<String> property, AutoCloseable stop) {
 
 	}
 

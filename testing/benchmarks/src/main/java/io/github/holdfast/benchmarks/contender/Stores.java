@@ -1,5 +1,7 @@
 package io.github.holdfast.benchmarks.contender;
 
+import java.io.IOException;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +13,8 @@ import java.util.Set;
 public final class Stores implements AutoCloseable {
 
 	private final Map<Store, Store.Server> servers = new EnumMap<>(Store.class);
+
+	private final Map<Store, DistantServer> distant = new EnumMap<>(Store.class);
 
 	/**
 	 * Start servers.
@@ -37,19 +41,41 @@ public final class Stores implements AutoCloseable {
 	 * @return properties of Spring Boot
 	 */
 	public List<String> properties() {
-		return this.servers.values().stream().flatMap((server) -> server.properties().stream()).toList();
+		return this.servers.values().stream().map((server) -> server.property().apply(server.port())).toList();
+	}
+
+	/**
+	 * How applications find the servers as if these were on other machines.
+	 * @param messageTime how much longer each message takes, the first time that this is
+	 * called
+	 * @return properties of Spring Boot
+	 * @throws IOException if a port cannot be opened
+	 */
+	public List<String> distantProperties(Duration messageTime) throws IOException {
+		for (Map.Entry<Store, Store.Server> server : this.servers.entrySet()) {
+			if (!this.distant.containsKey(server.getKey())) {
+				this.distant.put(server.getKey(), DistantServer.open(server.getValue().port(), messageTime));
+			}
+		}
+		return this.servers.entrySet()
+			.stream()
+			.map((server) -> server.getValue().property().apply(this.distant.get(server.getKey()).port()))
+			.toList();
 	}
 
 	@Override
 	public void close() {
-		this.servers.forEach((store, server) -> {
-			try {
-				server.stop().close();
-			}
-			catch (Exception ex) {
-				throw new IllegalStateException(store + " did not stop", ex);
-			}
-		});
+		this.distant.forEach((store, server) -> close(store, server));
+		this.servers.forEach((store, server) -> close(store, server.stop()));
+	}
+
+	private static void close(Store store, AutoCloseable server) {
+		try {
+			server.close();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(store + " did not stop", ex);
+		}
 	}
 
 }
