@@ -19,7 +19,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 /**
  * The long run: in each round every backend at {@code fence} on one database at one
  * isolation, in a storm and with one kind of faults, and with the same plan as that one
- * or two controls. Writes the report.
+ * or two controls. Writes the report. Or the same without controls and for longer, of
+ * which it writes one line.
  */
 final class Campaign {
 
@@ -36,6 +37,8 @@ final class Campaign {
 
 	private final long seed;
 
+	private final int longer;
+
 	private final Path page;
 
 	private final Path directory;
@@ -44,11 +47,12 @@ final class Campaign {
 
 	private final List<String> found = new ArrayList<>();
 
-	private Campaign(long seed, int rounds, int lanes, Path page, Path directory) {
+	private Campaign(long seed, int rounds, int lanes, int longer, Path page, Path directory) {
 		this.seed = seed;
+		this.longer = longer;
 		this.page = page;
 		this.directory = directory;
-		this.report = new Report(seed, rounds, lanes);
+		this.report = new Report(seed, rounds, lanes, longer);
 	}
 
 	/**
@@ -57,12 +61,15 @@ final class Campaign {
 	 * @param seed where all plans come from
 	 * @param rounds how many
 	 * @param lanes how many plans run at the same time
-	 * @param page the file of the report
+	 * @param longer how many times longer each plan is, without controls, or 0 for the
+	 * whole campaign
+	 * @param page the file of the report, or of its line
 	 * @param directory where to write what is left of the runs
 	 * @return what was found at {@code fence}
 	 */
-	static List<String> run(long seed, int rounds, int lanes, Path page, Path directory) throws InterruptedException {
-		Campaign campaign = new Campaign(seed, rounds, lanes, page, directory);
+	static List<String> run(long seed, int rounds, int lanes, int longer, Path page, Path directory)
+			throws InterruptedException {
+		Campaign campaign = new Campaign(seed, rounds, lanes, longer, page, directory);
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);
 		try {
 			List<Plan> plans = new ArrayList<>();
@@ -92,10 +99,14 @@ final class Campaign {
 			Target target = new Target(backend, turn(DATABASES, turn), turn(ISOLATIONS, turn / DATABASES.size()),
 					Level.FENCE);
 			long planSeed = this.seed * 1000 + round * 10L + backend.ordinal();
-			plans.add(PlanSource.plan(planSeed, target, Weather.STORM, STORM_TIME.multipliedBy(backend.patience())));
-			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn), RUN_TIME);
+			int times = Math.max(1, this.longer);
+			plans.add(PlanSource.plan(planSeed, target, Weather.STORM,
+					STORM_TIME.multipliedBy(times * backend.patience())));
+			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn), RUN_TIME.multipliedBy(times));
 			plans.add(plan);
-			controls(plan).forEach((level) -> plans.add(plan.at(level)));
+			if (this.longer == 0) {
+				controls(plan).forEach((level) -> plans.add(plan.at(level)));
+			}
 		});
 		return plans;
 	}
@@ -134,7 +145,7 @@ final class Campaign {
 		if (run.history().plan().target().level() == Level.FENCE) {
 			run.violations().forEach((violation) -> this.found.add(file + ": " + violation));
 		}
-		Files.writeString(this.page, this.report.toString());
+		Files.writeString(this.page, (this.longer == 0) ? this.report.toString() : this.report.line());
 	}
 
 	/**

@@ -32,6 +32,9 @@ final class Report {
 			| %s | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
 			""";
 
+	/** Written by hand, of the lines of longer runs without controls. */
+	private static final Path SEEDS = Path.of("results", "seeds.part");
+
 	/** Written by the other programs of the machine. */
 	private static final Path HOLES = Path.of("results", "holes.part");
 
@@ -72,10 +75,13 @@ final class Report {
 
 	private final int lanes;
 
+	private final int longer;
+
 	private final String commit = lastChange();
 
-	Report(long seed, int rounds, int lanes) {
+	Report(long seed, int rounds, int lanes, int longer) {
 		this.lanes = lanes;
+		this.longer = longer;
 		this.seed = seed;
 		this.rounds = rounds;
 	}
@@ -145,9 +151,26 @@ final class Report {
 				.forEach((backend) -> page.append(" ").append(counts.getOrDefault(backend, 0)).append(" |"));
 			page.append("\n");
 		});
-		page.append("\n").append(read(HOLES)).append(WITHOUT_FAULTS);
+		page.append("\n").append(read(SEEDS)).append("\n").append(read(HOLES)).append(WITHOUT_FAULTS);
 		SOAKS.forEach((section) -> page.append("\n").append(read(section)));
 		return page.toString();
+	}
+
+	/**
+	 * A run at {@code fence} only, as a row of a table.
+	 */
+	String line() {
+		Figures all = this.byDatabase.values().stream().reduce(Figures.NONE, Figures::plus);
+		Figures transactions = this.byDatabase.entrySet()
+			.stream()
+			.filter((row) -> row.getKey().startsWith(Backend.JDBC + " "))
+			.map(Map.Entry::getValue)
+			.reduce(Figures.NONE, Figures::plus);
+		long lost = all.count(Violation.Kind.LOST_UPDATE);
+		long order = ORDER.stream().mapToLong(all::count).sum();
+		return "| %d | %d | %d | %d | %s | %d | %d | %d | %d | %d | %d | %d | %d |\n".formatted(this.seed, this.rounds,
+				this.longer, this.lanes, this.commit, minutes(), all.faults(), all.commits(), transactions.commits(),
+				all.rejected(), lost, order, all.allViolations() - lost - order);
 	}
 
 	private static String read(Path section) {

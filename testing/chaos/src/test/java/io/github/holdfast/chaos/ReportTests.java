@@ -14,7 +14,7 @@ class ReportTests {
 
 	private static final Pattern MODULE = Pattern.compile(" -pl (\\S+)");
 
-	private final String page = new Report(1, 4, 2).toString();
+	private final String page = new Report(1, 4, 2, 0).toString();
 
 	@Test
 	void linksLeadSomewhereFromTheFolderOfThePage() {

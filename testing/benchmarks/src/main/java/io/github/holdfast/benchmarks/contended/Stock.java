@@ -28,7 +28,6 @@ final class Stock {
 	}
 
 	void fill(String sku) {
-		this.jdbc.update("delete from stock where sku = ?", sku);
 		this.jdbc.update("insert into stock values (?, ?)", sku, INITIAL);
 	}
 

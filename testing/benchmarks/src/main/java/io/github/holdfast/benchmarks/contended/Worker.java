@@ -13,6 +13,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.Assert;
@@ -88,7 +89,12 @@ final class Worker {
 		if (scenario.hasDistinctKeys()) {
 			return distinct(transactions, stock, scenario.threads());
 		}
-		transactions.executeWithoutResult((status) -> stock.fill(this.key));
+		try {
+			transactions.executeWithoutResult((status) -> stock.fill(this.key));
+		}
+		catch (DuplicateKeyException ex) {
+			// Another JVM has been faster
+		}
 		return new Work(() -> this.client.runInTransaction(ownKey(), transactions, () -> stock.deducted(this.key)),
 				() -> this.client.runInTransaction(this.key, transactions, () -> stock.deductOne(this.key)),
 				() -> stock.deducted(this.key));
