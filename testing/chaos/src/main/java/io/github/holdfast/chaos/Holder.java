@@ -27,6 +27,7 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 
+import org.springframework.batch.infrastructure.support.transaction.ResourcelessTransactionManager;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -101,6 +102,10 @@ final class Holder {
 
 	private final TransactionTemplate readOnly;
 
+	private final TransactionTemplate batchStep = new TransactionTemplate(new ResourcelessTransactionManager());
+
+	private final Tenants tenants;
+
 	private final ConfigurableApplicationContext context;
 
 	/** How often the context was stopped or started: odd while it is stopped. */
@@ -136,6 +141,7 @@ final class Holder {
 		this.otherAccounts = new Accounts(new JdbcTemplate(Objects.requireNonNull(otherManager.getDataSource())));
 		this.readOnly = new TransactionTemplate(transactionManager);
 		this.readOnly.setReadOnly(true);
+		this.tenants = context.getBean(Tenants.class);
 		this.pool = pool(context);
 	}
 
@@ -194,6 +200,7 @@ final class Holder {
 			.withBean(Till.Inherited.class)
 			.withPropertyValues(target.level().properties().toArray(String[]::new))
 			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.fence.initialize-schema=never",
+					"holdfast.fenced-transaction-managers=" + Tenants.MANAGER,
 					"holdfast.lease-time=" + plan.leaseTime() + "ms",
 					"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.main.banner-mode=off",
 					"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
@@ -280,7 +287,7 @@ final class Holder {
 	 */
 	private List<String> leftovers() {
 		List<String> left = new ArrayList<>();
-		int active = this.pool.getHikariPoolMXBean().getActiveConnections();
+		int active = this.pool.getHikariPoolMXBean().getActiveConnections() + this.tenants.active();
 		if (active > 0) {
 			left.add(active + " connections");
 		}
@@ -483,6 +490,11 @@ final class Holder {
 			case AUDITED -> this.locks.run(key, () -> call.underLock(() -> {
 				sellInTransaction(key, call);
 				this.shop.sellPlainly(key, call);
+			}));
+			case TENANT -> this.shop.sellForTenant(key, step.think() % Tenants.NUMBER, call);
+			case BATCH_STEP -> this.batchStep.executeWithoutResult((status) -> call.transaction(() -> {
+				this.shop.sell(key, call);
+				return key;
 			}));
 		}
 	}

@@ -1,5 +1,6 @@
 package io.github.holdfast.chaos;
 
+import java.sql.SQLException;
 import java.util.List;
 
 import javax.sql.DataSource;
@@ -20,7 +21,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * The transaction managers of a node: one for JDBC, another one that knows nothing of the
- * first, and one for JPA, all in one database.
+ * first, one for JPA, and one for tenants, all in one database.
  */
 @Configuration(proxyBeanMethods = false)
 class Managers {
@@ -43,6 +44,16 @@ class Managers {
 	@Bean(JPA)
 	JpaTransactionManager jpaManager(EntityManagerFactory factory) {
 		return new JpaTransactionManager(factory);
+	}
+
+	@Bean
+	Tenants tenants(DataSource dataSource) throws SQLException {
+		return new Tenants(dataSource);
+	}
+
+	@Bean(Tenants.MANAGER)
+	JdbcTransactionManager tenantManager(Tenants tenants) {
+		return new JdbcTransactionManager(tenants.dataSource());
 	}
 
 	/**

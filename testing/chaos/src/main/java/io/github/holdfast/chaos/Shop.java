@@ -28,6 +28,8 @@ class Shop {
 
 	private final Entities entities;
 
+	private final Tenants tenants;
+
 	private final LockTemplate locks;
 
 	private final ApplicationEventPublisher events;
@@ -36,11 +38,12 @@ class Shop {
 
 	private final TransactionTemplate savepoint;
 
-	Shop(Accounts accounts, Batch batch, Entities entities, LockTemplate locks, ApplicationEventPublisher events,
-			PlatformTransactionManager transactionManager) {
+	Shop(Accounts accounts, Batch batch, Entities entities, Tenants tenants, LockTemplate locks,
+			ApplicationEventPublisher events, PlatformTransactionManager transactionManager) {
 		this.accounts = accounts;
 		this.batch = batch;
 		this.entities = entities;
+		this.tenants = tenants;
 		this.locks = locks;
 		this.events = events;
 		this.apart = new TransactionTemplate(transactionManager);
@@ -208,6 +211,12 @@ class Shop {
 	@Transactional(transactionManager = Managers.OTHER, propagation = Propagation.REQUIRES_NEW)
 	public void sellByOther(String key, CallRecorder call) {
 		call.underLock(() -> sell(key, key, call));
+	}
+
+	@DistributedLock(key = "#p0")
+	@Transactional(Tenants.MANAGER)
+	public void sellForTenant(String key, int tenant, CallRecorder call) {
+		call.underLock(() -> this.tenants.sell(key, tenant, call));
 	}
 
 	@DistributedLock(key = "#p0")

@@ -153,7 +153,18 @@ record Step(Kind kind, String key, int think) {
 		READ_ONLY_SALE,
 
 		/** A body that writes without a transaction after one that has committed. */
-		AUDITED;
+		AUDITED,
+
+		/**
+		 * An annotated method that chooses a tenant, with a transaction in that one's
+		 * pool.
+		 */
+		TENANT,
+
+		/**
+		 * An annotated method that is called by a step of Spring Batch without tables.
+		 */
+		BATCH_STEP;
 
 		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED);
 

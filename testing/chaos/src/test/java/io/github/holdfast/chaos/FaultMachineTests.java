@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.testsupport.TestDatabase;
@@ -79,6 +80,20 @@ class FaultMachineTests {
 		assertThat(run.history().calls()).filteredOn((call) -> call.ending() == Ending.RESULT)
 			.extracting(Call::kind)
 			.contains(Step.Kind.BORROWED_LOOK, Step.Kind.BORROWED_SALE, Step.Kind.BORROWED_REFUSAL);
+		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "JDBC", "REDIS" })
+	@Tag("long")
+	void nothingIsFoundWithTenantsAndSteps(Backend backend) throws Exception {
+		Plan plan = PlanSource.plan(SEED,
+				new Target(backend, TestDatabase.POSTGRESQL, Isolation.READ_COMMITTED, Level.FENCE), Weather.SERVERS,
+				Duration.ofSeconds(5), List.of(Step.Kind.TENANT, Step.Kind.BATCH_STEP));
+		Run run = Run.of(plan);
+		assertThat(run.history().calls()).filteredOn((call) -> call.ending() == Ending.RESULT)
+			.extracting(Call::kind)
+			.contains(Step.Kind.TENANT, Step.Kind.BATCH_STEP);
 		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 
