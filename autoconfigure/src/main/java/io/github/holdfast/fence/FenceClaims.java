@@ -55,9 +55,27 @@ public interface FenceClaims {
 	boolean lost(LockLease lease);
 
 	/**
+	 * Let the transaction that has written leases leave them behind when it is committed,
+	 * for the callbacks that come after it. Default: nothing, as the store has them.
+	 * @param connection the connection of the transaction
+	 * @param leases the leases
+	 * @throws LockBackendException if that is not possible
+	 */
+	default void keep(Connection connection, List<LockLease> leases) {
+	}
+
+	/**
 	 * Note that the transaction that has written leases has been committed.
 	 * @param leases the leases
 	 */
 	void committed(List<LockLease> leases);
+
+	/**
+	 * Note that the transaction that has written leases has been rolled back, or that
+	 * nobody knows. Default: nothing, as the store has them.
+	 * @param leases the leases
+	 */
+	default void rolledBack(List<LockLease> leases) {
+	}
 
 }

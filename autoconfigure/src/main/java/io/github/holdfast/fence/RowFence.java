@@ -248,10 +248,14 @@ public final class RowFence implements Fence {
 		String sql = rows.dialect().lookingAtNow(rows.findVersion() + rows.dialect().shareLockOfUnlocked());
 		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
 			rows.setKey(statement, 1, lease.key());
-			try (ResultSet rs = statement.executeQuery()) {
-				return rs.next() ? rs.getLong("epoch") == lease.epoch() && lease.owner().equals(rs.getString("owner"))
-						: null;
+			if (!finds(statement)) {
+				return null;
 			}
+		}
+		try (PreparedStatement statement = connection
+			.prepare(rows.dialect().lookingAtNow(rows.ofHolder("1") + rows.dialect().shareLock()), TIMEOUT_SECONDS)) {
+			rows.setHolder(statement, lease);
+			return finds(statement);
 		}
 	}
 

@@ -123,6 +123,27 @@ public final class LockConnections<S> {
 	}
 
 	/**
+	 * Do the same in a transaction that may wait for others, and that the database ends
+	 * if it idles for too long: if this process stands still when the wait is over.
+	 * @param <T> the type of the result
+	 * @param idleLimit how long it may idle
+	 * @param work the statements
+	 * @return their result
+	 * @throws SQLException if a statement or the commit fails
+	 */
+	public <T extends @Nullable Object> T inTransaction(Duration idleLimit, Work<S, T> work) throws SQLException {
+		SqlDialect dialect = dialect();
+		OwnTransaction transaction = begin();
+		try {
+			transaction.execute(dialect.limitIdle(idleLimit));
+			return commit(transaction.connection(), work);
+		}
+		finally {
+			transaction.end(dialect.unlimitIdle());
+		}
+	}
+
+	/**
 	 * Begin a transaction of its own, at READ COMMITTED, that nothing is to be committed
 	 * of.
 	 * @return the transaction, to be ended by the caller

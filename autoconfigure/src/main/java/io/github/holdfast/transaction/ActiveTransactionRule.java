@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -168,7 +167,7 @@ public final class ActiveTransactionRule implements LockRule {
 	 */
 	@Override
 	public void beforeReentry(Attempt attempt) {
-		if (attempt.propagation() == Propagation.NOT_SUPPORTED) {
+		if (attempt.propagation() == Propagation.NOT_SUPPORTED || attempt.propagation() == null) {
 			holders(attempt.keys()).forEach((lock) -> refuseWithoutLock(attempt, lock));
 		}
 		RunningTransaction running = leavesTransaction(attempt.propagation())
@@ -183,16 +182,14 @@ public final class ActiveTransactionRule implements LockRule {
 	}
 
 	/**
-	 * What a transaction has locked is free after its COMMIT, and what is done without
-	 * one is not checked.
+	 * What a transaction has locked is free after its ROLLBACK, and after a COMMIT that
+	 * has not left it to callbacks; and what is done without one is not checked.
 	 */
 	private static void refuseWithoutLock(Attempt attempt, HeldLock lock) {
 		if (lock.leases().stream().anyMatch((lease) -> lease instanceof TransactionLease && !lease.isValid())) {
 			lock.commits().bodyNotAlone();
-			throw new ConcurrencyFailureException(
-					"Lock " + LockException.quote(attempt.keys().get(0)) + " (" + attempt.name()
-							+ ") was that of the transaction which has just been committed, and ended with it. "
-							+ "From the next call on, it is held until the callbacks of the transaction are over");
+			throw refused(attempt, "was that of the transaction which has just ended, and ended with it. From the "
+					+ "next call on, it is held until the callbacks of the transaction are over");
 		}
 	}
 

@@ -132,6 +132,15 @@ final class BoundConnection {
 	}
 
 	/**
+	 * Let the COMMIT that comes next leave what is claimed to callbacks.
+	 */
+	void keepClaim() {
+		if (this.claim != null) {
+			this.claim.keep();
+		}
+	}
+
+	/**
 	 * Note a COMMIT.
 	 */
 	void committed() {
@@ -154,23 +163,24 @@ final class BoundConnection {
 			claim.notAlone();
 			this.lostClaim = claim;
 		}
-		else if (claim != null && goesOn) {
-			claimAgain(claim);
+		else if (claim != null && !(goesOn && isClaimedAgain(claim))) {
+			claim.rolledBack();
 		}
 	}
 
-	private void claimAgain(Claim claim) {
+	private boolean isClaimedAgain(Claim claim) {
 		Connection connection = untouched(() -> false);
 		try {
 			if (connection != null && claim.isMadeAgain(connection)) {
 				this.claim = claim;
-				return;
+				return true;
 			}
 		}
 		catch (LockBackendException ex) {
 			logger.debug("What callbacks write after a rollback will be rolled back, too", ex);
 		}
 		rollBack();
+		return false;
 	}
 
 	/**

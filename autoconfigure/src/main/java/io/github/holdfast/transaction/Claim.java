@@ -63,10 +63,24 @@ final class Claim {
 	}
 
 	/**
+	 * Let the commit leave what is claimed to the callbacks that come after it.
+	 */
+	void keep() {
+		this.claims.keep(this.connection, this.leases);
+	}
+
+	/**
 	 * Note that the transaction has been committed.
 	 */
 	void committed() {
 		this.claims.committed(this.leases);
+	}
+
+	/**
+	 * Note that the transaction has been rolled back, or that nobody knows.
+	 */
+	void rolledBack() {
+		this.claims.rolledBack(this.leases);
 	}
 
 }

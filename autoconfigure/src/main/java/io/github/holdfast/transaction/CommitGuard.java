@@ -208,6 +208,16 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 	}
 
+	/**
+	 * Callbacks have done without what a transaction has claimed.
+	 */
+	private static void rolledBack(RunningTransaction running) {
+		HeldLock innermost = LockStack.current();
+		if (innermost != null && running.hadCallbacks()) {
+			innermost.commits().bodyNotAlone();
+		}
+	}
+
 	private void refused(RunningTransaction running, Throwable commitFailure) {
 		logger.debug("The database refused a commit under a lock", commitFailure);
 		running.outcomeUnknown(false);
@@ -231,6 +241,7 @@ final class CommitGuard implements TransactionExecutionListener {
 		}
 		try {
 			running.settle(rollbackFailure == null);
+			rolledBack(running);
 		}
 		catch (RuntimeException ex) {
 			logger.warn("What callbacks had written after the rollback of a transaction was rolled back, too", ex);

@@ -450,6 +450,9 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	void checked(List<ReplacedVersion> versions, @Nullable CommitRelease release) {
 		this.lateWork.lookAtCallbacks();
+		if (this.connection != null && this.lateWork.hasCallbacks()) {
+			this.connection.keepClaim();
+		}
 		this.phase = Phase.CHECKED;
 		this.versions = versions;
 		this.release = release;

@@ -214,7 +214,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public @Nullable LockLease acquire(LockRequest request) throws InterruptedException {
 		if (isTakenByTransaction(request)) {
 			SqlDialect dialect = this.connections.knownDialect();
-			return new RowLease(request, dialect != null && dialect.freesRowsEarly());
+			return new RowLease(request, dialect != null && dialect.freesRowsEarly(),
+					(epoch) -> lease(request, LockKeys.id(request.key(), SqlDialect.MAX_KEY_BYTES), epoch,
+							Deadline.ofLease(request.leaseTime())));
 		}
 		if (request.mode() == LockRequest.Mode.SHARED) {
 			return new SharedAcquisition(this.connections, this.share, request).run();
@@ -226,6 +228,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		finally {
 			acquisition.end();
 		}
+	}
+
+	private LockLease lease(LockRequest request, String id, long epoch, Deadline deadline) {
+		return new JdbcLockLease(this, request, id, epoch, deadline);
 	}
 
 	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
@@ -422,8 +428,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			if (taken == null) {
 				taken = readAndTake(timeout);
 			}
-			return (taken != null)
-					? new JdbcLockLease(JdbcLockBackend.this, this.request, this.id, taken.epoch(), deadline) : null;
+			return (taken != null) ? lease(this.request, this.id, taken.epoch(), deadline) : null;
 		}
 
 		/**
@@ -491,7 +496,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		 * Wait in the database, as transactions do that take the lock themselves: they
 		 * hand the row on, and leave nothing to those who ask for it now and then. Not
 		 * for long, as the lease begins before. In a transaction, so that what is
-		 * cancelled has not taken it.
+		 * cancelled has not taken it, and one that the database ends if this process
+		 * hangs before it is committed.
 		 */
 		private LockTable.@Nullable Grant awaitFree(Duration timeout) throws SQLException {
 			Duration third = this.request.leaseTime().dividedBy(3);
@@ -503,8 +509,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				return null;
 			}
 			try {
-				return JdbcLockBackend.this.connections
-					.inTransaction((connection, table) -> awaitFree(connection, table, wait));
+				return JdbcLockBackend.this.connections.inTransaction(this.request.leaseTime(),
+						(connection, table) -> awaitFree(connection, table, wait));
 			}
 			catch (SQLException ex) {
 				if (this.written || Thread.currentThread().isInterrupted()

@@ -94,9 +94,10 @@ final class LockTable implements FenceRows {
 
 	/**
 	 * The epoch, too: by it alone, a transaction lock that has ended, but in whose
-	 * callbacks the application goes on, finds that others have committed since.
+	 * callbacks the application goes on, finds that others have committed since. And the
+	 * holder, whose session has nothing to do with this one.
 	 */
-	private static final String RAISE = "epoch = greatest(epoch + 1, {now}), version = version + 1";
+	private static final String RAISE = "epoch = greatest(epoch + 1, {now}), holder = NULL, version = version + 1";
 
 	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_lock WHERE " + OF_VERSION;
 

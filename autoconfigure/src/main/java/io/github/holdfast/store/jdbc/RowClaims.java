@@ -99,7 +99,25 @@ final class RowClaims implements FenceClaims {
 	}
 
 	@Override
+	public void keep(Connection connection, List<LockLease> leases) {
+		try {
+			for (LockLease lease : leases) {
+				locks(connection).keep(connection, (RowLease) lease);
+			}
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException(leases.get(0).key(),
+					"could not be kept for the callbacks of the transaction, so that was rolled back", ex);
+		}
+	}
+
+	@Override
 	public void committed(List<LockLease> leases) {
+		leases.forEach((lease) -> ((RowLease) lease).committed());
+	}
+
+	@Override
+	public void rolledBack(List<LockLease> leases) {
 		leases.forEach((lease) -> ((RowLease) lease).over(RowLease.State.ENDED));
 	}
 

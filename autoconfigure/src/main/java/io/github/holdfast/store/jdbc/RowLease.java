@@ -3,9 +3,11 @@ package io.github.holdfast.store.jdbc;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongFunction;
 
 import org.jspecify.annotations.Nullable;
 
+import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.TransactionLease;
@@ -13,7 +15,8 @@ import io.github.holdfast.store.TransactionLease;
 /**
  * A row of the lock table that a business transaction locks by its first statement, and
  * keeps locked to its end. It needs no renewal and no release: the database frees the row
- * with the end of the transaction, however that ends. Safe for use by many threads.
+ * with the end of the transaction, however that ends. Only a commit after which callbacks
+ * are to come leaves a lease behind for them. Safe for use by many threads.
  */
 final class RowLease implements TransactionLease {
 
@@ -21,21 +24,28 @@ final class RowLease implements TransactionLease {
 
 	private final boolean freedEarly;
 
+	private final LongFunction<LockLease> leases;
+
 	private final Deadline deadline;
 
 	private volatile State state = State.PENDING;
 
 	private volatile long epoch;
 
+	/** What the commit leaves behind, if it does. */
+	private volatile @Nullable LockLease kept;
+
 	private @Nullable Runnable next;
 
 	/**
 	 * Create a pending lease.
 	 * @param freedEarly whether the database frees the row before the commit is durable
+	 * @param leases creates the lease of an epoch that the commit leaves behind
 	 */
-	RowLease(LockRequest request, boolean freedEarly) {
+	RowLease(LockRequest request, boolean freedEarly, LongFunction<LockLease> leases) {
 		this.request = request;
 		this.freedEarly = freedEarly;
+		this.leases = leases;
 		this.deadline = Deadline.after(request.waitTime());
 	}
 
@@ -74,8 +84,21 @@ final class RowLease implements TransactionLease {
 	}
 
 	/**
-	 * Note that the transaction has been committed, or that its row is that of another
-	 * one.
+	 * Note that the transaction is about to leave a lease behind, if it is committed.
+	 */
+	void keep() {
+		this.kept = this.leases.apply(this.epoch);
+	}
+
+	/**
+	 * Note that the transaction has been committed.
+	 */
+	void committed() {
+		over((this.kept != null) ? State.KEPT : State.ENDED);
+	}
+
+	/**
+	 * Note that the transaction has ended, or that its row is that of another one.
 	 */
 	synchronized void over(State state) {
 		this.state = state;
@@ -109,19 +132,35 @@ final class RowLease implements TransactionLease {
 
 	@Override
 	public boolean isValid() {
-		return this.state == State.PENDING || this.state == State.TAKEN;
+		LockLease kept = keptLease();
+		return (kept != null) ? kept.isValid() : this.state == State.PENDING || this.state == State.TAKEN;
+	}
+
+	private @Nullable LockLease keptLease() {
+		return (this.state == State.KEPT) ? this.kept : null;
 	}
 
 	@Override
 	public boolean renew(Duration leaseTime) {
-		return isValid();
+		LockLease kept = keptLease();
+		return (kept != null) ? kept.renew(leaseTime) : isValid();
 	}
 
+	/**
+	 * Also what a commit of unknown outcome may have left behind.
+	 */
 	@Override
 	public CompletionStage<Boolean> release() {
-		boolean held = this.state != State.LOST;
+		LockLease kept = this.kept;
+		State state = this.state;
+		boolean held = state != State.LOST;
+		CompletionStage<Boolean> released = CompletableFuture.completedFuture(held);
+		if (kept != null) {
+			CompletionStage<Boolean> answer = kept.release();
+			released = (state == State.KEPT) ? answer : answer.handle((ignored, failure) -> held);
+		}
 		over(held ? State.ENDED : State.LOST);
-		return CompletableFuture.completedFuture(held);
+		return released;
 	}
 
 	/**
@@ -134,6 +173,9 @@ final class RowLease implements TransactionLease {
 
 		/** The transaction has it locked. */
 		TAKEN,
+
+		/** The transaction is over, and has left a lease behind. */
+		KEPT,
 
 		/** The transaction is over, or was not made. */
 		ENDED,

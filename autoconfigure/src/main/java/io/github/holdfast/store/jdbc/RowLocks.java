@@ -33,6 +33,9 @@ final class RowLocks {
 	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
 			+ "acquired_at = {now}, expires_at = {now} + ?";
 
+	private static final String KEEP = "UPDATE holdfast_lock SET owner = ?, holder = ?, acquired_at = {now}, "
+			+ "expires_at = {now} + ? WHERE lock_key = ? AND epoch = ?";
+
 	/** Which keeps callbacks after a rollback from what a holder in between has done. */
 	private static final String FREE_ROW = LockTable.FREE_ROW + " AND epoch < ?";
 
@@ -56,6 +59,8 @@ final class RowLocks {
 
 	private final @Nullable String awaitLockForASecond;
 
+	private final String keep;
+
 	RowLocks(SqlDialect dialect) {
 		this.dialect = dialect;
 		String lock = LOCK.replace("{epoch}", dialect.answered("greatest(epoch + 1, {now})"))
@@ -64,6 +69,7 @@ final class RowLocks {
 		this.lockFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", lock, FREE_ROW);
 		this.awaitLock = "UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW;
 		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
+		this.keep = KEEP.replace("{now}", dialect.now());
 	}
 
 	SqlDialect dialect() {
@@ -162,6 +168,23 @@ final class RowLocks {
 		statement.setLong(index++, LockTable.micros(leaseTime));
 		this.dialect.setKey(statement, index++, id(lease));
 		statement.setLong(index, lease.isPending() ? Long.MAX_VALUE : lease.epoch());
+	}
+
+	/**
+	 * Let the commit of the transaction that has a row locked leave a lease behind.
+	 */
+	void keep(Connection connection, RowLease lease) throws SQLException {
+		lease.keep();
+		try (PreparedStatement statement = LockConnections.prepare(connection, this.keep, SHORT)) {
+			statement.setString(1, lease.owner());
+			statement.setString(2, LockTable.shortened(lease.request().holder()));
+			statement.setLong(3, LockTable.micros(lease.request().leaseTime()));
+			this.dialect.setKey(statement, 4, id(lease));
+			statement.setLong(5, lease.epoch());
+			if (statement.executeUpdate() != 1) {
+				throw new SQLException("The row is not locked any more");
+			}
+		}
 	}
 
 	private static String id(RowLease lease) {

@@ -46,7 +46,9 @@ class RowLeaseTests {
 
 	private RowLease lease(boolean freedEarly) {
 		RowLease lease = new RowLease(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO,
-				Duration.ofMinutes(1), "owner", "holder", 0), freedEarly);
+				Duration.ofMinutes(1), "owner", "holder", 0), freedEarly, (epoch) -> {
+					throw new IllegalStateException("Nothing is kept");
+				});
 		lease.whenNextMayAsk(this.asked::incrementAndGet);
 		return lease;
 	}
