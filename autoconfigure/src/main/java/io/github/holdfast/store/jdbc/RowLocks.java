@@ -33,9 +33,6 @@ final class RowLocks {
 	private static final String LOCK = "epoch = {epoch}, holder = {holder}, "
 			+ "acquired_at = {now}, expires_at = {now} + ?";
 
-	private static final String KEEP = "UPDATE holdfast_lock SET owner = ?, holder = ?, acquired_at = {now}, "
-			+ "expires_at = {now} + ? WHERE lock_key = ? AND epoch = ?";
-
 	/** Which keeps callbacks after a rollback from what a holder in between has done. */
 	private static final String FREE_ROW = LockTable.FREE_ROW + " AND epoch < ?";
 
@@ -44,6 +41,9 @@ final class RowLocks {
 			FOR UPDATE SKIP LOCKED""";
 
 	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
+
+	private static final String KEEP = "UPDATE holdfast_lock SET owner = ?, holder = ?, acquired_at = {now}, "
+			+ "expires_at = {now} + ? WHERE lock_key = ? AND epoch = ?";
 
 	/** The turns of many short transactions, and a small part of a wait time. */
 	static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
