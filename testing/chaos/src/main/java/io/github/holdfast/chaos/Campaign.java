@@ -19,8 +19,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 /**
  * The long run: in each round every backend at {@code fence} on one database at one
  * isolation, in a storm and with one kind of faults, and with the same plan as that one
- * or two controls. Writes the report. Or the same without controls and for longer, of
- * which it writes one line.
+ * or two controls. Writes the report. Or only the kinds of faults one by one, for longer
+ * and without controls, of which it writes one line.
  */
 final class Campaign {
 
@@ -61,8 +61,8 @@ final class Campaign {
 	 * @param seed where all plans come from
 	 * @param rounds how many
 	 * @param lanes how many plans run at the same time
-	 * @param longer how many times longer each plan is, without controls, or 0 for the
-	 * whole campaign
+	 * @param longer how many times longer each plan is, without storms and controls, or 0
+	 * for the whole campaign
 	 * @param page the file of the report, or of its line
 	 * @param directory where to write what is left of the runs
 	 * @return what was found at {@code fence}
@@ -99,12 +99,12 @@ final class Campaign {
 			Target target = new Target(backend, turn(DATABASES, turn), turn(ISOLATIONS, turn / DATABASES.size()),
 					Level.FENCE);
 			long planSeed = this.seed * 1000 + round * 10L + backend.ordinal();
-			int times = Math.max(1, this.longer);
-			plans.add(PlanSource.plan(planSeed, target, Weather.STORM,
-					STORM_TIME.multipliedBy(times * backend.patience())));
-			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn), RUN_TIME.multipliedBy(times));
+			Plan plan = PlanSource.plan(planSeed, target, turn(WEATHERS, turn),
+					RUN_TIME.multipliedBy(Math.max(1, this.longer)));
 			plans.add(plan);
 			if (this.longer == 0) {
+				plans
+					.add(PlanSource.plan(planSeed, target, Weather.STORM, STORM_TIME.multipliedBy(backend.patience())));
 				controls(plan).forEach((level) -> plans.add(plan.at(level)));
 			}
 		});

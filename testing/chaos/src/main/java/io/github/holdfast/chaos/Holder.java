@@ -94,6 +94,8 @@ final class Holder {
 
 	private final Borrowing borrowing;
 
+	private final LateSales lateSales;
+
 	private final Accounts otherAccounts;
 
 	private final TransactionTemplate transaction;
@@ -137,6 +139,7 @@ final class Holder {
 		JdbcTransactionManager otherManager = context.getBean(Managers.OTHER, JdbcTransactionManager.class);
 		this.borrowing = new Borrowing(this.locks, context.getBean(Accounts.class), this.entities,
 				context.getBean(Managers.JPA, PlatformTransactionManager.class), transactionManager);
+		this.lateSales = new LateSales(this.locks, this.shop, transactionManager);
 		this.other = new TransactionTemplate(otherManager);
 		this.otherAccounts = new Accounts(new JdbcTemplate(Objects.requireNonNull(otherManager.getDataSource())));
 		this.readOnly = new TransactionTemplate(transactionManager);
@@ -491,6 +494,7 @@ final class Holder {
 				sellInTransaction(key, call);
 				this.shop.sellPlainly(key, call);
 			}));
+			case LATE_SALE -> this.lateSales.sell(key, call);
 			case TENANT -> this.shop.sellForTenant(key, step.think() % Tenants.NUMBER, call);
 			case BATCH_STEP -> this.batchStep.executeWithoutResult((status) -> call.transaction(() -> {
 				this.shop.sell(key, call);

@@ -164,9 +164,14 @@ record Step(Kind kind, String key, int think) {
 		/**
 		 * An annotated method that is called by a step of Spring Batch without tables.
 		 */
-		BATCH_STEP;
+		BATCH_STEP,
 
-		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED);
+		/**
+		 * A transaction with a callback that writes without any, the first of a method.
+		 */
+		LATE_SALE;
+
+		private static final Set<Kind> WITHOUT_TRANSACTION = EnumSet.of(LOCKED_LISTENER, AUDITED, LATE_SALE);
 
 		private static final Set<Kind> BORROWING = EnumSet.of(BORROWED_LOOK, BORROWED_SALE, BORROWED_REFUSAL);
 

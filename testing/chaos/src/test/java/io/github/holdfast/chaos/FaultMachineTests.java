@@ -86,14 +86,14 @@ class FaultMachineTests {
 	@ParameterizedTest
 	@EnumSource(names = { "JDBC", "REDIS" })
 	@Tag("long")
-	void nothingIsFoundWithTenantsAndSteps(Backend backend) throws Exception {
+	void nothingIsFoundWithTenantsStepsAndLateSales(Backend backend) throws Exception {
 		Plan plan = PlanSource.plan(SEED,
 				new Target(backend, TestDatabase.POSTGRESQL, Isolation.READ_COMMITTED, Level.FENCE), Weather.SERVERS,
-				Duration.ofSeconds(5), List.of(Step.Kind.TENANT, Step.Kind.BATCH_STEP));
+				Duration.ofSeconds(5), List.of(Step.Kind.TENANT, Step.Kind.BATCH_STEP, Step.Kind.LATE_SALE));
 		Run run = Run.of(plan);
 		assertThat(run.history().calls()).filteredOn((call) -> call.ending() == Ending.RESULT)
 			.extracting(Call::kind)
-			.contains(Step.Kind.TENANT, Step.Kind.BATCH_STEP);
+			.contains(Step.Kind.TENANT, Step.Kind.BATCH_STEP, Step.Kind.LATE_SALE);
 		assertThat(run.violations()).describedAs("%s\n%s", run, plan).isEmpty();
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * Callbacks after the end of a transaction lock, although the locked call has not ended:
  * a commit leaves the lock to those that it knows of.
  */
+@Tag("F98")
 @Timeout(120)
 class EndedTransactionLockTests {
 

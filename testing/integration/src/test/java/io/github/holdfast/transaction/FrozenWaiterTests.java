@@ -32,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A process that stands still while it waits for a lease in the database: it is given the
  * row, and does not commit that.
  */
+@Tag("F97")
 @Tag("long")
 @Timeout(180)
 class FrozenWaiterTests {

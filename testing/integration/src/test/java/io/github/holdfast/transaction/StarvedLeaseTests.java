@@ -30,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * lock themselves, one right after the other. In the database these hand it on without a
  * moment in which it is free.
  */
+@Tag("F96")
 @Tag("long")
 @Timeout(180)
 class StarvedLeaseTests {

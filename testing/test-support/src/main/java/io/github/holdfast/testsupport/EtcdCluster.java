@@ -17,7 +17,7 @@ public final class EtcdCluster implements AutoCloseable {
 
 	private static final int MEMBERS = 3;
 
-	private static final Duration ELECTION = Duration.ofSeconds(60);
+	private static final Duration ELECTION = Duration.ofMinutes(3);
 
 	private final List<EtcdServer> members = new ArrayList<>();
 

@@ -28,7 +28,7 @@ import static org.awaitility.Awaitility.await;
  */
 public final class EtcdServer implements AutoCloseable {
 
-	private static final Duration START_TIME = Duration.ofSeconds(60);
+	private static final Duration START_TIME = Duration.ofMinutes(3);
 
 	private static final int ATTEMPTS = 10;
 

@@ -29,7 +29,7 @@ public final class GaleraCluster implements AutoCloseable {
 
 	private static final Path PROVIDER = Path.of("/usr/lib/galera/libgalera_smm.so");
 
-	private static final Duration START_TIME = Duration.ofSeconds(60);
+	private static final Duration START_TIME = Duration.ofMinutes(3);
 
 	private static final String STATE = "11111111-1111-1111-1111-111111111111";
 

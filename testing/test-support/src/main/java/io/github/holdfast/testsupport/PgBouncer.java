@@ -78,7 +78,7 @@ public final class PgBouncer implements AutoCloseable {
 	public static PgBouncer start(DatabaseAccess database, int sessions) {
 		try {
 			PgBouncer started = new PgBouncer(database, sessions);
-			Awaitility.await().atMost(Duration.ofSeconds(30)).until(started::listens);
+			Awaitility.await().atMost(Duration.ofMinutes(2)).until(started::listens);
 			return started;
 		}
 		catch (IOException ex) {

@@ -53,7 +53,7 @@ public final class RedisCluster implements AutoCloseable {
 			master.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
 			master.command("CLUSTER", "MEET", "127.0.0.1", String.valueOf(this.masters.get(0).port()));
 		}
-		await().atMost(Duration.ofSeconds(60)).until(() -> this.masters.stream().allMatch(RedisCluster::isComplete));
+		await().atMost(Duration.ofMinutes(3)).until(() -> this.masters.stream().allMatch(RedisCluster::isComplete));
 	}
 
 	private static boolean isComplete(RedisServer master) {

@@ -15,7 +15,7 @@ public final class RedisSentinels implements AutoCloseable {
 	/** The name of the master. */
 	public static final String MASTER = "holdfast";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final List<RedisServer> servers = new ArrayList<>();
 

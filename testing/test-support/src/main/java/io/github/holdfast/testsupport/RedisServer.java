@@ -38,7 +38,7 @@ import static org.awaitility.Awaitility.await;
  */
 public final class RedisServer implements AutoCloseable {
 
-	private static final Duration START_TIME = Duration.ofSeconds(30);
+	private static final Duration START_TIME = Duration.ofMinutes(3);
 
 	/** Patient, and sends nothing of its own, which tests would count. */
 	private static final JedisClientConfig CLIENT = DefaultJedisClientConfig.builder()

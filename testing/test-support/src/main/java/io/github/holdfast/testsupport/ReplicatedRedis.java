@@ -11,7 +11,7 @@ import static org.awaitility.Awaitility.await;
  */
 public final class ReplicatedRedis implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final RedisServer master;
 

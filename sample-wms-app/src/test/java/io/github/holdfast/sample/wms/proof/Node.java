@@ -67,7 +67,7 @@ final class Node implements AutoCloseable {
 
 	URI uri() {
 		Matcher started = Awaitility.await("start of " + this.log)
-			.atMost(Duration.ofMinutes(2))
+			.atMost(Duration.ofMinutes(5))
 			.failFast("The node has ended, see " + this.log, () -> !this.process.isAlive())
 			.until(() -> STARTED.matcher(Files.readString(this.log)), Matcher::find);
 		return URI.create("http://localhost:" + started.group(1));

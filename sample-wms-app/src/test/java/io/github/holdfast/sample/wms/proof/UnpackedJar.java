@@ -69,7 +69,7 @@ final class UnpackedJar {
 		File log = FOLDER.resolve("log").toFile();
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
 		try {
-			if (!process.waitFor(2, TimeUnit.MINUTES) || process.exitValue() != 0) {
+			if (!process.waitFor(10, TimeUnit.MINUTES) || process.exitValue() != 0) {
 				throw new IllegalStateException("'%s' failed, see %s".formatted(command, log));
 			}
 		}
