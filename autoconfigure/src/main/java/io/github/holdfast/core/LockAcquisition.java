@@ -151,17 +151,21 @@ final class LockAcquisition {
 	}
 
 	private void announce(List<String> missing) {
-		boolean reentry = missing.isEmpty();
-		LockRule.Attempt attempt = new LockRule.Attempt(this.spec.name(), reentry ? this.keys : missing,
-				this.spec.mode(), this.spec.body().propagation(), this.spec.body().transactionManager());
-		for (LockRule rule : this.engine.rules()) {
-			if (reentry) {
-				rule.beforeReentry(attempt);
-			}
-			else {
+		if (missing.size() < this.keys.size()) {
+			LockRule.Attempt reentry = attempt(this.keys.stream().filter((key) -> !missing.contains(key)).toList());
+			this.engine.rules().forEach((rule) -> rule.beforeReentry(reentry));
+		}
+		if (!missing.isEmpty()) {
+			LockRule.Attempt attempt = attempt(missing);
+			for (LockRule rule : this.engine.rules()) {
 				rule.beforeAcquire(attempt);
 			}
 		}
+	}
+
+	private LockRule.Attempt attempt(List<String> keys) {
+		return new LockRule.Attempt(this.spec.name(), keys, this.spec.mode(), this.spec.body().propagation(),
+				this.spec.body().transactionManager());
 	}
 
 	private List<String> missing() {

@@ -30,8 +30,9 @@ public interface LockRule extends LockListener {
 	}
 
 	/**
-	 * Called instead of {@link #beforeAcquire} when the call chain holds all keys
-	 * already. An exception refuses the call and reaches the caller.
+	 * Called for the keys that the call chain holds already, and before
+	 * {@link #beforeAcquire} if there are others. An exception refuses the call and
+	 * reaches the caller.
 	 * @param attempt what is asked for
 	 */
 	default void beforeReentry(Attempt attempt) {

@@ -170,8 +170,8 @@ public enum SqlDialect {
 		public String idleHolder() {
 			return """
 					SELECT concat('KILL ', p.id) FROM holdfast_lock l JOIN information_schema.processlist p
-					ON p.id = substring_index(l.holder, ' ', -1) WHERE l.lock_key = ? AND l.owner IS NULL AND l.epoch > ?
-					AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
+					ON p.id = substring_index(l.holder, ' ', -1) WHERE l.lock_key = ? AND l.epoch > ?
+					AND (l.owner IS NULL OR l.owner = left(l.holder, 36)) AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
 					AND {now} - (p.time - 1) * 1000000 < ?"""
 				.replace("{now}", now());
 		}

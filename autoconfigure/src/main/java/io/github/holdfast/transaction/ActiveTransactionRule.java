@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,6 +40,10 @@ public final class ActiveTransactionRule implements LockRule {
 	private static final int MOST_PLACES = 1000;
 
 	private static final String OTHERS = "other";
+
+	/** Or is refused without one. */
+	private static final Set<Propagation> BRINGS_TRANSACTION = EnumSet.of(Propagation.REQUIRED, Propagation.MANDATORY,
+			Propagation.REQUIRES_NEW, Propagation.NESTED);
 
 	private final OnActiveTransaction policy;
 
@@ -167,7 +172,7 @@ public final class ActiveTransactionRule implements LockRule {
 	 */
 	@Override
 	public void beforeReentry(Attempt attempt) {
-		if (attempt.propagation() == Propagation.NOT_SUPPORTED || attempt.propagation() == null) {
+		if (attempt.propagation() == null || !BRINGS_TRANSACTION.contains(attempt.propagation())) {
 			holders(attempt.keys()).forEach((lock) -> refuseWithoutLock(attempt, lock));
 		}
 		RunningTransaction running = leavesTransaction(attempt.propagation())

@@ -161,6 +161,7 @@ final class BoundConnection {
 		this.claim = null;
 		if (claim != null && this.users.size() > 1) {
 			claim.notAlone();
+			claim.rolledBack();
 			this.lostClaim = claim;
 		}
 		else if (claim != null && !(goesOn && isClaimedAgain(claim))) {

@@ -56,16 +56,18 @@ final class Claim {
 	}
 
 	/**
-	 * Note that another transaction commits under the lock while this one is open.
+	 * Note that something else is done under the lock than what this transaction does.
 	 */
 	void notAlone() {
 		this.lock.commits().bodyNotAlone();
 	}
 
 	/**
-	 * Let the commit leave what is claimed to the callbacks that come after it.
+	 * Let the commit leave what is claimed to the callbacks that come after it. Later
+	 * calls do not claim.
 	 */
 	void keep() {
+		notAlone();
 		this.claims.keep(this.connection, this.leases);
 	}
 

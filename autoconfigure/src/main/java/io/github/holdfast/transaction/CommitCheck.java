@@ -146,7 +146,7 @@ final class CommitCheck {
 			return fence.release(this.manager.dataSource(), lease);
 		}
 		boolean held = fence.holds(this.manager.dataSource(), lease, this.transaction.commitsReadsOnly());
-		if (!held && lease.isValid() && this.transaction.hasLostClaimOf(lease)) {
+		if (!held && (lease.isValid() || lease instanceof TransactionLease) && this.transaction.hasLostClaimOf(lease)) {
 			throw new ConcurrencyFailureException("Lock " + LockException.quote(key) + " was written into its row "
 					+ "by '" + this.transaction.name() + "', and everything that this transaction had done was "
 					+ "rolled back by another one on the same connection, so that the rest was rolled back, too. "

@@ -240,8 +240,8 @@ final class CommitGuard implements TransactionExecutionListener {
 			return;
 		}
 		try {
-			running.settle(rollbackFailure == null);
 			rolledBack(running);
+			running.settle(rollbackFailure == null);
 		}
 		catch (RuntimeException ex) {
 			logger.warn("What callbacks had written after the rollback of a transaction was rolled back, too", ex);

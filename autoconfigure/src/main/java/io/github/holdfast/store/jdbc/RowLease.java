@@ -79,6 +79,7 @@ final class RowLease implements TransactionLease {
 	 */
 	synchronized void taken(long epoch) {
 		this.epoch = epoch;
+		this.kept = null;
 		this.state = State.TAKEN;
 		letNextAsk();
 	}
@@ -127,7 +128,8 @@ final class RowLease implements TransactionLease {
 
 	@Override
 	public @Nullable Duration remaining() {
-		return null;
+		LockLease kept = keptLease();
+		return (kept != null) ? kept.remaining() : null;
 	}
 
 	@Override
@@ -147,18 +149,13 @@ final class RowLease implements TransactionLease {
 	}
 
 	/**
-	 * Also what a commit of unknown outcome may have left behind.
+	 * What a commit of unknown outcome may have left behind runs out.
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {
-		LockLease kept = this.kept;
-		State state = this.state;
-		boolean held = state != State.LOST;
-		CompletionStage<Boolean> released = CompletableFuture.completedFuture(held);
-		if (kept != null) {
-			CompletionStage<Boolean> answer = kept.release();
-			released = (state == State.KEPT) ? answer : answer.handle((ignored, failure) -> held);
-		}
+		LockLease kept = keptLease();
+		boolean held = this.state != State.LOST;
+		CompletionStage<Boolean> released = (kept != null) ? kept.release() : CompletableFuture.completedFuture(held);
 		over(held ? State.ENDED : State.LOST);
 		return released;
 	}

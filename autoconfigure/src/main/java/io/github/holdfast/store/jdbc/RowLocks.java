@@ -42,7 +42,8 @@ final class RowLocks {
 
 	private static final String LOCK_ANY = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE SKIP LOCKED";
 
-	private static final String KEEP = "UPDATE holdfast_lock SET owner = ?, holder = ?, acquired_at = {now}, "
+	/** The holder stays, which says whose session has the row locked until then. */
+	private static final String KEEP = "UPDATE holdfast_lock SET owner = ?, acquired_at = {now}, "
 			+ "expires_at = {now} + ? WHERE lock_key = ? AND epoch = ?";
 
 	/** The turns of many short transactions, and a small part of a wait time. */
@@ -177,10 +178,9 @@ final class RowLocks {
 		lease.keep();
 		try (PreparedStatement statement = LockConnections.prepare(connection, this.keep, SHORT)) {
 			statement.setString(1, lease.owner());
-			statement.setString(2, LockTable.shortened(lease.request().holder()));
-			statement.setLong(3, LockTable.micros(lease.request().leaseTime()));
-			this.dialect.setKey(statement, 4, id(lease));
-			statement.setLong(5, lease.epoch());
+			statement.setLong(2, LockTable.micros(lease.request().leaseTime()));
+			this.dialect.setKey(statement, 3, id(lease));
+			statement.setLong(4, lease.epoch());
 			if (statement.executeUpdate() != 1) {
 				throw new SQLException("The row is not locked any more");
 			}

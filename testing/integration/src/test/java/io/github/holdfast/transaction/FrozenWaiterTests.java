@@ -21,6 +21,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -29,8 +31,8 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A process that stands still while it waits for a lease in the database: it is given the
- * row, and does not commit that.
+ * A process that stands still before a COMMIT: while it waits for a lease in the database
+ * it is given the row, or it was to leave a lease to callbacks.
  */
 @Tag("F97")
 @Tag("long")
@@ -68,6 +70,41 @@ class FrozenWaiterTests {
 				finally {
 					freezer.goesOn.countDown();
 					frozen.join();
+				}
+			});
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	void lockThatWasToBeLeftToCallbacksIsFreeAfterTheLeaseTime(TestDatabase database) {
+		Freezer freezer = new Freezer();
+		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
+			.withUserConfiguration(Transactions.class)
+			.withBean(LockedShop.class)
+			.withPropertyValues("holdfast.lease-time=3s", "holdfast.wait-time=30s");
+		application.run((first) -> {
+			LockedShop.createTables(first.getBean(JdbcTemplate.class));
+			application.withBean(Freezer.class, () -> freezer).run((second) -> {
+				LockedShop frozen = second.getBean(LockedShop.class);
+				for (int i = 0; i < 2; i++) {
+					frozen.take(() -> {
+					});
+				}
+				CompletableFuture<Void> failed = CompletableFuture.runAsync(() -> frozen.take(() -> {
+					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+					});
+					freezer.armed.set(true);
+				}), (task) -> new Thread(task).start());
+				await(freezer.stands);
+				try {
+					first.getBean(LockedShop.class).take(() -> {
+					});
+					assertThat(first.getBean(LockedShop.class).quantity()).isEqualTo(97);
+				}
+				finally {
+					freezer.goesOn.countDown();
+					assertThat(failed.handle((done, failure) -> failure != null).join()).isTrue();
 				}
 			});
 		});
