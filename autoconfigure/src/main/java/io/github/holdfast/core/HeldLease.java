@@ -302,7 +302,7 @@ final class HeldLease {
 			}
 			return held;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			this.renewal.schedule(this.key, this::holdOn, () -> this.end,
 					Math.min(rest.toNanos(), this.times.leaseTime().toNanos() / 10));
 			throw ex;

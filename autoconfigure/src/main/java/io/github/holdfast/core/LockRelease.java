@@ -120,7 +120,7 @@ final class LockRelease {
 			this.lost = lease.key();
 			return ended(lease, false, null);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.warn("Lock {} could not be held for its minimum hold time, trying again",
 					LockException.quote(lease.key()), ex);
 			failed(lease, runOut);

@@ -77,13 +77,16 @@ public final class OpenTransaction {
 	 * told by the database when it ends, whoever has ended it. Does no I/O.
 	 * @param connection the connection, which may come to work in another session
 	 * @return the transaction, which equals itself as long as it lasts, or {@code null}
-	 * if none is marked
+	 * if none is marked, or a statement has failed in it, so that a COMMIT would be a
+	 * ROLLBACK of which the driver does not tell
 	 * @see SqlDialect#marking()
 	 */
 	public static @Nullable Object marked(Connection connection) {
 		try {
 			NamedSession session = NamedSession.of(connection);
-			return (session != null && session.isMarked()) ? session : null;
+			return (session != null && session.isMarked()
+					&& connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.FAILED)
+							? session : null;
 		}
 		catch (SQLException ex) {
 			return null;

@@ -327,6 +327,8 @@ enum LockScript {
 						redis.call('hset', KEYS[counter], 'epoch', text, 'owner', ARGV[owner])
 						redis.call('pexpire', KEYS[counter], ARGV[2])
 						grants[n] = epoch
+					else
+						redis.call('pexpire', KEYS[lock], ARGV[1])
 					end
 				end
 				""";

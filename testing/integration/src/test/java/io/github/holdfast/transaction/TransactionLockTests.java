@@ -14,6 +14,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,6 +32,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
@@ -276,6 +278,24 @@ class TransactionLockTests {
 				nodes.first.jdbc.execute("ROLLBACK");
 				CompletableFuture.runAsync(nodes.second::take).join();
 			}));
+			assertThat(nodes.quantity()).isEqualTo(97);
+		});
+	}
+
+	/**
+	 * PostgreSQL would answer the COMMIT by a ROLLBACK, and its driver not tell.
+	 */
+	@Test
+	void commitOfAFailedTransactionIsToldOnPostgreSql() {
+		run(TestDatabase.POSTGRESQL, (nodes) -> {
+			for (int i = 0; i < 2; i++) {
+				nodes.first.shop.takeAndThen(() -> {
+				});
+			}
+			Throwable failure = catchThrowable(() -> nodes.first.shop.takeAndThen(
+					() -> assertThat(catchThrowable(() -> nodes.first.jdbc.execute("SELECT 1 / 0"))).isNotNull()));
+			assertThat(failure).isInstanceOf(LockBackendException.class).hasMessageContaining("rolled back");
+			nodes.second.take();
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
@@ -663,6 +683,14 @@ class TransactionLockTests {
 
 		Shop(JdbcTemplate jdbc) {
 			super(jdbc);
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void takeAndThen(Runnable afterwards) {
+			sell(() -> {
+			});
+			afterwards.run();
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "0s")
