@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -83,6 +84,31 @@ class UnreadyRedisTests {
 
 	private List<LockRequest> requests(Duration wait) {
 		return List.of(RedisRequests.request(this.key, wait), RedisRequests.request(this.key + "2", wait));
+	}
+
+	/**
+	 * As if the answer to the first attempt had been that Redis was not ready, when it
+	 * was sent again: the holder counts its lease from the second one.
+	 */
+	@Test
+	void leaseThatIsGrantedAgainLastsForItsWholeTime() throws Exception {
+		try (RedisServer server = RedisServer.start()) {
+			RedisConnectionFactory connections = RedisConnections.lettuce(server.port());
+			try {
+				RedisLockBackend backend = new RedisLockBackend(() -> connections);
+				StringRedisTemplate redis = new StringRedisTemplate(connections);
+				LockRequest request = RedisRequests.request(this.key, Duration.ZERO);
+				LockLease lease = backend.acquire(request);
+				String stored = LockKey.of(this.key).lock();
+				assertThat(redis.expire(stored, Duration.ofSeconds(10))).isTrue();
+				LockLease again = backend.acquire(request);
+				assertThat(again.epoch()).isEqualTo(lease.epoch());
+				assertThat(redis.getExpire(stored)).isGreaterThan(30);
+			}
+			finally {
+				RedisConnections.close(connections);
+			}
+		}
 	}
 
 	@Test
