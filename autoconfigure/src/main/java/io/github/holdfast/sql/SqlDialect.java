@@ -171,9 +171,19 @@ public enum SqlDialect {
 			return """
 					SELECT concat('KILL ', p.id) FROM holdfast_lock l JOIN information_schema.processlist p
 					ON p.id = substring_index(l.holder, ' ', -1) WHERE l.lock_key = ? AND l.epoch > ?
-					AND (l.owner IS NULL OR l.owner = left(l.holder, 36)) AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
+					AND (l.owner IS NULL OR {owner} = left({holder}, 36)) AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
 					AND {now} - (p.time - 1) * 1000000 < ?"""
-				.replace("{now}", now());
+				.replace("{now}", now())
+				.replace("{owner}", comparable("l.owner"))
+				.replace("{holder}", comparable("l.holder"));
+		}
+
+		/**
+		 * The collation of a database is not that of its character set.
+		 */
+		@Override
+		public String comparable(String column) {
+			return "cast(" + column + " AS binary)";
 		}
 
 	},
@@ -220,6 +230,11 @@ public enum SqlDialect {
 		@Override
 		public @Nullable String idleHolder() {
 			return MARIADB.idleHolder();
+		}
+
+		@Override
+		public String comparable(String column) {
+			return MARIADB.comparable(column);
 		}
 
 	},
@@ -540,6 +555,16 @@ public enum SqlDialect {
 	 */
 	public @Nullable String idleHolder() {
 		return null;
+	}
+
+	/**
+	 * A column of ASCII, so that it can be compared with any other one, whatever
+	 * collations they have.
+	 * @param column the column
+	 * @return an expression
+	 */
+	public String comparable(String column) {
+		return column;
 	}
 
 	/**

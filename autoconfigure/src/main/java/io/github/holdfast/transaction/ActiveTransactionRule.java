@@ -172,7 +172,7 @@ public final class ActiveTransactionRule implements LockRule {
 	 */
 	@Override
 	public void beforeReentry(Attempt attempt) {
-		if (attempt.propagation() == null || !BRINGS_TRANSACTION.contains(attempt.propagation())) {
+		if (!isInCheckedTransaction(attempt)) {
 			holders(attempt.keys()).forEach((lock) -> refuseWithoutLock(attempt, lock));
 		}
 		RunningTransaction running = leavesTransaction(attempt.propagation())
@@ -184,6 +184,19 @@ public final class ActiveTransactionRule implements LockRule {
 				&& (attempt.propagation() != null || !holders(attempt.keys()).stream().allMatch(running::dependsOn))) {
 			throw refusedAfterCommit(attempt);
 		}
+	}
+
+	/**
+	 * Whether a transaction of its own, or the current one, is checked for the locks that
+	 * are held.
+	 */
+	private static boolean isInCheckedTransaction(Attempt attempt) {
+		if (attempt.propagation() != null && attempt.propagation() != Propagation.SUPPORTS) {
+			return BRINGS_TRANSACTION.contains(attempt.propagation());
+		}
+		RunningTransaction current = TransactionStack.current();
+		return current != null && current.isSql() && !current.hasEnded()
+				&& holders(attempt.keys()).stream().allMatch(current::dependsOn);
 	}
 
 	/**

@@ -80,7 +80,7 @@ final class LockTable implements FenceRows {
 	 * Of a lease, or of a transaction, whose holder begins with its owner.
 	 */
 	private static final String OF_HOLDER = " FROM holdfast_lock WHERE epoch = ?"
-			+ " AND coalesce(owner, left(holder, 36)) = ? AND lock_key = ?";
+			+ " AND coalesce({owner}, left({holder}, 36)) = ? AND lock_key = ?";
 
 	static final String FREE_ROW = "lock_key = ? AND owner IS NULL";
 
@@ -116,6 +116,8 @@ final class LockTable implements FenceRows {
 
 	private final Map<String, String> resolved;
 
+	private final String ofHolder;
+
 	private final String takeFree;
 
 	private final String awaitFree;
@@ -135,6 +137,8 @@ final class LockTable implements FenceRows {
 					(sql) -> sql.replace("{now}", dialect.now())
 						.replace("{renewed}", RenewalTable.OF_HOLDER)
 						.replace("{ignore}", dialect.ignoreDuplicate())));
+		this.ofHolder = OF_HOLDER.replace("{owner}", dialect.comparable("owner"))
+			.replace("{holder}", dialect.comparable("holder"));
 		String take = ("epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT).replace("{now}", dialect.now());
 		this.takeFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", take, FREE_ROW);
 		this.awaitFree = "UPDATE holdfast_lock SET " + take + " WHERE " + FREE_ROW;
@@ -290,7 +294,7 @@ final class LockTable implements FenceRows {
 
 	@Override
 	public String ofHolder(String result) {
-		return "SELECT " + result + OF_HOLDER;
+		return "SELECT " + result + this.ofHolder;
 	}
 
 	@Override

@@ -28,7 +28,7 @@ enum LockScript {
 	/**
 	 * Takes all locks or none. Answers with their epochs, or with 0, the milliseconds
 	 * after which the lease of another holder ends, and its owner. What the owner has
-	 * already is only raised to the smallest epoch that it asks for.
+	 * already is kept, and its epoch raised to the smallest one that it asks for.
 	 */
 	ACQUIRE(Acquisition.of(1)) {
 

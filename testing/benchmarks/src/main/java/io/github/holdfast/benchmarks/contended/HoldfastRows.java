@@ -42,8 +42,9 @@ final class HoldfastRows {
 				+ ", acquired_at = {now}, expires_at = {now} + ? WHERE lock_key = ? AND owner IS NULL AND epoch < ?";
 		String limited = dialect.waitingForASecond(lock);
 		this.lock = ((limited != null) ? limited : lock).replace("{now}", dialect.now());
-		this.ask = dialect.lookingAtNow("SELECT 1 FROM holdfast_lock WHERE epoch = ? "
-				+ "AND coalesce(owner, left(holder, 36)) = ? AND lock_key = ?" + dialect.shareLockOfUnlocked());
+		this.ask = dialect.lookingAtNow("SELECT 1 FROM holdfast_lock WHERE epoch = ? " + "AND coalesce("
+				+ dialect.comparable("owner") + ", left(" + dialect.comparable("holder") + ", 36)) = ? AND lock_key = ?"
+				+ dialect.shareLockOfUnlocked());
 	}
 
 	/**

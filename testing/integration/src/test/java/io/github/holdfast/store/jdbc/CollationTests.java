@@ -1,0 +1,92 @@
+package io.github.holdfast.store.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A database of MariaDB whose texts have another collation, or other characters, than
+ * those of the lock table that say which they have.
+ */
+@Tag("F99")
+class CollationTests {
+
+	@ParameterizedTest
+	@CsvSource({ "utf8mb4, utf8mb4_unicode_ci, transaction", "utf8mb4, utf8mb4_unicode_ci, lease",
+			"latin1, latin1_swedish_ci, transaction", "utf8mb4, utf8mb4_bin, transaction" })
+	void commitsAreCheckedAndOthersWait(String characters, String collation, String mode) {
+		DatabaseAccess database = TestDatabase.MARIADB.newDatabase();
+		try (HikariDataSource dataSource = database.dataSource(1)) {
+			new JdbcTemplate(dataSource)
+				.execute("ALTER DATABASE CHARACTER SET " + characters + " COLLATE " + collation);
+		}
+		LockedApplication.jdbc(database)
+			.withUserConfiguration(Transactions.class)
+			.withBean(Shop.class)
+			.withPropertyValues("holdfast.jdbc.mode=" + mode, "holdfast.wait-time=30s")
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.execute("CREATE TABLE stock (quantity integer)");
+				jdbc.update("INSERT INTO stock VALUES (100)");
+				Shop shop = context.getBean(Shop.class);
+				shop.take(() -> {
+				});
+				shop.take(() -> {
+				});
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				CompletableFuture<CompletableFuture<Void>> waits = new CompletableFuture<>();
+				shop.take(() -> {
+					CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("stock", () -> {
+					}), (task) -> new Thread(task).start());
+					waits.complete(waiter);
+					Awaitility.await()
+						.during(Duration.ofMillis(1500))
+						.atMost(1, TimeUnit.MINUTES)
+						.until(() -> !waiter.isDone());
+				});
+				waits.join().join();
+				assertThat(jdbc.queryForObject("SELECT quantity FROM stock", Integer.class)).isEqualTo(97);
+			});
+	}
+
+	@EnableTransactionManagement
+	static class Transactions {
+
+	}
+
+	static class Shop {
+
+		private final JdbcTemplate jdbc;
+
+		Shop(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void take(Runnable afterwards) {
+			this.jdbc.update("UPDATE stock SET quantity = quantity - 1");
+			afterwards.run();
+		}
+
+	}
+
+}
