@@ -162,18 +162,19 @@ public enum SqlDialect {
 		}
 
 		/**
-		 * What the uncommitted row says, and how long its session has done nothing. One
-		 * that has done nothing since the look at the committed row has not committed
-		 * since. MySQL may count up to a second more.
+		 * What the uncommitted row says, also of one that is to be left to callbacks, and
+		 * how long its session has done nothing. One that has done nothing since the look
+		 * at the committed row has not committed since. MySQL may count up to a second
+		 * more.
 		 */
 		@Override
 		public String idleHolder() {
 			return """
 					SELECT concat('KILL ', p.id) FROM holdfast_lock l JOIN information_schema.processlist p
 					ON p.id = substring_index(l.holder, ' ', -1) WHERE l.lock_key = ? AND l.epoch > ?
-					AND (l.owner IS NULL OR {owner} = left({holder}, 36)) AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
-					AND {now} - (p.time - 1) * 1000000 < ?"""
-				.replace("{now}", now())
+					AND (l.owner IS NULL OR {owner} = left({holder}, 36))
+					AND p.command = 'Sleep' AND p.time * 1000000 >= l.expires_at - l.acquired_at
+					AND {now} - (p.time - 1) * 1000000 < ?""".replace("{now}", now())
 				.replace("{owner}", comparable("l.owner"))
 				.replace("{holder}", comparable("l.holder"));
 		}

@@ -41,7 +41,7 @@ public final class ActiveTransactionRule implements LockRule {
 
 	private static final String OTHERS = "other";
 
-	/** Or is refused without one. */
+	/** With these a body runs in a transaction, or is refused. */
 	private static final Set<Propagation> BRINGS_TRANSACTION = EnumSet.of(Propagation.REQUIRED, Propagation.MANDATORY,
 			Propagation.REQUIRES_NEW, Propagation.NESTED);
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -42,42 +44,62 @@ class FrozenWaiterTests {
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void lockIsFreeAfterTheLeaseTime(TestDatabase database) {
-		Freezer freezer = new Freezer();
-		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
-			.withUserConfiguration(Transactions.class)
-			.withBean(LockedShop.class)
-			.withPropertyValues("holdfast.lease-time=3s", "holdfast.wait-time=30s");
-		application.run((first) -> {
-			LockedShop.createTables(first.getBean(JdbcTemplate.class));
-			application.withBean(Freezer.class, () -> freezer).run((second) -> {
-				LockedShop shop = first.getBean(LockedShop.class);
-				shop.take(() -> {
-				});
-				LockTemplate waiting = second.getBean(LockTemplate.class);
-				CompletableFuture<Void> frozen = new CompletableFuture<>();
-				shop.take(() -> {
-					freezer.armed.set(true);
-					CompletableFuture.runAsync(() -> waiting.run("stock", () -> {
-					}), (task) -> new Thread(task).start()).whenComplete((done, failure) -> frozen.complete(null));
-					await(freezer.waits);
-				});
-				await(freezer.stands);
-				try {
-					shop.take(() -> {
-					});
-					assertThat(shop.quantity()).isEqualTo(97);
-				}
-				finally {
-					freezer.goesOn.countDown();
-					frozen.join();
-				}
+		run(database, (freezer, first, second) -> {
+			LockedShop shop = first.getBean(LockedShop.class);
+			shop.take(() -> {
 			});
+			LockTemplate waiting = second.getBean(LockTemplate.class);
+			AtomicReference<CompletableFuture<Void>> frozen = new AtomicReference<>();
+			shop.take(() -> {
+				freezer.armed.set(true);
+				frozen.set(start(() -> waiting.run("stock", () -> {
+				})));
+				await(freezer.waits);
+			});
+			assertOthersGetTheLock(freezer, shop);
+			frozen.get().handle((done, failure) -> done).join();
 		});
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void lockThatWasToBeLeftToCallbacksIsFreeAfterTheLeaseTime(TestDatabase database) {
+		run(database, (freezer, first, second) -> {
+			LockedShop frozen = second.getBean(LockedShop.class);
+			for (int i = 0; i < 2; i++) {
+				frozen.take(() -> {
+				});
+			}
+			CompletableFuture<Void> failed = start(() -> frozen.take(() -> {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				});
+				freezer.armed.set(true);
+			}));
+			assertOthersGetTheLock(freezer, first.getBean(LockedShop.class));
+			assertThat(failed.handle((done, failure) -> failure != null).join()).isTrue();
+		});
+	}
+
+	/**
+	 * It is the third sale.
+	 */
+	private static void assertOthersGetTheLock(Freezer freezer, LockedShop shop) {
+		await(freezer.stands);
+		try {
+			shop.take(() -> {
+			});
+			assertThat(shop.quantity()).isEqualTo(97);
+		}
+		finally {
+			freezer.goesOn.countDown();
+		}
+	}
+
+	private static CompletableFuture<Void> start(Runnable call) {
+		return CompletableFuture.runAsync(call, (task) -> new Thread(task).start());
+	}
+
+	private static void run(TestDatabase database, Scenario scenario) {
 		Freezer freezer = new Freezer();
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
 			.withUserConfiguration(Transactions.class)
@@ -85,28 +107,7 @@ class FrozenWaiterTests {
 			.withPropertyValues("holdfast.lease-time=3s", "holdfast.wait-time=30s");
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
-			application.withBean(Freezer.class, () -> freezer).run((second) -> {
-				LockedShop frozen = second.getBean(LockedShop.class);
-				for (int i = 0; i < 2; i++) {
-					frozen.take(() -> {
-					});
-				}
-				CompletableFuture<Void> failed = CompletableFuture.runAsync(() -> frozen.take(() -> {
-					TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-					});
-					freezer.armed.set(true);
-				}), (task) -> new Thread(task).start());
-				await(freezer.stands);
-				try {
-					first.getBean(LockedShop.class).take(() -> {
-					});
-					assertThat(first.getBean(LockedShop.class).quantity()).isEqualTo(97);
-				}
-				finally {
-					freezer.goesOn.countDown();
-					assertThat(failed.handle((done, failure) -> failure != null).join()).isTrue();
-				}
-			});
+			application.withBean(Freezer.class, () -> freezer).run((second) -> scenario.run(freezer, first, second));
 		});
 	}
 
@@ -163,6 +164,12 @@ class FrozenWaiterTests {
 						}
 					});
 		}
+
+	}
+
+	private interface Scenario {
+
+		void run(Freezer freezer, ApplicationContext first, ApplicationContext second);
 
 	}
 
