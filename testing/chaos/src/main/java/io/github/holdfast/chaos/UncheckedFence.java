@@ -5,7 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Map;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -19,12 +19,10 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  */
 final class UncheckedFence implements BeanPostProcessor {
 
-	private static final Map<String, String> REPLACEMENTS = Map.of(
-			" FROM holdfast_fence WHERE epoch = ? AND owner = ? AND ",
-			" FROM holdfast_fence WHERE (epoch = ? OR 1 = 1) AND (owner = ? OR 1 = 1) AND ",
-			" FROM holdfast_lock WHERE epoch = ? AND owner = ? AND ",
-			" FROM holdfast_lock WHERE (epoch = ? OR 1 = 1) AND (owner = ? OR 1 = 1) AND ",
-			"(epoch < ? OR (epoch = ? AND owner = ?))", "(epoch < ? OR epoch = ? OR owner = ? OR 1 = 1)");
+	private static final Pattern COMPARED_AT_COMMIT = Pattern
+		.compile("( FROM holdfast_(?:fence|lock) WHERE )epoch = \\? AND (?!version)(.+?) = \\? AND ");
+
+	private static final String COMPARED_BY_CLAIM = "(epoch < ? OR (epoch = ? AND owner = ?))";
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -32,11 +30,9 @@ final class UncheckedFence implements BeanPostProcessor {
 	}
 
 	private static String replace(String sql) {
-		String replaced = sql;
-		for (Map.Entry<String, String> replacement : REPLACEMENTS.entrySet()) {
-			replaced = replaced.replace(replacement.getKey(), replacement.getValue());
-		}
-		return replaced;
+		return COMPARED_AT_COMMIT.matcher(sql)
+			.replaceAll("$1(epoch = ? OR 1 = 1) AND ($2 = ? OR 1 = 1) AND ")
+			.replace(COMPARED_BY_CLAIM, "(epoch < ? OR epoch = ? OR owner = ? OR 1 = 1)");
 	}
 
 	private static final class Replacing extends DelegatingDataSource {
