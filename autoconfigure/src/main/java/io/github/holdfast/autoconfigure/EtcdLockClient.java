@@ -36,7 +36,17 @@ class EtcdLockClient implements Supplier<Client>, AutoCloseable {
 	EtcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<Client> applications) {
 		this.applications = applications;
-		this.own = properties.endpoints().isEmpty() ? null : connect(properties, bundles);
+		this.own = properties.endpoints().isEmpty() ? none(properties) : connect(properties, bundles);
+	}
+
+	private static @Nullable Client none(LockProperties.Etcd properties) {
+		if (StringUtils.hasText(properties.username()) || StringUtils.hasText(properties.password())
+				|| properties.ssl().bundle() != null) {
+			throw new LockConfigurationException(
+					"User, password and TLS of 'holdfast.etcd' are not those of the application's Client bean.",
+					"Set 'holdfast.etcd.endpoints', or remove the others.");
+		}
+		return null;
 	}
 
 	private static Client connect(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles) {

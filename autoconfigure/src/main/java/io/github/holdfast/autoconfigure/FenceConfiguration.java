@@ -24,7 +24,8 @@ import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.util.StringUtils;
 
 import io.github.holdfast.core.LockConfigurationException;
@@ -77,6 +78,20 @@ class FenceConfiguration {
 	}
 
 	/**
+	 * Refuse to check nothing without having been told to, although there are
+	 * transactions: their manager was not known yet when it was decided.
+	 */
+	static void checkUnfenced(String locks, LockProperties properties, ListableBeanFactory beans) {
+		if (properties.getCommitGuard() == null && canFence(beans)) {
+			throw new LockConfigurationException(
+					"The locks of " + locks + " have no fence, although there are transactions to check.",
+					"If the application is processed ahead of time, build it with the same properties. If an "
+							+ "auto-configuration of yours has the transaction manager, let it come before those of "
+							+ "Holdfast. Otherwise set '" + LEVEL + "'.");
+		}
+	}
+
+	/**
 	 * Whether transactions can be checked, and are to be.
 	 */
 	static ConditionOutcome fenceOutcome(ConditionContext context, ConditionMessage.Builder message) {
@@ -94,7 +109,7 @@ class FenceConfiguration {
 	 * Whether there are transactions whose commits a fence could check.
 	 */
 	static boolean canFence(ListableBeanFactory beans) {
-		return names(beans, PlatformTransactionManager.class).anyMatch((name) -> isSql(beans, name))
+		return names(beans, TransactionManager.class).anyMatch((name) -> isSql(beans, name))
 				&& names(beans, DataSource.class).findAny().isPresent();
 	}
 
@@ -102,9 +117,13 @@ class FenceConfiguration {
 		return Arrays.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, false));
 	}
 
+	/**
+	 * Nothing else may be known of its type than that it is a transaction manager.
+	 */
 	private static boolean isSql(ListableBeanFactory beans, String manager) {
 		Class<?> type = beans.getType(manager, false);
-		return type == null || NOT_SQL.stream().noneMatch(type.getName()::startsWith);
+		return type == null || !ReactiveTransactionManager.class.isAssignableFrom(type)
+				&& NOT_SQL.stream().noneMatch(type.getName()::startsWith);
 	}
 
 	static class OnFenceCondition extends SpringBootCondition implements ConfigurationCondition {

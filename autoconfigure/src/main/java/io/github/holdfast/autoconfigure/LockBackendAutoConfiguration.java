@@ -3,6 +3,7 @@ package io.github.holdfast.autoconfigure;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -107,11 +108,15 @@ public final class LockBackendAutoConfiguration {
 			@Bean
 			LockBackend lockBackend(ObjectProvider<LockBackendCandidate> candidates, LockProperties properties,
 					LockProperties.Handover handover, ObjectProvider<FenceTable> fenceTable,
-					ObjectProvider<Fence> fence) {
+					ObjectProvider<Fence> fence, ListableBeanFactory beans) {
 				LockBackendCandidate chosen = LockBackendCandidate.onlyOne(candidates.orderedStream().toList(),
 						properties.getBackend());
 				if (properties.getCommitGuard() == CommitGuardLevel.FENCE && fence.getIfAvailable() == null) {
 					throw FenceConfiguration.noFence();
+				}
+				if (fence.getIfAvailable() == null && chosen.type() != LockBackendType.LOCAL) {
+					FenceConfiguration.checkUnfenced("the backend '" + chosen.type().propertyValue() + "'", properties,
+							beans);
 				}
 				CommitGuardLevel level = properties.effectiveCommitGuard(fence.getIfAvailable() != null);
 				logger.info("Locks are kept by the backend '{}' {}", chosen.type().propertyValue(),

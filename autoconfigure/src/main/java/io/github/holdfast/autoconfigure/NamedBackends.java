@@ -182,11 +182,8 @@ class NamedBackends implements BackendGuards, SmartInitializingSingleton {
 			throw FenceConfiguration.noFence();
 		}
 		boolean local = store.capabilities().contains(LockBackend.Capability.IN_PROCESS) && wanted == null;
-		if (tables == null && wanted == null && !local && FenceConfiguration.canFence(this.beanFactory)) {
-			throw new LockConfigurationException(
-					"The locks of the bean '" + name + "' have no fence, although there are transactions to check.",
-					"If the application is processed ahead of time, build it with " + property(name)
-							+ ". Otherwise set 'holdfast.commit-guard'.");
+		if (tables == null && !local) {
+			FenceConfiguration.checkUnfenced("the bean '" + name + "'", this.properties, this.beanFactory);
 		}
 		FenceTable table = (tables != null && !local) ? tables.of(name) : null;
 		RowFence fence = (table != null) ? table.fence() : null;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.core.LockConfigurationException;
 
@@ -39,6 +40,7 @@ class ZooKeeperLockClient implements DisposableBean {
 	ZooKeeperLockClient(LockProperties.ZooKeeper properties, ObjectProvider<CuratorFramework> applicationClient) {
 		this.properties = properties;
 		this.applicationClient = applicationClient;
+		checkCredentials(properties);
 	}
 
 	/**
@@ -88,7 +90,7 @@ class ZooKeeperLockClient implements DisposableBean {
 			.sessionTimeoutMs(millis("session-timeout", properties.sessionTimeout()))
 			.connectionTimeoutMs(millis("connection-timeout", properties.connectionTimeout()))
 			.retryPolicy(new ExponentialBackoffRetry(100, 3));
-		if (properties.username() != null) {
+		if (StringUtils.hasText(properties.username())) {
 			builder
 				.authorization("digest",
 						(properties.username() + ':' + properties.password()).getBytes(StandardCharsets.UTF_8))
@@ -106,6 +108,19 @@ class ZooKeeperLockClient implements DisposableBean {
 					"Set it to a shorter time, such as '30s'.");
 		}
 		return (int) time.toMillis();
+	}
+
+	private static void checkCredentials(LockProperties.ZooKeeper properties) {
+		boolean hasUser = StringUtils.hasText(properties.username());
+		if (hasUser != StringUtils.hasText(properties.password())) {
+			throw new LockConfigurationException("ZooKeeper needs both a user name and a password, or none.",
+					"Set both 'holdfast.zookeeper.username' and 'holdfast.zookeeper.password'.");
+		}
+		if (hasUser && properties.connectString() == null) {
+			throw new LockConfigurationException(
+					"'holdfast.zookeeper.username' is not that of the application's CuratorFramework bean.",
+					"Set 'holdfast.zookeeper.connect-string', or remove the user name and the password.");
+		}
 	}
 
 	private static void checkAddresses(String connectString) {

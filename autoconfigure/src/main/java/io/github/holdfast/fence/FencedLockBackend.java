@@ -219,6 +219,9 @@ public final class FencedLockBackend extends DelegatingLockBackend {
 	 */
 	@Override
 	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {
+		if (capabilities().contains(Capability.IN_PROCESS)) {
+			return this.store.evict(key, owner, epoch);
+		}
 		FenceEntry evicted = new FenceEntry(epoch, owner);
 		Boolean excluded = COMMIT.until(SHORT, (deadline) -> exclude(key, evicted));
 		if (excluded == null) {

@@ -58,6 +58,15 @@ public enum SqlDialect {
 		}
 
 		/**
+		 * An update computes its values before it waits, and again only if the row has
+		 * changed meanwhile: its clock would be that of the arrival.
+		 */
+		@Override
+		public String updateAwaitingLocked(String table, String key, String assignments, String condition) {
+			return updateLocked(table, key, assignments, condition + " FOR UPDATE");
+		}
+
+		/**
 		 * Its driver is told of each name that the session gets, and a name that a
 		 * transaction sets ends with it.
 		 */
@@ -420,8 +429,25 @@ public enum SqlDialect {
 	 * @return the statement, with the parameters of the assignments and the condition
 	 */
 	public String updateSkippingLocked(String table, String key, String assignments, String condition) {
+		return updateLocked(table, key, assignments, condition + " FOR UPDATE SKIP LOCKED");
+	}
+
+	private static String updateLocked(String table, String key, String assignments, String lock) {
 		return "UPDATE " + table + " SET " + assignments + " WHERE " + key + " = (SELECT " + key + " FROM " + table
-				+ " WHERE " + condition + " FOR UPDATE SKIP LOCKED)";
+				+ " WHERE " + lock + ")";
+	}
+
+	/**
+	 * An update of one row that waits for whoever has it locked. Its clock is not older
+	 * than the end of that one.
+	 * @param table the table
+	 * @param key the column of its primary key
+	 * @param assignments what to set
+	 * @param condition which row
+	 * @return the statement, with the parameters of the assignments and the condition
+	 */
+	public String updateAwaitingLocked(String table, String key, String assignments, String condition) {
+		return "UPDATE " + table + " SET " + assignments + " WHERE " + condition;
 	}
 
 	/**

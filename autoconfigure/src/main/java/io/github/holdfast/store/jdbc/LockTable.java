@@ -141,7 +141,7 @@ final class LockTable implements FenceRows {
 			.replace("{holder}", dialect.comparable("holder"));
 		String take = ("epoch = " + dialect.answered(NEXT_EPOCH) + ", " + GRANT).replace("{now}", dialect.now());
 		this.takeFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", take, FREE_ROW);
-		this.awaitFree = "UPDATE holdfast_lock SET " + take + " WHERE " + FREE_ROW;
+		this.awaitFree = dialect.updateAwaitingLocked("holdfast_lock", "lock_key", take, FREE_ROW);
 		this.awaitFreeForASecond = dialect.waitingForASecond(this.awaitFree);
 		this.raiseVersion = dialect.updateSkippingLocked("holdfast_lock", "lock_key", RAISE, OF_VERSION)
 			.replace("{now}", dialect.now());

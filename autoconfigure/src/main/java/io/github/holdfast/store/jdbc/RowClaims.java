@@ -5,8 +5,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
@@ -100,12 +103,17 @@ final class RowClaims implements FenceClaims {
 
 	@Override
 	public void keep(Connection connection, List<LockLease> leases) {
+		RowLocks locks = Objects.requireNonNull(this.locks);
 		try {
 			for (LockLease lease : leases) {
-				locks(connection).keep(connection, (RowLease) lease);
+				locks.keep(connection, (RowLease) lease);
 			}
 		}
 		catch (SQLException ex) {
+			if (locks.dialect().isConcurrencyFailure(ex)) {
+				throw new CannotAcquireLockException("The database has rolled the transaction back in favour of "
+						+ "another one, before its commit. The lock was not lost: try again", ex);
+			}
 			throw new LockBackendException(leases.get(0).key(),
 					"could not be kept for the callbacks of the transaction, so that was rolled back", ex);
 		}

@@ -68,7 +68,7 @@ final class RowLocks {
 			.replace("{holder}", dialect.holder())
 			.replace("{now}", dialect.now());
 		this.lockFree = dialect.updateSkippingLocked("holdfast_lock", "lock_key", lock, FREE_ROW);
-		this.awaitLock = "UPDATE holdfast_lock SET " + lock + " WHERE " + FREE_ROW;
+		this.awaitLock = dialect.updateAwaitingLocked("holdfast_lock", "lock_key", lock, FREE_ROW);
 		this.awaitLockForASecond = dialect.waitingForASecond(this.awaitLock);
 		this.keep = KEEP.replace("{now}", dialect.now());
 	}

@@ -176,6 +176,16 @@ class EtcdLockConfigurationTests {
 				"Write 'host:port'");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "username=holdfast", "password=secret", "ssl.bundle=etcd" })
+	void whatTheClientOfTheApplicationDoesNotUseFailsTheStart(String property) {
+		assertFailure(
+				LockedApplication.local()
+					.withPropertyValues("holdfast.backend=etcd", "holdfast.etcd." + property)
+					.withBean(Client.class, () -> this.client, (definition) -> definition.setDestroyMethodName("")),
+				"are not those of the application's Client bean.", "Set 'holdfast.etcd.endpoints'");
+	}
+
 	@Test
 	void userWithoutPasswordFailsTheStart() {
 		assertFailure(this.application.withPropertyValues("holdfast.etcd.username=holdfast"),

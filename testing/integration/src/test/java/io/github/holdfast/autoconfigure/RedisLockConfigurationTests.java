@@ -2,6 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 
+import javax.sql.DataSource;
+
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -9,6 +11,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -16,9 +19,13 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
@@ -27,6 +34,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -215,6 +223,23 @@ class RedisLockConfigurationTests {
 	}
 
 	@Test
+	void managerThatIsDeclaredAsAnyTransactionManagerIsFenced() {
+		withDatabase().withPropertyValues("holdfast.backend=redis")
+			.withUserConfiguration(AnyManager.class)
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(FenceTable.class));
+	}
+
+	@Test
+	void managerThatComesAfterTheDecisionFailsTheStart() {
+		ApplicationContextRunner late = withDatabase().withPropertyValues("holdfast.backend=redis")
+			.withConfiguration(AutoConfigurations.of(LateManager.class));
+		assertFailure(late, "The locks of the backend 'redis' have no fence, although there are transactions to check.",
+				"set 'holdfast.commit-guard'");
+		late.withPropertyValues("holdfast.commit-guard=lease").run((context) -> assertThat(context).hasNotFailed());
+		late.withPropertyValues("holdfast.backend=local").run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void releaseAfterACheckedCommitIsNotWaitedFor() {
 		DatabaseAccess database = TestDatabase.H2.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(this.server.port())) {
@@ -252,6 +277,26 @@ class RedisLockConfigurationTests {
 
 	private int clients() {
 		return Integer.parseInt(this.server.info("connected_clients"));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AnyManager {
+
+		@Bean
+		TransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@AutoConfiguration(after = LockBackendAutoConfiguration.class)
+	static class LateManager {
+
+		@Bean
+		PlatformTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
 	}
 
 }

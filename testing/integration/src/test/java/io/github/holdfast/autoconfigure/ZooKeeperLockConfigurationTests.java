@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -182,6 +184,27 @@ class ZooKeeperLockConfigurationTests {
 	void connectStringThatIsNotUnderstoodFailsTheStart() {
 		assertFailure(this.withoutClient.withPropertyValues("holdfast.zookeeper.connect-string=127.0.0.1:x"),
 				"The addresses '127.0.0.1:x' of ZooKeeper are not understood", "'host1:2181,host2:2181/path'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "username=shop", "password=secret", "username=" })
+	void halfOfTheCredentialsFailsTheStart(String half) {
+		ApplicationContextRunner application = this.application.withPropertyValues("holdfast.zookeeper." + half);
+		if (half.endsWith("=")) {
+			application.run((context) -> assertThat(context).hasNotFailed());
+		}
+		else {
+			assertFailure(application, "ZooKeeper needs both a user name and a password, or none.");
+		}
+	}
+
+	@Test
+	void credentialsBesideTheClientOfTheApplicationFailTheStart() {
+		assertFailure(
+				this.withoutClient.withBean(CuratorFramework.class, this.server::client)
+					.withPropertyValues("holdfast.zookeeper.username=shop", "holdfast.zookeeper.password=secret"),
+				"'holdfast.zookeeper.username' is not that of the application's CuratorFramework bean.",
+				"Set 'holdfast.zookeeper.connect-string'");
 	}
 
 	@Test

@@ -4,6 +4,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Tag;
@@ -19,10 +22,12 @@ import io.github.holdfast.LockBackend.Eviction;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Locks that are taken away from their holders, in a store beside the business database.
@@ -131,6 +136,20 @@ class FenceEvictionTests {
 	}
 
 	/**
+	 * Whoever is told that it cannot be done can rely on that nothing was.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void holderThatCannotBeEvictedCanCommit(TestDatabase database) throws Exception {
+		try (Node node = new Node(database, (locks) -> new LocalLockBackend())) {
+			LockLease lease = node.acquired(false);
+			assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> node.evict(lease));
+			assertThat(node.holds(lease)).isTrue();
+			lease.release().toCompletableFuture().join();
+		}
+	}
+
+	/**
 	 * A store in one database, and the fence table in another one.
 	 */
 	private static final class Node implements AutoCloseable {
@@ -146,10 +165,14 @@ class FenceEvictionTests {
 		private final LockBackend fenced;
 
 		private Node(TestDatabase database) {
+			this(database, (locks) -> new JdbcLockBackend(() -> locks));
+		}
+
+		private Node(TestDatabase database, Function<DataSource, LockBackend> store) {
 			this.locks = TestDatabase.H2.newDatabase().dataSource(4);
 			this.business = database.newDatabase().dataSource(4);
 			this.table = new FenceTable(() -> this.business, "test");
-			this.store = new JdbcLockBackend(() -> this.locks);
+			this.store = store.apply(this.locks);
 			this.fenced = new FencedLockBackend(this.store, this.table);
 			DatabaseAccess.runScript(this.locks, "io/github/holdfast/jdbc/schema-h2.sql");
 			DatabaseAccess.runScript(this.business,

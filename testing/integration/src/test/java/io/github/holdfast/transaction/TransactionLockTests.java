@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -41,6 +43,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -225,6 +228,40 @@ class TransactionLockTests {
 				nodes.first.locks().run("stock", note::run);
 			}
 			assertThat(tokens).hasSize(9).isSorted().doesNotHaveDuplicates();
+		});
+	}
+
+	/**
+	 * PostgreSQL computes an update before it waits, and lets others pass who come while
+	 * it is woken up.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "POSTGRESQL")
+	void tokenIsNotOlderThanTheEndOfTheWait(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			String now = "SELECT " + SqlDialect.POSTGRESQL.now();
+			AtomicLong ended = new AtomicLong();
+			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> nodes.first.shop.take(() -> {
+					second.set(nodes.second.start(nodes.second::take));
+					await().atMost(PATIENCE)
+						.until(() -> nodes.second.jdbc.queryForObject(
+								"SELECT count(*) FROM pg_stat_activity "
+										+ "WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE holdfast_lock%'",
+								Long.class) == 1);
+					long waits = nodes.second.jdbc.queryForObject(now, Long.class);
+					await().atMost(PATIENCE).until(() -> {
+						ended.set(nodes.second.jdbc.queryForObject(now, Long.class));
+						return ended.get() > waits + 300_000;
+					});
+					throw new UnsupportedOperationException();
+				}));
+			second.get().join();
+			assertThat(nodes.first.jdbc.queryForObject("SELECT epoch FROM holdfast_lock WHERE lock_key = 'lock:stock'",
+					Long.class))
+				.isGreaterThan(ended.get());
 		});
 	}
 
@@ -455,6 +492,42 @@ class TransactionLockTests {
 				}))));
 			second.get().join();
 			assertThat(nodes.quantity()).isEqualTo(94);
+		});
+	}
+
+	/**
+	 * The database notices when the row is to be kept for the callback, as it would at
+	 * the commit: who repeats calls after that repeats this one.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "POSTGRESQL")
+	void refusalByASerializableDatabaseIsToldAsOneWhenThereAreCallbacks(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.first.shop.takeSerializably(() -> {
+			});
+			TransactionTemplate rival = new TransactionTemplate(nodes.second.transaction().getTransactionManager());
+			rival.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
+			Runnable serializably = () -> {
+				nodes.first.audit.count();
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						throw new IllegalStateException("It was not committed");
+					}
+
+				});
+				CompletableFuture.runAsync(() -> rival.executeWithoutResult((status) -> {
+					nodes.second.shop.quantity();
+					nodes.second.jdbc.update("INSERT INTO audit VALUES (1)");
+				})).join();
+			};
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> nodes.first.shop.takeSerializably(serializably))
+				.withMessageContaining("try again");
+			nodes.first.shop.takeSerializably(() -> {
+			});
+			assertThat(nodes.quantity()).isEqualTo(98);
 		});
 	}
 
@@ -731,6 +804,14 @@ class TransactionLockTests {
 		public void takeInNewTransaction() {
 			sell(() -> {
 			});
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional(isolation = Isolation.SERIALIZABLE)
+		public void takeSerializably(Runnable afterwards) {
+			sell(() -> {
+			});
+			afterwards.run();
 		}
 
 		@DistributedLock(key = "'stock'")

@@ -37,9 +37,10 @@ final class HoldfastRows {
 	private HoldfastRows(JdbcTemplate jdbc, SqlDialect dialect) {
 		this.jdbc = jdbc;
 		this.dialect = dialect;
-		String lock = "UPDATE holdfast_lock SET epoch = " + dialect.answered("greatest(epoch + 1, {now})")
-				+ ", holder = " + dialect.holder()
-				+ ", acquired_at = {now}, expires_at = {now} + ? WHERE lock_key = ? AND owner IS NULL AND epoch < ?";
+		String lock = dialect.updateAwaitingLocked("holdfast_lock", "lock_key",
+				"epoch = " + dialect.answered("greatest(epoch + 1, {now})") + ", holder = " + dialect.holder()
+						+ ", acquired_at = {now}, expires_at = {now} + ?",
+				"lock_key = ? AND owner IS NULL AND epoch < ?");
 		String limited = dialect.waitingForASecond(lock);
 		this.lock = ((limited != null) ? limited : lock).replace("{now}", dialect.now());
 		this.ask = dialect.lookingAtNow("SELECT 1 FROM holdfast_lock WHERE epoch = ? " + "AND coalesce("
