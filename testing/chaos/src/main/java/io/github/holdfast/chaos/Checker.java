@@ -265,6 +265,10 @@ final class Checker {
 				.anyMatch((touch) -> touch.sale() != null && touch.fate() == Touch.Fate.UNKNOWN));
 	}
 
+	/**
+	 * Under faults, a method may begin after its lease, and after another one of its JVM:
+	 * it is not compared with that if it was told of the loss.
+	 */
 	private void checkHolds() {
 		Map<String, List<Held>> byKey = new TreeMap<>();
 		for (Call call : this.history.calls()) {
@@ -283,7 +287,9 @@ final class Checker {
 			}
 			for (int node = 0; node < Plan.NODES && !mayGrantAgain(); node++) {
 				int number = node;
-				checkRising(holds.stream().filter((held) -> held.call().node() == number).toList());
+				checkRising(holds.stream()
+					.filter((held) -> held.call().node() == number && held.call().ending() != Ending.LOST)
+					.toList());
 			}
 		});
 	}
