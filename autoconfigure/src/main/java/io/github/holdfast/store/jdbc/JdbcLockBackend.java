@@ -486,10 +486,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			if (taken == null) {
 				taken = awaitFree(timeout);
 			}
-			return (taken != null) ? taken
-					: JdbcLockBackend.this.connections
-						.call((connection, table) -> table.find(connection, this.id, timeout).exists() ? null
-								: insert(connection, table, row, timeout));
+			return (taken != null) ? taken : JdbcLockBackend.this.connections.call((connection, table) -> {
+				LockTable.Row now = table.find(connection, this.id, timeout);
+				return now.exists() ? null : insert(connection, table, now, timeout);
+			});
 		}
 
 		/**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -262,6 +263,32 @@ class TransactionLockTests {
 			assertThat(nodes.first.jdbc.queryForObject("SELECT epoch FROM holdfast_lock WHERE lock_key = 'lock:stock'",
 					Long.class))
 				.isGreaterThan(ended.get());
+		});
+	}
+
+	/**
+	 * Others may have had the lock between the look and the loss of the row.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void tokenIsNotOlderThanTheLossOfTheRow(TestDatabase database) {
+		run(database, (nodes) -> {
+			nodes.bothLock();
+			AtomicReference<CompletableFuture<Long>> second = new AtomicReference<>();
+			AtomicLong lost = new AtomicLong();
+			LockTemplate locks = nodes.second.locks();
+			nodes.first.transaction().executeWithoutResult((status) -> {
+				nodes.first.jdbc.update("UPDATE holdfast_lock SET version = version + 1");
+				nodes.second.recording().clear();
+				second.set(CompletableFuture.supplyAsync(() -> locks.execute("stock", () -> nodes.second.jdbc
+					.queryForObject("SELECT max(epoch) FROM holdfast_lock WHERE owner IS NOT NULL", Long.class))));
+				await().atMost(PATIENCE).until(() -> nodes.second.recording().statements().size() > 2);
+				lost.set(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()));
+				await().atMost(PATIENCE)
+					.until(() -> TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) > lost.get() + 100_000);
+				nodes.first.jdbc.update("DELETE FROM holdfast_lock");
+			});
+			assertThat(second.get().join()).isGreaterThan(lost.get());
 		});
 	}
 
