@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -26,6 +28,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -237,7 +240,24 @@ final class GuardedManager {
 
 	/**
 	 * Whether the status "rolled back" after a failed commit means that the database has
-	 * answered a rollback. JPA and JTA say so although nothing was sent.
+	 * answered a rollback. A {@code LazyConnectionDataSourceProxy} ignores one on a
+	 * connection that the pool has closed.
+	 */
+	boolean hasRolledBackItsConnection() {
+		try {
+			return this.manager instanceof ResourceTransactionManager resources
+					&& resources.getResourceFactory() instanceof DataSource dataSource
+					&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
+					&& !holder.getConnection().isClosed();
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Whether this manager rolls a connection back where it says so. JPA and JTA say so
+	 * although nothing was sent.
 	 */
 	boolean reportsRollbackOfItsConnection() {
 		return this.manager instanceof ResourceTransactionManager resources

@@ -534,8 +534,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	public void afterCompletion(int status) {
 		boolean checked = this.phase != Phase.RUNNING;
 		this.phase = Phase.ENDED;
-		boolean rolledBack = !checked
-				|| (status == STATUS_ROLLED_BACK && this.manager.reportsRollbackOfItsConnection());
+		boolean rolledBack = !checked || (status == STATUS_ROLLED_BACK && this.manager.hasRolledBackItsConnection());
 		if (!rolledBack) {
 			this.versions.forEach(ReplacedVersion::committed);
 		}
