@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
@@ -21,6 +22,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -85,7 +87,20 @@ class UnknownOutcomeTests {
 	@ParameterizedTest
 	@EnumSource(names = { "LOCAL", "H2" })
 	void lockRunsOutAfterACommitThatTheDriverReportsAsBroken(TestBackend backend) {
-		BrokenCommits broken = new BrokenCommits();
+		runBroken(backend, new BrokenCommits((dataSource) -> dataSource));
+	}
+
+	/**
+	 * That proxy ignores the rollback of a connection that has been closed, so the
+	 * manager says that the transaction was rolled back.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "LOCAL", "H2" })
+	void lockRunsOutAfterACommitThatIsBrokenOnALazyConnection(TestBackend backend) {
+		runBroken(backend, new BrokenCommits(LazyConnectionDataSourceProxy::new));
+	}
+
+	private static void runBroken(TestBackend backend, BrokenCommits broken) {
 		backend.application()
 			.withBean(BrokenCommits.class, () -> broken)
 			.withBean(StockService.class)
@@ -205,18 +220,24 @@ class UnknownOutcomeTests {
 	 */
 	private static final class BrokenCommits implements BeanPostProcessor {
 
+		private final UnaryOperator<DataSource> around;
+
 		private volatile boolean armed;
+
+		private BrokenCommits(UnaryOperator<DataSource> around) {
+			this.around = around;
+		}
 
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof DataSource dataSource) ? new DelegatingDataSource(dataSource) {
+			return (bean instanceof DataSource dataSource) ? this.around.apply(new DelegatingDataSource(dataSource) {
 
 				@Override
 				public Connection getConnection() throws SQLException {
 					return observed(super.getConnection());
 				}
 
-			} : bean;
+			}) : bean;
 		}
 
 		private Connection observed(Connection connection) {
@@ -232,7 +253,7 @@ class UnknownOutcomeTests {
 				if (isBroken.get() && !method.equals("close") && !method.equals("isClosed")) {
 					throw new SQLException("The connection is broken", "08006");
 				}
-				return result;
+				return method.equals("isClosed") ? isBroken.get() || (boolean) result : result;
 			});
 			return (Connection) proxy.getProxy(getClass().getClassLoader());
 		}
