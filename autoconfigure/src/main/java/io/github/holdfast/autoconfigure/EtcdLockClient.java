@@ -36,17 +36,19 @@ class EtcdLockClient implements Supplier<Client>, AutoCloseable {
 	EtcdLockClient(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles,
 			ObjectProvider<Client> applications) {
 		this.applications = applications;
-		this.own = properties.endpoints().isEmpty() ? none(properties) : connect(properties, bundles);
+		if (properties.endpoints().isEmpty()) {
+			checkUnused(properties);
+		}
+		this.own = properties.endpoints().isEmpty() ? null : connect(properties, bundles);
 	}
 
-	private static @Nullable Client none(LockProperties.Etcd properties) {
+	private static void checkUnused(LockProperties.Etcd properties) {
 		if (StringUtils.hasText(properties.username()) || StringUtils.hasText(properties.password())
 				|| properties.ssl().bundle() != null) {
 			throw new LockConfigurationException(
 					"User, password and TLS of 'holdfast.etcd' are not those of the application's Client bean.",
 					"Set 'holdfast.etcd.endpoints', or remove the others.");
 		}
-		return null;
 	}
 
 	private static Client connect(LockProperties.Etcd properties, ObjectProvider<SslBundles> bundles) {

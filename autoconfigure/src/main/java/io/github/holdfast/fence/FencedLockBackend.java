@@ -215,7 +215,8 @@ public final class FencedLockBackend extends DelegatingLockBackend {
 	/**
 	 * Keeps the holder from committing first, so that this is also done for one whose
 	 * lease has run out in the store. A holder that has not written its row yet is asked
-	 * the store for, as any epoch could be written over an earlier one.
+	 * the store for, as any epoch could be written over an earlier one. A store that
+	 * takes no locks away says so before any of it.
 	 */
 	@Override
 	public Eviction evict(String key, String owner, long epoch) throws InterruptedException {

@@ -455,7 +455,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				.call((connection, table) -> table.find(connection, this.id, timeout));
 			if (!row.exists()) {
 				return JdbcLockBackend.this.connections
-					.call((connection, table) -> insert(connection, table, row, timeout));
+					.call((connection, table) -> insert(connection, table, row.epoch(), row.now(), timeout));
 			}
 			if (row.isExpired()) {
 				return JdbcLockBackend.this.connections
@@ -487,8 +487,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				taken = awaitFree(timeout);
 			}
 			return (taken != null) ? taken : JdbcLockBackend.this.connections.call((connection, table) -> {
-				LockTable.Row now = table.find(connection, this.id, timeout);
-				return now.exists() ? null : insert(connection, table, now, timeout);
+				LockTable.Row again = table.find(connection, this.id, timeout);
+				return again.exists() ? null : insert(connection, table, row.epoch(), again.now(), timeout);
 			});
 		}
 
@@ -560,26 +560,26 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 						.inTransaction((connection, table) -> takeFree(connection, table, timeout));
 		}
 
-		private LockTable.@Nullable Grant insert(Connection connection, LockTable table, LockTable.Row row,
+		private LockTable.@Nullable Grant insert(Connection connection, LockTable table, long lastEpoch, long now,
 				Duration timeout) throws SQLException {
-			LockTable.Grant grant = grant(row);
+			LockTable.Grant grant = grant(lastEpoch, now);
 			this.written = true;
-			boolean taken = table.insert(connection, this.id, row.now(), grant, timeout);
+			boolean taken = table.insert(connection, this.id, now, grant, timeout);
 			this.written = taken;
 			return taken ? grant : null;
 		}
 
 		private LockTable.@Nullable Grant takeExpired(Connection connection, LockTable table, LockTable.Row row,
 				Duration timeout) throws SQLException {
-			LockTable.Grant grant = grant(row);
+			LockTable.Grant grant = grant(row.epoch(), row.now());
 			this.written = true;
 			boolean taken = table.takeExpired(connection, this.id, row.epoch(), grant, timeout);
 			this.written = taken;
 			return taken ? grant : null;
 		}
 
-		private LockTable.Grant grant(LockTable.Row row) {
-			return grant(Math.max(Math.max(row.epoch() + 1, row.now()), this.request.minEpoch()));
+		private LockTable.Grant grant(long lastEpoch, long now) {
+			return grant(Math.max(Math.max(lastEpoch + 1, now), this.request.minEpoch()));
 		}
 
 		private LockTable.Grant grant(long epoch) {
