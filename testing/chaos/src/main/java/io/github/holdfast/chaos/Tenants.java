@@ -44,8 +44,19 @@ final class Tenants implements AutoCloseable {
 	Tenants(DataSource like) throws SQLException {
 		HikariDataSource pool = like.unwrap(HikariDataSource.class);
 		this.pools = IntStream.range(0, NUMBER).mapToObj((tenant) -> like(pool, tenant)).toList();
-		this.dataSource = new LazyConnectionDataSourceProxy(new Router());
+		this.dataSource = lazy(pool.isAutoCommit());
 		this.accounts = new Accounts(new JdbcTemplate(this.dataSource));
+	}
+
+	/**
+	 * A proxy that need not ask a connection how it comes, also if the database is down
+	 * when the application starts: else it fetches the first one when a transaction
+	 * begins.
+	 */
+	private DataSource lazy(boolean autoCommit) {
+		LazyConnectionDataSourceProxy proxy = new LazyConnectionDataSourceProxy(new Router());
+		proxy.setDefaultAutoCommit(autoCommit);
+		return proxy;
 	}
 
 	private static HikariDataSource like(HikariDataSource pool, int tenant) {
