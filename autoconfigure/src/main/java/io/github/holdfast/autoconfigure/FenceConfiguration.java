@@ -32,6 +32,7 @@ import io.github.holdfast.core.LockConfigurationException;
 import io.github.holdfast.fence.Fence;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowFence;
+import io.github.holdfast.interceptor.Mocks;
 import io.github.holdfast.transaction.CommitGuardLevel;
 
 /**
@@ -79,10 +80,12 @@ class FenceConfiguration {
 
 	/**
 	 * Refuse to check nothing without having been told to, although there are
-	 * transactions: their manager was not known yet when it was decided.
+	 * transactions: their manager was not known yet when it was decided. Nor are mocks of
+	 * a test, which have none.
 	 */
 	static void checkUnfenced(String locks, LockProperties properties, ListableBeanFactory beans) {
-		if (properties.getCommitGuard() == null && canFence(beans)) {
+		if (properties.getCommitGuard() == null && canFence(beans)
+				&& !sqlManagers(beans).allMatch((manager) -> Mocks.isMock(beans.getBean(manager)))) {
 			throw new LockConfigurationException(
 					"The locks of " + locks + " have no fence, although there are transactions to check.",
 					"If the application is processed ahead of time, build it with the same properties. If an "
@@ -109,8 +112,11 @@ class FenceConfiguration {
 	 * Whether there are transactions whose commits a fence could check.
 	 */
 	static boolean canFence(ListableBeanFactory beans) {
-		return names(beans, TransactionManager.class).anyMatch((name) -> isSql(beans, name))
-				&& names(beans, DataSource.class).findAny().isPresent();
+		return sqlManagers(beans).findAny().isPresent() && names(beans, DataSource.class).findAny().isPresent();
+	}
+
+	private static Stream<String> sqlManagers(ListableBeanFactory beans) {
+		return names(beans, TransactionManager.class).filter((name) -> isSql(beans, name));
 	}
 
 	private static Stream<String> names(ListableBeanFactory beans, Class<?> type) {

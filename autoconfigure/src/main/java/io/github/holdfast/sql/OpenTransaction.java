@@ -59,6 +59,32 @@ public final class OpenTransaction {
 	}
 
 	/**
+	 * The session that a connection works in now: drivers with failover let it go on with
+	 * another one. Does no I/O.
+	 * @param connection the connection
+	 * @return the session, which is the same object as long as it lasts, or {@code null}
+	 * if the driver does not tell, or it has ended
+	 */
+	public static @Nullable Object session(Connection connection) {
+		try {
+			if (connection.isClosed()) {
+				return null;
+			}
+			if (POSTGRESQL && connection.isWrapperFor(BaseConnection.class)) {
+				return connection.unwrap(BaseConnection.class);
+			}
+			if (MARIADB && connection.isWrapperFor(org.mariadb.jdbc.Connection.class)) {
+				return connection.unwrap(org.mariadb.jdbc.Connection.class).getContext();
+			}
+			return (H2 && connection.isWrapperFor(JdbcConnection.class))
+					? connection.unwrap(JdbcConnection.class).getSession() : null;
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	/**
 	 * The name of a session while its transaction is marked, see {@link #marked}.
 	 * @param connection the connection
 	 * @return the name, or {@code null} if the driver does not tell it

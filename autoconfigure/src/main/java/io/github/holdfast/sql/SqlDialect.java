@@ -439,7 +439,7 @@ public enum SqlDialect {
 
 	/**
 	 * An update of one row that waits for whoever has it locked. Its clock is not older
-	 * than the end of that one.
+	 * than the end of that one, but on MariaDB and MySQL than the beginning of the wait.
 	 * @param table the table
 	 * @param key the column of its primary key
 	 * @param assignments what to set

@@ -57,6 +57,9 @@ final class BoundConnection {
 	/** What was rolled back, although the first user had not ended. */
 	private @Nullable Claim lostClaim;
 
+	/** Where the COMMIT that comes next is carried out. */
+	private @Nullable Object session;
+
 	private BoundConnection(DataSource dataSource, @Nullable Object holder) {
 		this.dataSource = dataSource;
 		this.holder = holder;
@@ -138,6 +141,28 @@ final class BoundConnection {
 		if (this.claim != null) {
 			this.claim.keep();
 		}
+	}
+
+	/**
+	 * Note where the COMMIT that comes next is carried out.
+	 */
+	void checked() {
+		this.session = session();
+	}
+
+	/**
+	 * Whether what was rolled back after a failed COMMIT is what was to be committed. A
+	 * driver with failover goes on in another session, and a
+	 * {@code LazyConnectionDataSourceProxy} ignores the rollback of a connection that the
+	 * pool has closed.
+	 */
+	boolean isInItsSession() {
+		return this.session != null && this.session == session();
+	}
+
+	private @Nullable Object session() {
+		ConnectionHolder bound = bound();
+		return (bound != null) ? OpenTransaction.session(bound.getConnection()) : null;
 	}
 
 	/**

@@ -160,6 +160,9 @@ final class CommitGuard implements TransactionExecutionListener {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
+		if (running.connection() != null && this.manager.reportsRollbackOfItsSession()) {
+			running.connection().checked();
+		}
 		running.checked(replaced, release);
 		check.noteGuarded();
 	}

@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -68,6 +67,8 @@ final class GuardedManager {
 
 	private final SingletonSupplier<ManagerResources> resources;
 
+	private final Supplier<Boolean> fetchingLate;
+
 	private final Supplier<Boolean> fetchingForCaller;
 
 	private final Predicate<String> leftOut;
@@ -87,8 +88,10 @@ final class GuardedManager {
 		this.guards = SingletonSupplier.of(guards);
 		this.dataSource = SingletonSupplier.of(() -> Optional.ofNullable(ManagedDataSource.of(manager)));
 		this.resources = SingletonSupplier.of(() -> ManagerResources.of(manager));
-		this.fetchingForCaller = SingletonSupplier.of(() -> ConnectionPools.dependsOnCaller(dataSource())
-				&& (ConnectionPools.isLazy(dataSource()) || ManagedDataSource.isFetchedLate(manager)));
+		this.fetchingLate = SingletonSupplier
+			.of(() -> ConnectionPools.isLazy(dataSource()) || ManagedDataSource.isFetchedLate(manager));
+		this.fetchingForCaller = SingletonSupplier
+			.of(() -> ConnectionPools.dependsOnCaller(dataSource()) && this.fetchingLate.get());
 		this.leftOut = leftOut;
 		this.fenced = fenced;
 	}
@@ -239,29 +242,20 @@ final class GuardedManager {
 	}
 
 	/**
-	 * Whether the status "rolled back" after a failed commit means that the database has
-	 * answered a rollback. A {@code LazyConnectionDataSourceProxy} ignores one on a
-	 * connection that the pool has closed.
-	 */
-	boolean hasRolledBackItsConnection() {
-		try {
-			return this.manager instanceof ResourceTransactionManager resources
-					&& resources.getResourceFactory() instanceof DataSource dataSource
-					&& TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
-					&& !holder.getConnection().isClosed();
-		}
-		catch (SQLException ex) {
-			return false;
-		}
-	}
-
-	/**
 	 * Whether this manager rolls a connection back where it says so. JPA and JTA say so
 	 * although nothing was sent.
 	 */
 	boolean reportsRollbackOfItsConnection() {
 		return this.manager instanceof ResourceTransactionManager resources
 				&& resources.getResourceFactory() instanceof DataSource;
+	}
+
+	/**
+	 * Whether the connection can be asked in which session it does so. One that may not
+	 * be fetched yet is not asked.
+	 */
+	boolean reportsRollbackOfItsSession() {
+		return reportsRollbackOfItsConnection() && !this.fetchingLate.get();
 	}
 
 	/**

@@ -534,7 +534,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	public void afterCompletion(int status) {
 		boolean checked = this.phase != Phase.RUNNING;
 		this.phase = Phase.ENDED;
-		boolean rolledBack = !checked || (status == STATUS_ROLLED_BACK && this.manager.hasRolledBackItsConnection());
+		boolean rolledBack = !checked
+				|| (status == STATUS_ROLLED_BACK && this.connection != null && this.connection.isInItsSession());
 		if (!rolledBack) {
 			this.versions.forEach(ReplacedVersion::committed);
 		}

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.mockito.Mockito;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -240,6 +241,13 @@ class RedisLockConfigurationTests {
 	}
 
 	@Test
+	void mockOfAManagerNeedsNoFence() {
+		withDatabase().withPropertyValues("holdfast.backend=redis")
+			.withConfiguration(AutoConfigurations.of(MockedManager.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(FenceTable.class));
+	}
+
+	@Test
 	void releaseAfterACheckedCommitIsNotWaitedFor() {
 		DatabaseAccess database = TestDatabase.H2.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(this.server.port())) {
@@ -295,6 +303,16 @@ class RedisLockConfigurationTests {
 		@Bean
 		PlatformTransactionManager transactionManager(DataSource dataSource) {
 			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@AutoConfiguration(after = LockBackendAutoConfiguration.class)
+	static class MockedManager {
+
+		@Bean
+		PlatformTransactionManager transactionManager() {
+			return Mockito.mock(PlatformTransactionManager.class);
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
@@ -14,6 +15,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -82,6 +84,19 @@ class UnknownOutcomeTests {
 	}
 
 	/**
+	 * The driver goes on in another session, in which there is nothing to roll back, so
+	 * that the rollback succeeds.
+	 */
+	@Test
+	void lockRunsOutAfterALostCommitRequestOfADriverWithFailover() throws Exception {
+		run(TestDatabase.MARIADB, "lease", FaultProxy.Fault.HOLD_REQUESTS,
+				(direct, port) -> new DatabaseAccess(
+						direct.url()
+							.replace("mariadb://localhost:", "mariadb:sequential://localhost:" + port + ",localhost:"),
+						direct.user(), direct.password()));
+	}
+
+	/**
 	 * Where no network can fail: the driver says so although the commit was done.
 	 */
 	@ParameterizedTest
@@ -126,14 +141,19 @@ class UnknownOutcomeTests {
 		run(database, level, FaultProxy.Fault.DROP_REPLIES);
 	}
 
+	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
+		run(database, level, fault, DatabaseAccess::onPort);
+	}
+
 	/**
 	 * Run a method whose commit gets lost.
 	 */
-	private static void run(TestDatabase database, String level, FaultProxy.Fault fault) throws Exception {
+	private static void run(TestDatabase database, String level, FaultProxy.Fault fault,
+			BiFunction<DatabaseAccess, Integer, DatabaseAccess> through) throws Exception {
 		int committed = (fault == FaultProxy.Fault.DROP_REPLIES) ? 98 : 99;
 		DatabaseAccess direct = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(direct.port()); HikariDataSource observer = direct.dataSource(2)) {
-			LockedApplication.jdbc(direct.onPort(proxy.port()))
+			LockedApplication.jdbc(through.apply(direct, proxy.port()))
 				.withBean(StockService.class)
 				.withPropertyValues("holdfast.wait-time=60s", "holdfast.jdbc.mode=lease",
 						"holdfast.commit-guard=" + level, "holdfast.lease-time=" + LEASE_TIME)
