@@ -21,7 +21,7 @@ import io.github.holdfast.core.LockConfigurationException;
  */
 public enum SqlDialect {
 
-	/** PostgreSQL 9.6 or later; leases also on 9.5. */
+	/** PostgreSQL 9.6 or later. */
 	POSTGRESQL(Set.of("PostgreSQL"), "(extract(epoch from clock_timestamp()) * 1000000)::bigint", " FOR SHARE",
 			Set.of("40001", "40P01", "55P03"), Set.of("23505"), Set.of("57014"), Set.of("42501")) {
 

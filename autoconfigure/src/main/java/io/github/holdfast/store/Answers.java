@@ -22,7 +22,25 @@ import io.github.holdfast.LockBackendException;
  */
 public final class Answers {
 
+	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
+
 	private Answers() {
+	}
+
+	/**
+	 * How long the renewal of a lease may take before it is tried again: a third of the
+	 * lease time, but no more than 10 s, as it may keep a caller waiting that has done
+	 * its work, and the renewal of other leases.
+	 * @param leaseTime the lease time, or the rest of a minimum hold time
+	 * @param minimum what a store needs to answer at all
+	 * @return the timeout
+	 */
+	public static Duration renewalTimeout(Duration leaseTime, Duration minimum) {
+		Duration third = leaseTime.dividedBy(3);
+		if (third.compareTo(LONGEST_RENEWAL) > 0) {
+			return LONGEST_RENEWAL;
+		}
+		return (third.compareTo(minimum) > 0) ? third : minimum;
 	}
 
 	/**

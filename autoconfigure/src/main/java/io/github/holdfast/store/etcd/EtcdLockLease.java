@@ -106,8 +106,7 @@ final class EtcdLockLease extends ExpiringLease {
 	}
 
 	private static <T> CompletableFuture<T> inTime(CompletableFuture<T> answer, Duration leaseTime) {
-		Duration third = leaseTime.dividedBy(3);
-		return Answers.inTime(answer, (third.compareTo(EtcdAnswers.TIMEOUT) > 0) ? third : EtcdAnswers.TIMEOUT);
+		return Answers.inTime(answer, Answers.renewalTimeout(leaseTime, EtcdAnswers.TIMEOUT));
 	}
 
 	@Override

@@ -25,6 +25,7 @@ import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.sql.DatabaseProbe;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
+import io.github.holdfast.store.Answers;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
 import io.github.holdfast.store.Polling;
@@ -93,8 +94,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 
 	/** Of most pools. */
 	private static final int CONNECTIONS = 10;
-
-	private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(10);
 
 	private final LockConnections<LockTable> connections;
 
@@ -235,8 +234,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	boolean renew(LockRequest request, String id, long epoch, Duration leaseTime) {
-		Duration third = leaseTime.dividedBy(3);
-		Duration timeout = (third.compareTo(LONGEST_RENEWAL) < 0) ? third : LONGEST_RENEWAL;
+		Duration timeout = Answers.renewalTimeout(leaseTime, Duration.ZERO);
 		try {
 			return this.connections.retryInAnySession(() -> this.connections.call((connection,
 					table) -> table.renewals().renew(connection, id, epoch, request.owner(), leaseTime, timeout)));

@@ -79,8 +79,7 @@ final class QuorumGrant implements Grant {
 			.toList();
 		Votes votes = Votes.count(answers, RedisLocks::isYes);
 		try {
-			boolean renewed = Answers.awaitUninterruptibly(votes.decision(),
-					RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)));
+			boolean renewed = Answers.awaitUninterruptibly(votes.decision(), RedisLocks.renewalTimeout(leaseTime));
 			if (!renewed) {
 				release(Deadline.after(leaseTime));
 			}

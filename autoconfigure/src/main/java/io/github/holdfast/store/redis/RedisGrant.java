@@ -29,8 +29,7 @@ final class RedisGrant implements Grant {
 
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return Answers
-			.inTime(this.locks.renew(this.request, leaseTime), RedisLocks.atLeastMinimum(leaseTime.dividedBy(3)))
+		return Answers.inTime(this.locks.renew(this.request, leaseTime), RedisLocks.renewalTimeout(leaseTime))
 			.handle((answer, ex) -> {
 				if (ex != null) {
 					throw Answers.failure(this.request.key(), "renewed", this.locks.driver().server(), ex);

@@ -134,9 +134,10 @@ final class RedisLocks implements AutoCloseable {
 		LockKey key = LockKey.of(request.key());
 		boolean shared = isShared(request);
 		return driver().run(shared ? LockScript.RENEW_SHARED : LockScript.RENEW,
-				shared ? key.keysOfSharing() : key.keys(), new byte[][] { LockKey.bytes(request.owner()),
-						millis(leaseTime), millis(leaseTime.plus(this.counterRetention)) },
-				Deadline.after(leaseTime.dividedBy(3)));
+				shared ? key.keysOfSharing() : key.keys(),
+				new byte[][] { LockKey.bytes(request.owner()), millis(leaseTime),
+						millis(leaseTime.plus(this.counterRetention)) },
+				Deadline.after(Answers.renewalTimeout(leaseTime, Duration.ZERO)));
 	}
 
 	/**
@@ -285,6 +286,10 @@ final class RedisLocks implements AutoCloseable {
 
 	private static String text(byte[] bytes) {
 		return new String(bytes, StandardCharsets.UTF_8);
+	}
+
+	static Duration renewalTimeout(Duration leaseTime) {
+		return Answers.renewalTimeout(leaseTime, MIN_TIMEOUT);
 	}
 
 	static Duration atLeastMinimum(Duration timeout) {

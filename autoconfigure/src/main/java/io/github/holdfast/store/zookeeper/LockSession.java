@@ -42,6 +42,8 @@ final class LockSession {
 
 	private static final Duration PAUSE = Duration.ofMillis(100);
 
+	private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofSeconds(1);
+
 	private final ZooKeeper client;
 
 	private final Requests requests;
@@ -169,7 +171,8 @@ final class LockSession {
 	}
 
 	CompletableFuture<Requests.Created> create(String path, byte[] data) {
-		return proves(this.requests.create(path, data, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL), provable());
+		Deadline provable = provable();
+		return proves(this.requests.create(path, data, this.acl, CreateMode.EPHEMERAL_SEQUENTIAL), provable);
 	}
 
 	void sync(String path) {
@@ -204,7 +207,8 @@ final class LockSession {
 	}
 
 	private CompletableFuture<Void> all(String path, Op... operations) {
-		return proves(this.requests.all(path, operations), provable());
+		Deadline provable = provable();
+		return proves(this.requests.all(path, operations), provable);
 	}
 
 	// Removal
@@ -228,13 +232,12 @@ final class LockSession {
 		if (hasEnded()) {
 			return;
 		}
-		if (ZooKeeperAnswers.isUnknown(failure)) {
-			DaemonThreads.later(PAUSE, () -> remove(lock, prefix, null));
+		boolean unknown = ZooKeeperAnswers.isUnknown(failure);
+		if (!unknown) {
+			logger.warn("A node of '{}' could not be deleted, which is tried again until the session of ZooKeeper ends",
+					lock, failure);
 		}
-		else {
-			logger.warn("A node of '{}' is left until the session of ZooKeeper ends, as it could not be deleted", lock,
-					failure);
-		}
+		DaemonThreads.later(unknown ? PAUSE : PAUSE_AFTER_REFUSAL, () -> remove(lock, prefix, null));
 	}
 
 	private CompletableFuture<Boolean> removeAll(String lock, String prefix) {

@@ -50,6 +50,10 @@ final class ZooKeeperAnswers {
 		}
 	}
 
+	static Duration renewalTimeout(Duration leaseTime) {
+		return Answers.renewalTimeout(leaseTime, MIN_TIMEOUT);
+	}
+
 	static Duration atLeastMinimum(Duration timeout) {
 		return (timeout.compareTo(MIN_TIMEOUT) > 0) ? timeout : MIN_TIMEOUT;
 	}

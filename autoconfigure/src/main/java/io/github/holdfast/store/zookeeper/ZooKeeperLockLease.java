@@ -69,7 +69,7 @@ final class ZooKeeperLockLease extends ExpiringLease {
 	 */
 	@Override
 	protected CompletionStage<Boolean> extend(Duration leaseTime) {
-		return Answers.inTime(this.session.check(this.path), ZooKeeperAnswers.atLeastMinimum(leaseTime.dividedBy(3)))
+		return Answers.inTime(this.session.check(this.path), ZooKeeperAnswers.renewalTimeout(leaseTime))
 			.handle((seen, failure) -> failure == null || isThereAfter(ZooKeeperAnswers.keeperException(failure)));
 	}
 

@@ -19,7 +19,7 @@ final class LabNode implements AutoCloseable {
 
 	private static final AtomicInteger COUNTER = new AtomicInteger();
 
-	private static final Duration START_TIME = Duration.ofMinutes(2);
+	private static final Duration START_TIME = Duration.ofMinutes(4);
 
 	private final int id;
 

@@ -15,7 +15,7 @@ import org.springframework.web.client.RestClient;
  */
 final class LabClient {
 
-	private static final Duration RUN_TIME = Duration.ofMinutes(6);
+	static final Duration RUN_TIME = Duration.ofMinutes(6);
 
 	private final RestClient client;
 

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("long")
 class LabEndTests {
 
-	private static final Duration PATIENCE = Duration.ofMinutes(2);
+	private static final Duration PATIENCE = LabClient.RUN_TIME;
 
 	@TempDir
 	private Path temporary;

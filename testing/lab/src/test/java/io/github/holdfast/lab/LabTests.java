@@ -1,6 +1,5 @@
 package io.github.holdfast.lab;
 
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -186,7 +185,7 @@ class LabTests {
 		String request = """
 				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
 		String id = this.lab.start(request.formatted(100_000));
-		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
 		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
 		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(NodeView::state)
 			.containsExactly(NodeView.State.DEAD, NodeView.State.UP));
@@ -203,7 +202,7 @@ class LabTests {
 		String id = this.lab
 			.start("""
 					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
-		await().atMost(Duration.ofMinutes(2)).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
 		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
 		RunView run = this.lab.await(id);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
@@ -217,7 +216,7 @@ class LabTests {
 				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
 					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
 		NodeView.State expected = kind.equals("KILL") ? NodeView.State.DEAD : NodeView.State.FROZEN;
-		await().atMost(Duration.ofMinutes(2))
+		await().atMost(LabClient.RUN_TIME)
 			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
 		this.lab.delete("/runs/" + id);
 		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
@@ -288,7 +287,7 @@ class LabTests {
 	void showsWhoHoldsAndWhoWaits() {
 		String id = this.lab.start("""
 				{"strategy": "holdfast-jdbc", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
-		await().atMost(Duration.ofMinutes(2))
+		await().atMost(LabClient.RUN_TIME)
 			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
 					"\"state\":\"WAITING\"", "stock:run-" + id));
 		this.lab.delete("/runs/" + id);

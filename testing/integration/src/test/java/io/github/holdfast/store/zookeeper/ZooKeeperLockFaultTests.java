@@ -11,7 +11,9 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +31,7 @@ import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -103,6 +106,24 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		assertThat(next.epoch()).isGreaterThan(lease.epoch());
 		assertThat(released(lease)).isFalse();
 		assertThat(released(next)).isTrue();
+	}
+
+	/**
+	 * Its session lives on, so that it would keep the lock from everybody.
+	 */
+	@Test
+	void nodeWhoseDeletionIsRefusedIsDeletedLater() throws Exception {
+		LockLease lease = acquired(this.backend);
+		long session = session(this.near);
+		String queue = this.nodes.path(this.key);
+		this.far.setACL()
+			.withACL(List.of(new ACL(ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+			.forPath(queue);
+		assertThat(catchThrowable(() -> released(lease))).isNotNull();
+		assertThat(this.nodes.queue(this.key)).hasSize(1);
+		this.far.setACL().withACL(ZooDefs.Ids.OPEN_ACL_UNSAFE).forPath(queue);
+		await().atMost(PATIENCE).until(() -> this.nodes.queue(this.key).isEmpty());
+		assertThat(session(this.near)).as("the session lives on").isEqualTo(session);
 	}
 
 	@Test
