@@ -6,10 +6,11 @@ import java.util.UUID;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import org.h2.Driver;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 
 import io.github.holdfast.core.LockConfigurationException;
 
@@ -66,6 +67,8 @@ class PoolQueriesTests {
 	private HikariConfig config() {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(this.url);
+		// The DriverManager has once not found it, beside other tests
+		config.setDriverClassName("org.h2.Driver");
 		config.setAutoCommit(false);
 		return config;
 	}
@@ -73,15 +76,15 @@ class PoolQueriesTests {
 	@Test
 	void anotherPoolIsRefusedOnlyWithoutAutoCommit() {
 		assertThatNoException()
-			.isThrownBy(() -> PoolQueries.check(new DriverManagerDataSource(this.url), "transactionManager"));
+			.isThrownBy(() -> PoolQueries.check(new SimpleDriverDataSource(new Driver(), this.url), "transactionManager"));
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> PoolQueries.check(new WithoutAutoCommit(this.url), "transactionManager"));
 	}
 
-	private static final class WithoutAutoCommit extends DriverManagerDataSource {
+	private static final class WithoutAutoCommit extends SimpleDriverDataSource {
 
 		WithoutAutoCommit(String url) {
-			super(url);
+			super(new Driver(), url);
 		}
 
 		@Override
