@@ -75,8 +75,8 @@ class PoolQueriesTests {
 
 	@Test
 	void anotherPoolIsRefusedOnlyWithoutAutoCommit() {
-		assertThatNoException()
-			.isThrownBy(() -> PoolQueries.check(new SimpleDriverDataSource(new Driver(), this.url), "transactionManager"));
+		assertThatNoException().isThrownBy(
+				() -> PoolQueries.check(new SimpleDriverDataSource(new Driver(), this.url), "transactionManager"));
 		assertThatExceptionOfType(LockConfigurationException.class)
 			.isThrownBy(() -> PoolQueries.check(new WithoutAutoCommit(this.url), "transactionManager"));
 	}
