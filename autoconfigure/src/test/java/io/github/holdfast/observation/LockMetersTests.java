@@ -205,7 +205,7 @@ class LockMetersTests {
 		this.backend.renewal = (lease) -> {
 			throw new IllegalStateException("down");
 		};
-		this.locks.withLeaseTime(Duration.ofMillis(300))
+		this.locks.withLeaseTime(Duration.ofSeconds(6))
 			.run("A",
 					() -> await().until(() -> this.registry.find("holdfast.locks.backend.errors")
 						.tags("outcome", "RENEW", "exception", "IllegalStateException")
