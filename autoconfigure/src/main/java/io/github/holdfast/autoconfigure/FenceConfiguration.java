@@ -80,8 +80,8 @@ class FenceConfiguration {
 
 	/**
 	 * Refuse to check nothing without having been told to, although there are
-	 * transactions: their manager was not known yet when it was decided. Nor are mocks of
-	 * a test, which have none.
+	 * transactions: their manager was not known yet when it was decided. Mocks of a test
+	 * have none.
 	 */
 	static void checkUnfenced(String locks, LockProperties properties, ListableBeanFactory beans) {
 		if (properties.getCommitGuard() == null && canFence(beans)

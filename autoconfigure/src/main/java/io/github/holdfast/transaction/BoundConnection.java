@@ -145,9 +145,11 @@ final class BoundConnection {
 
 	/**
 	 * Note where the COMMIT that comes next is carried out.
+	 * @param tells whether its manager can tell of a rollback there; another one may have
+	 * committed before
 	 */
-	void checked() {
-		this.session = session();
+	void checked(boolean tells) {
+		this.session = tells ? session() : null;
 	}
 
 	/**

@@ -160,8 +160,8 @@ final class CommitGuard implements TransactionExecutionListener {
 			throw new IllegalStateException("The transaction was marked rollback-only while its commit was prepared, "
 					+ "which Spring would ignore; it was rolled back");
 		}
-		if (running.connection() != null && this.manager.reportsRollbackOfItsSession()) {
-			running.connection().checked();
+		if (running.connection() != null) {
+			running.connection().checked(this.manager.reportsRollbackOfItsSession());
 		}
 		running.checked(replaced, release);
 		check.noteGuarded();

@@ -42,7 +42,7 @@ final class LockSession {
 
 	private static final Duration PAUSE = Duration.ofMillis(100);
 
-	private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofSeconds(1);
+	private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofSeconds(5);
 
 	private final ZooKeeper client;
 
