@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -62,7 +63,7 @@ public final class RowLockProof {
 		String key = deletable ? KEY + ":" + UUID.randomUUID() : KEY;
 		SqlDialect dialect = this.connections.dialect();
 		String sharing = dialect.shareLockOfUnlocked();
-		this.connections.retry(() -> this.connections.call((connection, rows) -> insert(connection, rows, key)));
+		this.connections.retry(() -> insert(key));
 		try {
 			if (deletable) {
 				prove(key, SKIP_LOCKED, SKIP_LOCKED, sharing);
@@ -96,20 +97,28 @@ public final class RowLockProof {
 	}
 
 	private void delete(String key) throws SQLException {
-		this.connections.retry(() -> this.connections.call((connection, rows) -> update(connection, rows,
-				rows.findVersion().replaceFirst("^SELECT .* FROM", "DELETE FROM"), key)));
+		this.connections
+			.retry(() -> update((rows) -> rows.findVersion().replaceFirst("^SELECT .* FROM", "DELETE FROM"), key));
 	}
 
-	private static boolean insert(Connection connection, FenceRows rows, String key) throws SQLException {
+	private boolean insert(String key) throws SQLException {
 		try {
-			return update(connection, rows, rows.insertVersion(), key);
+			return update(FenceRows::insertVersion, key);
 		}
 		catch (SQLException ex) {
-			if (rows.dialect().isDuplicateKey(ex)) {
+			if (this.connections.is(ex, SqlDialect::isDuplicateKey)) {
 				return false;
 			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * At READ COMMITTED: at SERIALIZABLE, nodes that start together refuse each other's
+	 * changes of a small table, more often than is tried again.
+	 */
+	private boolean update(Function<FenceRows, String> sql, String key) throws SQLException {
+		return this.connections.inTransaction((connection, rows) -> update(connection, rows, sql.apply(rows), key));
 	}
 
 	private static boolean update(Connection connection, FenceRows rows, String sql, String key) throws SQLException {
