@@ -71,9 +71,13 @@ final class FenceStatements implements FenceRows {
 
 	private final SqlDialect dialect;
 
+	private final String claim;
+
 	FenceStatements(String source, SqlDialect dialect) {
 		this.source = source;
 		this.dialect = dialect;
+		this.claim = dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = " + dialect.marking(),
+				CLAIMABLE + dialect.andReadsAreFresh()) + AND_SOURCE;
 	}
 
 	@Nullable FenceEntry find(Connection connection, String key, Duration timeout) throws SQLException {
@@ -141,8 +145,7 @@ final class FenceStatements implements FenceRows {
 	 * than the statement.
 	 */
 	String claim() {
-		return this.dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = " + this.dialect.marking(),
-				CLAIMABLE + this.dialect.andReadsAreFresh()) + AND_SOURCE;
+		return this.claim;
 	}
 
 	/**

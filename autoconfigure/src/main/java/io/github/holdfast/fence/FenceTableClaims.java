@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 
 /**
@@ -25,7 +27,7 @@ final class FenceTableClaims implements FenceClaims {
 
 	private static final Logger logger = LoggerFactory.getLogger(FenceTableClaims.class);
 
-	private static final int TIMEOUT_SECONDS = 10;
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	private final String source;
 
@@ -76,8 +78,7 @@ final class FenceTableClaims implements FenceClaims {
 
 	private boolean claim(Connection connection, FenceStatements statements, List<LockLease> leases)
 			throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(statements.claim())) {
-			statement.setQueryTimeout(TIMEOUT_SECONDS);
+		try (PreparedStatement statement = LockConnections.prepare(connection, statements.claim(), TIMEOUT)) {
 			if (leases.size() == 1) {
 				statements.setClaim(statement, leases.get(0));
 				return statement.executeUpdate() == 1;
@@ -107,8 +108,8 @@ final class FenceTableClaims implements FenceClaims {
 
 	@Override
 	public boolean isPossible(Connection connection) {
-		try (PreparedStatement statement = connection.prepareStatement(statements(connection).readsAreFresh())) {
-			statement.setQueryTimeout(TIMEOUT_SECONDS);
+		try (PreparedStatement statement = LockConnections.prepare(connection, statements(connection).readsAreFresh(),
+				TIMEOUT)) {
 			return finds(statement);
 		}
 		catch (SQLException ex) {
@@ -119,8 +120,7 @@ final class FenceTableClaims implements FenceClaims {
 
 	private static boolean isClaimed(Connection connection, FenceStatements statements, LockLease lease)
 			throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(statements.ofHolder("1"))) {
-			statement.setQueryTimeout(TIMEOUT_SECONDS);
+		try (PreparedStatement statement = LockConnections.prepare(connection, statements.ofHolder("1"), TIMEOUT)) {
 			statements.setHolder(statement, lease);
 			return finds(statement);
 		}

@@ -20,6 +20,7 @@ import org.springframework.util.Assert;
 
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.sql.TransactionConnection;
 import io.github.holdfast.store.Deadline;
@@ -42,7 +43,7 @@ public final class RowFence implements Fence {
 	/**
 	 * Unless the transaction has a time-out of its own, which is checked here as well.
 	 */
-	private static final int TIMEOUT_SECONDS = 10;
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
 	/** How long others may have the row locked without being a later holder. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -128,8 +129,7 @@ public final class RowFence implements Fence {
 	 */
 	private boolean sees(Connection connection, LockLease lease) throws SQLException {
 		FenceRows rows = rows(SqlDialect.of(connection));
-		try (PreparedStatement statement = connection.prepareStatement(rows.ofHolder("1"))) {
-			statement.setQueryTimeout(TIMEOUT_SECONDS);
+		try (PreparedStatement statement = LockConnections.prepare(connection, rows.ofHolder("1"), TIMEOUT)) {
 			rows.setHolder(statement, lease);
 			return finds(statement);
 		}
@@ -202,7 +202,7 @@ public final class RowFence implements Fence {
 			throws SQLException {
 		String sql = rows.releaseHolder();
 		Assert.state(sql != null, "The lock is elsewhere");
-		try (PreparedStatement statement = connection.prepare(rows.dialect().lookingAtNow(sql), TIMEOUT_SECONDS)) {
+		try (PreparedStatement statement = connection.prepare(rows.dialect().lookingAtNow(sql), TIMEOUT)) {
 			rows.setHolder(statement, lease);
 			return statement.executeUpdate() == 1;
 		}
@@ -224,7 +224,7 @@ public final class RowFence implements Fence {
 	private static boolean checkAndLock(TransactionConnection connection, FenceRows rows, LockLease lease)
 			throws SQLException {
 		String sql = rows.dialect().lookingAtNow(rows.ofHolder("1") + rows.dialect().shareLockOfUnlocked());
-		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT)) {
 			rows.setHolder(statement, lease);
 			if (finds(statement)) {
 				return true;
@@ -246,14 +246,14 @@ public final class RowFence implements Fence {
 	private static @Nullable Boolean lookAgain(TransactionConnection connection, FenceRows rows, LockLease lease)
 			throws SQLException {
 		String sql = rows.dialect().lookingAtNow(rows.findVersion() + rows.dialect().shareLockOfUnlocked());
-		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT_SECONDS)) {
+		try (PreparedStatement statement = connection.prepare(sql, TIMEOUT)) {
 			rows.setKey(statement, 1, lease.key());
 			if (!finds(statement)) {
 				return null;
 			}
 		}
 		try (PreparedStatement statement = connection
-			.prepare(rows.dialect().lookingAtNow(rows.ofHolder("1") + rows.dialect().shareLock()), TIMEOUT_SECONDS)) {
+			.prepare(rows.dialect().lookingAtNow(rows.ofHolder("1") + rows.dialect().shareLock()), TIMEOUT)) {
 			rows.setHolder(statement, lease);
 			return finds(statement);
 		}
@@ -265,7 +265,7 @@ public final class RowFence implements Fence {
 	 */
 	private static @Nullable Boolean checkReadOnly(TransactionConnection connection, FenceRows rows, LockLease lease,
 			String asksWhetherReadOnly) throws SQLException {
-		try (PreparedStatement statement = connection.prepare(rows.ofHolder(asksWhetherReadOnly), TIMEOUT_SECONDS)) {
+		try (PreparedStatement statement = connection.prepare(rows.ofHolder(asksWhetherReadOnly), TIMEOUT)) {
 			rows.setHolder(statement, lease);
 			try (ResultSet rs = statement.executeQuery()) {
 				boolean held = rs.next();

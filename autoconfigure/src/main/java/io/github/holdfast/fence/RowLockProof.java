@@ -118,14 +118,12 @@ public final class RowLockProof {
 	 * changes of a small table, more often than is tried again.
 	 */
 	private boolean update(Function<FenceRows, String> sql, String key) throws SQLException {
-		return this.connections.inTransaction((connection, rows) -> update(connection, rows, sql.apply(rows), key));
-	}
-
-	private static boolean update(Connection connection, FenceRows rows, String sql, String key) throws SQLException {
-		try (PreparedStatement statement = LockConnections.prepare(connection, sql, PATIENCE)) {
-			rows.setKey(statement, 1, key);
-			return statement.executeUpdate() == 1;
-		}
+		return this.connections.inTransaction((connection, rows) -> {
+			try (PreparedStatement statement = LockConnections.prepare(connection, sql.apply(rows), PATIENCE)) {
+				rows.setKey(statement, 1, key);
+				return statement.executeUpdate() == 1;
+			}
+		});
 	}
 
 	/**

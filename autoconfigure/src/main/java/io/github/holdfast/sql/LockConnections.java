@@ -275,7 +275,9 @@ public final class LockConnections<S> {
 	}
 
 	/**
-	 * Prepare a statement with a time-out.
+	 * Prepare a statement with a time-out, except on H2, which waits for no row for long
+	 * by itself, and whose time-out is that of the session: the application would go on
+	 * with it.
 	 * @param connection the connection
 	 * @param sql the statement
 	 * @param timeout how long it may take, rounded up to seconds
@@ -284,8 +286,10 @@ public final class LockConnections<S> {
 	 */
 	public static PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(sql);
-		statement
-			.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));
+		if (!connection.getMetaData().getDatabaseProductName().equals("H2")) {
+			statement
+				.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));
+		}
 		return statement;
 	}
 

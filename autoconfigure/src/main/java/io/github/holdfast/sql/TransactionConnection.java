@@ -3,6 +3,7 @@ package io.github.holdfast.sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 
 import javax.sql.DataSource;
 
@@ -109,13 +110,13 @@ public final class TransactionConnection {
 	/**
 	 * Prepare a statement with what is left of the transaction's time-out.
 	 * @param sql the statement
-	 * @param seconds how long it may take if the transaction has no time-out
+	 * @param timeout how long it may take if the transaction has no time-out
 	 * @return the statement
 	 * @throws SQLException if the driver fails
 	 */
-	public PreparedStatement prepare(String sql, int seconds) throws SQLException {
-		PreparedStatement statement = this.connection.prepareStatement(sql);
-		DataSourceUtils.applyTimeout(statement, this.managed, seconds);
+	public PreparedStatement prepare(String sql, Duration timeout) throws SQLException {
+		PreparedStatement statement = LockConnections.prepare(this.connection, sql, timeout);
+		DataSourceUtils.applyTransactionTimeout(statement, this.managed);
 		return statement;
 	}
 
