@@ -5,13 +5,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Looks for a hole that was put into the library, see {@code chaos/holes}. The file of
  * the hole says on what to run, in lines of
  * {@code run: backend database isolation weather}, and may name the calls that programs
- * are to make besides the plainest ones, in a line of {@code programs:}.
+ * are to make besides the plainest ones, in a line of {@code programs:}. Lines of
+ * {@code fault:} replace those of the weather, again and again after {@code every:}
+ * milliseconds, and {@code think:} says how long calls think at most.
  */
 final class HoleSearch {
 
@@ -21,15 +25,34 @@ final class HoleSearch {
 
 	private static final String PROGRAMS = "programs: ";
 
+	private static final String FAULT = "fault: ";
+
+	private static final String EVERY = "every: ";
+
+	private static final String THINK = "think: ";
+
 	private final List<String> runs;
 
 	private final List<Step.Kind> programs;
+
+	private final List<Fault> faults;
+
+	private final int every;
+
+	private final int think;
 
 	private HoleSearch(String hole) {
 		this.runs = values(hole, RUN).toList();
 		this.programs = values(hole, PROGRAMS).flatMap((kinds) -> Stream.of(kinds.split(" ")))
 			.map((kind) -> Names.parse(Step.Kind.class, kind))
 			.toList();
+		this.faults = values(hole, FAULT).map(Fault::parse).toList();
+		this.every = number(hole, EVERY);
+		this.think = number(hole, THINK);
+	}
+
+	private static int number(String hole, String name) {
+		return values(hole, name).mapToInt(Integer::parseInt).findFirst().orElse(0);
 	}
 
 	private static Stream<String> values(String hole, String name) {
@@ -71,8 +94,32 @@ final class HoleSearch {
 	private Run run(String text, long seed) throws InterruptedException {
 		int end = text.lastIndexOf(' ');
 		Target target = Target.parse(text.substring(0, end) + " " + Level.FENCE);
-		return Run.of(PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME,
-				this.programs));
+		Plan plan = PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME,
+				this.programs);
+		return Run.of(plan.with(programs(plan), faults(plan)));
+	}
+
+	private List<Plan.Program> programs(Plan plan) {
+		Random random = new Random(plan.seed());
+		return (this.think == 0) ? plan.programs()
+				: plan.programs()
+					.stream()
+					.map((program) -> new Plan.Program(program.node(), program.thread(),
+							program.steps()
+								.stream()
+								.map((step) -> new Step(step.kind(), step.key(), random.nextInt(this.think + 1)))
+								.toList()))
+					.toList();
+	}
+
+	private List<Fault> faults(Plan plan) {
+		return this.faults.isEmpty() ? plan.faults()
+				: IntStream.iterate(0, (start) -> start < plan.duration(), (start) -> start + this.every)
+					.boxed()
+					.flatMap((start) -> this.faults.stream()
+						.map((fault) -> new Fault(start + fault.at(), fault.kind(), fault.node(), fault.millis())))
+					.filter((fault) -> fault.at() < plan.duration())
+					.toList();
 	}
 
 }
