@@ -60,6 +60,7 @@ final class Competitor implements AutoCloseable {
 			}
 			competitor.together("warm up");
 			competitor.round();
+			competitor.round();
 			return competitor;
 		}
 		catch (IOException | InterruptedException | RuntimeException ex) {

@@ -15,12 +15,12 @@ import java.util.stream.IntStream;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.Assert;
 
 import io.github.holdfast.benchmarks.contender.Contender;
 import io.github.holdfast.benchmarks.contender.LockClient;
 import io.github.holdfast.benchmarks.contender.Store;
+import io.github.holdfast.benchmarks.contender.Transactions;
 
 /**
  * A JVM with threads that want the one lock. It does one thing after the other, as it is
@@ -32,10 +32,17 @@ final class Worker {
 	static final String ANSWER = "worker: ";
 
 	/**
-	 * For the first part of the warm-up, each thread has a key of its own, so that all of
-	 * the code that talks to the store is compiled: some locks call it rarely later.
+	 * In the first of three parts of the warm-up, each thread has a key of its own, so
+	 * that all of the code that talks to the store is compiled: some locks call it rarely
+	 * later.
 	 */
-	private static final int OWN_KEYS = 3;
+	private static final int PARTS = 3;
+
+	/**
+	 * Until the last part, which leaves the compiler a processor: beside many threads it
+	 * would take minutes.
+	 */
+	private static final int FEW_THREADS = 2;
 
 	private final PrintStream out = System.out;
 
@@ -84,13 +91,13 @@ final class Worker {
 	}
 
 	private Work transactions(ConfigurableApplicationContext application, Contender contender, Scenario scenario) {
-		TransactionTemplate transactions = application.getBean(TransactionTemplate.class);
+		Transactions transactions = application.getBean(Transactions.class);
 		Stock stock = new Stock(application.getBean(JdbcTemplate.class), contender == Contender.SELECT_FOR_UPDATE);
 		if (scenario.hasDistinctKeys()) {
 			return distinct(transactions, stock, scenario.threads());
 		}
 		try {
-			transactions.executeWithoutResult((status) -> stock.fill(this.key));
+			transactions.run(() -> stock.fill(this.key));
 		}
 		catch (DuplicateKeyException ex) {
 			// Another JVM has been faster
@@ -104,10 +111,10 @@ final class Worker {
 	 * Each round has as many threads as there are keys. Other JVMs have keys of their
 	 * own.
 	 */
-	private Work distinct(TransactionTemplate transactions, Stock stock, int threads) {
+	private Work distinct(Transactions transactions, Stock stock, int threads) {
 		String own = this.key + "-" + ProcessHandle.current().pid() + "-";
 		List<String> keys = IntStream.range(0, threads).mapToObj((i) -> own + i).toList();
-		transactions.executeWithoutResult((status) -> keys.forEach(stock::fill));
+		transactions.run(() -> keys.forEach(stock::fill));
 		AtomicInteger next = new AtomicInteger();
 		ThreadLocal<String> mine = ThreadLocal.withInitial(() -> keys.get(next.getAndIncrement() % threads));
 		return new Work(() -> this.client.runInTransaction(mine.get(), transactions, () -> stock.deducted(mine.get())),
@@ -125,10 +132,12 @@ final class Worker {
 	private void run(int threads, Work work, long warmUpMillis, long measuredMillis)
 			throws IOException, InterruptedException {
 		await("warm up");
-		Load own = Load.start(threads, work.ownTurn());
-		Thread.sleep(warmUpMillis / OWN_KEYS);
+		int few = Math.min(FEW_THREADS, threads);
+		Load own = Load.start(few, work.ownTurn());
+		Thread.sleep(warmUpMillis / PARTS);
 		own.end();
-		round(threads, work, warmUpMillis - warmUpMillis / OWN_KEYS);
+		round(few, work, warmUpMillis / PARTS);
+		round(threads, work, warmUpMillis / PARTS);
 		while (true) {
 			round(threads, work, measuredMillis);
 		}

@@ -92,6 +92,17 @@ public enum Contender {
 	/** {@code SET NX} and a script that compares and deletes, on Lettuce. */
 	BARE_COMMANDS("bare `SET NX`, tried each ms", BareLockClient.class, Reach.ALL_JVMS, Set.of(Store.REDIS)),
 
+	/** The scripts of Holdfast, on Lettuce. */
+	BARE_SCRIPTS("Holdfast's scripts by hand, tried each ms", BareScriptsLockClient.class, Reach.ALL_JVMS,
+			Set.of(Store.REDIS)),
+
+	/** The bare commands, and an update of a row by hand. */
+	BARE_COMMANDS_FENCED("bare `SET NX`, and an `UPDATE` by hand", BareFencedLockClient.class, Reach.TRANSACTIONS,
+			Set.of(Store.REDIS)),
+
+	/** No lock but an update of a row by hand. */
+	ROW_UPDATE("`UPDATE` by hand, no lock", RowUpdateLockClient.class, Reach.TRANSACTIONS, Set.of()),
+
 	/** No lock but {@code SELECT … FOR UPDATE} in the transaction. */
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", RowLockClient.class, Reach.TRANSACTIONS, Set.of()),
 
@@ -171,6 +182,7 @@ public enum Contender {
 	 */
 	public ConfigurableApplicationContext start(boolean transactions, List<String> stores) {
 		List<Class<?>> beans = new ArrayList<>(this.beans);
+		beans.add(Transactions.class);
 		List<String> properties = new ArrayList<>(stores);
 		if (transactions || this.stores.contains(Store.MARIADB)) {
 			beans.add(Database.class);

@@ -1,7 +1,6 @@
 package io.github.holdfast.benchmarks.contender;
 
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 
@@ -20,7 +19,7 @@ class HoldfastCalls implements LockClient {
 	@Override
 	@DistributedLock(key = "#key")
 	@Transactional
-	public void runInTransaction(String key, TransactionTemplate transactions, Runnable body) {
+	public void runInTransaction(String key, Transactions transactions, Runnable body) {
 		body.run();
 	}
 

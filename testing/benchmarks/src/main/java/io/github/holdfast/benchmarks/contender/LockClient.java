@@ -1,7 +1,5 @@
 package io.github.holdfast.benchmarks.contender;
 
-import org.springframework.transaction.support.TransactionTemplate;
-
 /**
  * Runs code under locks.
  */
@@ -20,8 +18,8 @@ public interface LockClient {
 	 * @param transactions runs it in a transaction
 	 * @param body the code
 	 */
-	default void runInTransaction(String key, TransactionTemplate transactions, Runnable body) {
-		run(key, () -> transactions.executeWithoutResult((status) -> body.run()));
+	default void runInTransaction(String key, Transactions transactions, Runnable body) {
+		run(key, () -> transactions.run(body));
 	}
 
 }

@@ -22,7 +22,6 @@ import org.springframework.core.env.SimpleCommandLinePropertySource;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 
@@ -30,6 +29,7 @@ import io.github.holdfast.benchmarks.contender.Contender;
 import io.github.holdfast.benchmarks.contender.LockClient;
 import io.github.holdfast.benchmarks.contender.Store;
 import io.github.holdfast.benchmarks.contender.Stores;
+import io.github.holdfast.benchmarks.contender.Transactions;
 import io.github.holdfast.benchmarks.report.Machine;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 
@@ -198,12 +198,12 @@ public final class ScaleRuns {
 
 		private final LockClient client;
 
-		private final TransactionTemplate transactions;
+		private final Transactions transactions;
 
 		Calls(ConfigurableApplicationContext application) {
 			this.application = application;
 			this.client = application.getBean(LockClient.class);
-			this.transactions = application.getBean(TransactionTemplate.class);
+			this.transactions = application.getBean(Transactions.class);
 		}
 
 		void call(String key, Runnable body) {

@@ -1,0 +1,51 @@
+package io.github.holdfast.benchmarks.contender;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * The least that a lock of the transaction itself can be, and the least that can keep a
+ * superseded holder from its commit: one row of a table, updated by hand before anything
+ * else. No token for others, no limit of the wait, no notice that the lock was lost.
+ */
+final class RowUpdateLockClient implements LockClient {
+
+	private final JdbcTemplate jdbc;
+
+	private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+	RowUpdateLockClient(JdbcTemplate jdbc) {
+		this.jdbc = jdbc;
+		jdbc.execute("create table if not exists row_by_hand (lock_key varchar(255) not null primary key, "
+				+ "epoch bigint not null)");
+	}
+
+	@Override
+	public void run(String key, Runnable body) {
+		throw new UnsupportedOperationException("There is no lock without a transaction");
+	}
+
+	@Override
+	public void runInTransaction(String key, Transactions transactions, Runnable body) {
+		if (this.known.add(key)) {
+			insert(key);
+		}
+		transactions.run(() -> {
+			this.jdbc.update("update row_by_hand set epoch = epoch + 1 where lock_key = ?", key);
+			body.run();
+		});
+	}
+
+	private void insert(String key) {
+		try {
+			this.jdbc.update("insert into row_by_hand values (?, 1)", key);
+		}
+		catch (DuplicateKeyException ex) {
+			// Another JVM has been faster
+		}
+	}
+
+}
