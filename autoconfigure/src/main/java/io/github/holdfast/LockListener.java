@@ -87,6 +87,17 @@ public interface LockListener {
 	}
 
 	/**
+	 * A listener whose methods do not block. Where all are so, what a call does not wait
+	 * for is told by the thread that has found it out, such as one of the store's client,
+	 * and no other thread wakes up for it.
+	 *
+	 * @since 0.3.0
+	 */
+	interface NonBlocking extends LockListener {
+
+	}
+
+	/**
 	 * A call that needs locks.
 	 *
 	 * @param id tells this call from all others of this JVM

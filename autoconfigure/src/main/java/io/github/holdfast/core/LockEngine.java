@@ -38,6 +38,8 @@ public final class LockEngine implements AutoCloseable {
 
 	private final Supplier<List<LockRule>> rules;
 
+	private final Supplier<Boolean> listenersMayBlock;
+
 	private final ScheduledThreadPoolExecutor timer = LockRenewal.timer();
 
 	/** Ends by itself, so that nothing that is still to be told is lost. */
@@ -67,6 +69,8 @@ public final class LockEngine implements AutoCloseable {
 		Supplier<List<LockListener>> all = SingletonSupplier.of(listeners);
 		this.listeners = SingletonSupplier
 			.of(() -> all.get().stream().filter((listener) -> !(listener instanceof LockRule)).toList());
+		this.listenersMayBlock = SingletonSupplier
+			.of(() -> !this.listeners.get().stream().allMatch(LockListener.NonBlocking.class::isInstance));
 		this.rules = SingletonSupplier
 			.of(() -> all.get().stream().filter(LockRule.class::isInstance).map(LockRule.class::cast).toList());
 	}
@@ -159,8 +163,12 @@ public final class LockEngine implements AutoCloseable {
 		return this.listeners.get();
 	}
 
-	ScheduledThreadPoolExecutor listenerThread() {
-		return this.listenerThread;
+	/**
+	 * The thread that tells what no call waits for, or {@code null} if no listener may
+	 * block.
+	 */
+	@Nullable ScheduledThreadPoolExecutor listenerThread() {
+		return this.listenersMayBlock.get() ? this.listenerThread : null;
 	}
 
 	List<LockRule> rules() {

@@ -56,10 +56,10 @@ final class LockEvents {
 	/** Whether the thread of all calls has told something, or is about to. */
 	private boolean toldElsewhere;
 
-	private final ScheduledThreadPoolExecutor thread;
+	private final @Nullable ScheduledThreadPoolExecutor thread;
 
 	private LockEvents(List<LockListener> listeners, LockListener.Call call, boolean skips,
-			ScheduledThreadPoolExecutor thread) {
+			@Nullable ScheduledThreadPoolExecutor thread) {
 		this.listeners = listeners;
 		this.call = call;
 		this.skips = skips;
@@ -70,7 +70,7 @@ final class LockEvents {
 	 * The events of a call of this thread that is about to ask for keys.
 	 */
 	static LockEvents of(LockSpec spec, List<String> keys, String backend, List<LockListener> listeners,
-			ScheduledThreadPoolExecutor thread) {
+			@Nullable ScheduledThreadPoolExecutor thread) {
 		return new LockEvents(listeners, new LockListener.Call(CALLS.incrementAndGet(), spec.name(), keys, spec.mode(),
 				backend, spec.keyPrefix(), keys.isEmpty() ? List.of() : held()), spec.skips(), thread);
 	}
@@ -246,14 +246,14 @@ final class LockEvents {
 	 * renew leases, or get the answers of a store, must not.
 	 */
 	Executor thread() {
-		return this.listeners.isEmpty() ? Runnable::run : this.thread;
+		return (this.thread != null) ? this.thread : Runnable::run;
 	}
 
 	/**
 	 * Whether so much is to be told that calls had better tell of their own releases.
 	 */
 	boolean areLate() {
-		return this.thread.getQueue().size() > MOST_TO_BE_TOLD;
+		return this.thread != null && this.thread.getQueue().size() > MOST_TO_BE_TOLD;
 	}
 
 	private synchronized void tellLater(Consumer<LockListener> event) {

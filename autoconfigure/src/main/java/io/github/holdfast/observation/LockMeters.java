@@ -20,7 +20,7 @@ import io.github.holdfast.LockListener;
  *
  * @since 0.2.0
  */
-public final class LockMeters implements LockListener {
+public final class LockMeters implements LockListener.NonBlocking {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockMeters.class);
 

@@ -33,7 +33,7 @@ import io.github.holdfast.store.DaemonThreads;
  *
  * @since 0.3.0
  */
-public final class LockWarnings implements LockListener, AutoCloseable {
+public final class LockWarnings implements LockListener.NonBlocking, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockWarnings.class);
 

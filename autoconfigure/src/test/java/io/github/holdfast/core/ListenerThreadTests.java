@@ -98,6 +98,32 @@ class ListenerThreadTests {
 		assertThat(this.recorder.threads).allMatch(Recorder::mayWait);
 	}
 
+	/**
+	 * Meters and warnings, so that most applications wake no thread for each release.
+	 */
+	@Test
+	void listenersThatDoNotBlockAreToldByTheThreadOfTheStore() throws InterruptedException {
+		List<String> threads = new CopyOnWriteArrayList<>();
+		LockListener listener = new LockListener.NonBlocking() {
+
+			@Override
+			public void released(Call call, Outcome outcome, Duration holdTime) {
+				threads.add(Thread.currentThread().getName());
+			}
+
+		};
+		LockTemplate told = new LockTemplate(() -> this.backend, () -> List.of(listener));
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.backend.answer = answer;
+		this.backend.capabilities = Set.of(LockBackend.Capability.RELEASE_NOT_AWAITED);
+		GuardedTransaction.bodies(told).run("A", GuardedTransaction::commit);
+		Thread client = new Thread(() -> answer.complete(true), "client");
+		client.start();
+		client.join(PATIENCE.toMillis());
+		TemplateAccess.close(told);
+		assertThat(threads).containsExactly("client");
+	}
+
 	@Test
 	void releaseIsToldAfterALossThatIsStillToBeTold() {
 		this.backend.renewal = (lease) -> !lease.key().endsWith("A");
