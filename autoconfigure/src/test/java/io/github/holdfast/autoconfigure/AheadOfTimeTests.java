@@ -3,6 +3,7 @@ package io.github.holdfast.autoconfigure;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -10,6 +11,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -67,6 +69,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class AheadOfTimeTests {
 
 	private final TestGenerationContext generation = new TestGenerationContext();
+
+	/**
+	 * Drivers are looked for once in a JVM. If the class loader of the compiled code were
+	 * the first to do so, the driver of no other test would be found.
+	 */
+	@BeforeAll
+	static void findDrivers() {
+		DriverManager.getDrivers();
+	}
 
 	@AfterEach
 	void forget() {
