@@ -114,16 +114,18 @@ public final class RowLockProof {
 	}
 
 	/**
-	 * At READ COMMITTED: at SERIALIZABLE, nodes that start together refuse each other's
-	 * changes of a small table, more often than is tried again.
+	 * On PostgreSQL at READ COMMITTED: at SERIALIZABLE, nodes that start together refuse
+	 * each other's changes of a small table, more often than is tried again.
 	 */
 	private boolean update(Function<FenceRows, String> sql, String key) throws SQLException {
-		return this.connections.inTransaction((connection, rows) -> {
+		LockConnections.Work<FenceRows, Boolean> work = (connection, rows) -> {
 			try (PreparedStatement statement = LockConnections.prepare(connection, sql.apply(rows), PATIENCE)) {
 				rows.setKey(statement, 1, key);
 				return statement.executeUpdate() == 1;
 			}
-		});
+		};
+		return (this.connections.dialect() == SqlDialect.POSTGRESQL) ? this.connections.inTransaction(work)
+				: this.connections.call(work);
 	}
 
 	/**

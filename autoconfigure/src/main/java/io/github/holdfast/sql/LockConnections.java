@@ -275,9 +275,9 @@ public final class LockConnections<S> {
 	}
 
 	/**
-	 * Prepare a statement with a time-out, except on H2, which waits for no row for long
-	 * by itself, and whose time-out is that of the session: the application would go on
-	 * with it.
+	 * Prepare a statement with a time-out, except on H2: its time-out is that of the
+	 * session, with which the application would go on, and ends no wait for a row, as its
+	 * {@code LOCK_TIMEOUT} does.
 	 * @param connection the connection
 	 * @param sql the statement
 	 * @param timeout how long it may take, rounded up to seconds
@@ -286,11 +286,15 @@ public final class LockConnections<S> {
 	 */
 	public static PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(sql);
-		if (!connection.getMetaData().getDatabaseProductName().equals("H2")) {
+		if (hasTimeouts(connection)) {
 			statement
 				.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));
 		}
 		return statement;
+	}
+
+	static boolean hasTimeouts(Connection connection) throws SQLException {
+		return !connection.getMetaData().getDatabaseProductName().equals("H2");
 	}
 
 	private record Database<S>(SqlDialect dialect, S statements) {

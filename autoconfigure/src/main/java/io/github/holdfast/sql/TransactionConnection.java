@@ -116,7 +116,9 @@ public final class TransactionConnection {
 	 */
 	public PreparedStatement prepare(String sql, Duration timeout) throws SQLException {
 		PreparedStatement statement = LockConnections.prepare(this.connection, sql, timeout);
-		DataSourceUtils.applyTransactionTimeout(statement, this.managed);
+		if (LockConnections.hasTimeouts(this.connection)) {
+			DataSourceUtils.applyTransactionTimeout(statement, this.managed);
+		}
 		return statement;
 	}
 

@@ -9,6 +9,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.springframework.util.Assert;
+
 /**
  * Looks for a hole that was put into the library, see {@code chaos/holes}. The file of
  * the hole says on what to run, in lines of
@@ -49,6 +51,7 @@ final class HoleSearch {
 		this.faults = values(hole, FAULT).map(Fault::parse).toList();
 		this.every = number(hole, EVERY);
 		this.think = number(hole, THINK);
+		Assert.isTrue(this.faults.isEmpty() || this.every > 0, "Faults need a line of 'every:'");
 	}
 
 	private static int number(String hole, String name) {

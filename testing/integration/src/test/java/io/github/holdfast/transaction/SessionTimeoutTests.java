@@ -47,6 +47,7 @@ class SessionTimeoutTests {
 			for (int i = 0; i < 2 * CONNECTIONS; i++) {
 				assertThat(sales.sell("pen")).isOne();
 				assertThat(sales.sellOptimistically("ink")).isOne();
+				sales.sellWithTimeout("cap");
 			}
 			assertThat(timeouts(pool)).containsOnly(0);
 		});
@@ -84,6 +85,14 @@ class SessionTimeoutTests {
 		@Transactional
 		public int sell(String sku) {
 			return this.jdbc.queryForObject("SELECT 1", Integer.class);
+		}
+
+		/**
+		 * What a template sends would have the rest of the time-out, and leave it there.
+		 */
+		@DistributedLock(key = "#sku")
+		@Transactional(timeout = 60)
+		public void sellWithTimeout(String sku) {
 		}
 
 		@DistributedLock(key = "#sku", mode = LockRequest.Mode.OPTIMISTIC)

@@ -1,6 +1,7 @@
 package io.github.holdfast.benchmarks.contended;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.Assert;
 
 /**
  * A row whose quantity is read and then written, so that without a lock deductions get
@@ -32,7 +33,8 @@ final class Stock {
 	}
 
 	void deductOne(String sku) {
-		this.jdbc.update("update stock set quantity = ? where sku = ?", quantity(sku) - 1, sku);
+		int rows = this.jdbc.update("update stock set quantity = ? where sku = ?", quantity(sku) - 1, sku);
+		Assert.state(rows == 1, "The row was not updated");
 	}
 
 	long deducted(String sku) {

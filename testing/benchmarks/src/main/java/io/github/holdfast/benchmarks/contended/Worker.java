@@ -39,8 +39,8 @@ final class Worker {
 	private static final int PARTS = 3;
 
 	/**
-	 * Until the last part, which leaves the compiler a processor: beside many threads it
-	 * would take minutes.
+	 * Until the last part, so that the compiler of one JVM gets more of the processors:
+	 * beside many threads it would take minutes.
 	 */
 	private static final int FEW_THREADS = 2;
 

@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.Assert;
 
 /**
  * The least that a lock of the transaction itself can be, and the least that can keep a
@@ -30,22 +31,24 @@ final class RowUpdateLockClient implements LockClient {
 
 	@Override
 	public void runInTransaction(String key, Transactions transactions, Runnable body) {
-		if (this.known.add(key)) {
-			insert(key);
+		if (!this.known.contains(key)) {
+			insert(key, transactions);
 		}
 		transactions.run(() -> {
-			this.jdbc.update("update row_by_hand set epoch = epoch + 1 where lock_key = ?", key);
+			int rows = this.jdbc.update("update row_by_hand set epoch = epoch + 1 where lock_key = ?", key);
+			Assert.state(rows == 1, "There is no row to lock");
 			body.run();
 		});
 	}
 
-	private void insert(String key) {
+	private void insert(String key, Transactions transactions) {
 		try {
-			this.jdbc.update("insert into row_by_hand values (?, 1)", key);
+			transactions.run(() -> this.jdbc.update("insert into row_by_hand values (?, 1)", key));
 		}
 		catch (DuplicateKeyException ex) {
-			// Another JVM has been faster
+			// Another thread, or JVM, has been faster
 		}
+		this.known.add(key);
 	}
 
 }
