@@ -294,7 +294,7 @@ public final class LockConnections<S> {
 	}
 
 	static boolean hasTimeouts(Connection connection) throws SQLException {
-		return !connection.getMetaData().getDatabaseProductName().equals("H2");
+		return SqlDialect.of(connection) != SqlDialect.H2;
 	}
 
 	private record Database<S>(SqlDialect dialect, S statements) {
