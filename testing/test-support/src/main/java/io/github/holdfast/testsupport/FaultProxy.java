@@ -27,6 +27,8 @@ public final class FaultProxy implements AutoCloseable {
 
 	private static final Duration LATENESS = Duration.ofMillis(200);
 
+	private static final int ATTEMPTS = 5;
+
 	private volatile InetSocketAddress target;
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -62,8 +64,8 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public FaultProxy(int targetPort) {
 		this.target = address(targetPort);
-		this.port = LocalPorts.free();
-		this.listener = listen(this.port);
+		this.listener = listen();
+		this.port = this.listener.getLocalPort();
 	}
 
 	/**
@@ -196,6 +198,22 @@ public final class FaultProxy implements AutoCloseable {
 		}
 		if (interrupted) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Another thread that looks for a free port may just have the same one in its hands.
+	 */
+	private ServerSocket listen() {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return listen(LocalPorts.free());
+			}
+			catch (UncheckedIOException ex) {
+				if (attempt == ATTEMPTS) {
+					throw ex;
+				}
+			}
 		}
 	}
 

@@ -25,6 +25,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.benchmarks.contender.HoldfastRows;
 import io.github.holdfast.benchmarks.contender.Store;
 import io.github.holdfast.benchmarks.contender.Stores;
 import io.github.holdfast.benchmarks.report.Machine;

@@ -103,6 +103,9 @@ public enum Contender {
 	/** No lock but an update of a row by hand. */
 	ROW_UPDATE("`UPDATE` by hand, no lock", RowUpdateLockClient.class, Reach.TRANSACTIONS, Set.of()),
 
+	/** The statements of Holdfast, by hand. */
+	LOCK_STATEMENTS("what Holdfast `jdbc` sends, by hand", HoldfastRowsLockClient.class, Reach.TRANSACTIONS, Set.of()),
+
 	/** No lock but {@code SELECT … FOR UPDATE} in the transaction. */
 	SELECT_FOR_UPDATE("`SELECT … FOR UPDATE`, no lock", RowLockClient.class, Reach.TRANSACTIONS, Set.of()),
 

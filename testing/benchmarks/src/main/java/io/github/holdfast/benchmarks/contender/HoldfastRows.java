@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.contended;
+package io.github.holdfast.benchmarks.contender;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -20,7 +20,7 @@ import io.github.holdfast.sql.SqlDialect;
  * that locks the row, and on databases that may have rolled it back meanwhile one that
  * asks for it before the commit.
  */
-final class HoldfastRows {
+public final class HoldfastRows {
 
 	private static final String OWNER = "7b6d4a0a-53b1-4a4e-9d54-0f6c3a1f2b77";
 
@@ -50,8 +50,10 @@ final class HoldfastRows {
 
 	/**
 	 * Create the table.
+	 * @param jdbc the database
+	 * @return its rows
 	 */
-	static HoldfastRows create(JdbcTemplate jdbc) {
+	public static HoldfastRows create(JdbcTemplate jdbc) {
 		SqlDialect dialect = jdbc.execute((ConnectionCallback<SqlDialect>) SqlDialect::of);
 		new ResourceDatabasePopulator(new ClassPathResource(
 				"io/github/holdfast/jdbc/schema-" + dialect.name().toLowerCase(Locale.ROOT) + ".sql"))
@@ -59,16 +61,21 @@ final class HoldfastRows {
 		return new HoldfastRows(jdbc, dialect);
 	}
 
-	void insert(String key) {
+	/**
+	 * Insert a row that is free.
+	 * @param key its key
+	 */
+	public void insert(String key) {
 		this.jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at) VALUES (?, 1, 1, 1)",
 				(statement) -> this.dialect.setKey(statement, 1, key));
 	}
 
 	/**
 	 * Lock a row.
+	 * @param key its key
 	 * @return its epoch
 	 */
-	long lock(String key) {
+	public long lock(String key) {
 		return this.jdbc.execute((ConnectionCallback<Long>) (connection) -> lock(connection, key));
 	}
 
@@ -93,8 +100,10 @@ final class HoldfastRows {
 	/**
 	 * Ask before the commit whether the row is still locked. PostgreSQL commits nothing
 	 * if it is not.
+	 * @param key the key of the row
+	 * @param epoch its epoch
 	 */
-	void ask(String key, long epoch) {
+	public void ask(String key, long epoch) {
 		if (this.dialect != SqlDialect.POSTGRESQL) {
 			Assert.state(
 					this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> isLocked(connection, key, epoch)),
