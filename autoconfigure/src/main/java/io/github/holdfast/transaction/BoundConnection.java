@@ -259,10 +259,12 @@ final class BoundConnection {
 	}
 
 	/**
-	 * Roll back whatever is still done here, each time at once: callbacks may come after
-	 * all of ours, and the clean-up of the connection would commit it.
+	 * Roll back what was done, and whatever is still done here, each time at once:
+	 * callbacks may come after all of ours, and the clean-up of the connection would
+	 * commit it.
 	 */
-	void rollBackWhatComesLater() {
+	void rollBackForGood() {
+		rollBack();
 		ConnectionHolder bound = bound();
 		ConnectionHandle handle = (bound != null) ? bound.getConnectionHandle() : null;
 		if (handle != null) {

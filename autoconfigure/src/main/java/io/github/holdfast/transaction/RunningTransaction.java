@@ -554,12 +554,16 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 		this.resources = this.manager.resources().bound();
 	}
 
+	/**
+	 * Roll back what Spring leaves as it is after an exception before the commit was
+	 * announced, also for JPA: not every pool rolls back a connection that comes back.
+	 */
 	private void rollBackUnchecked(BoundConnection connection, int status) {
-		if (this.manager.reportsRollbackOfItsConnection()) {
-			connection.rollBack();
-		}
 		if (status == STATUS_UNKNOWN && !this.announced) {
-			connection.rollBackWhatComesLater();
+			connection.rollBackForGood();
+		}
+		else if (this.manager.reportsRollbackOfItsConnection()) {
+			connection.rollBack();
 		}
 	}
 

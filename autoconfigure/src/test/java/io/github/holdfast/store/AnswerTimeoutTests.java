@@ -45,7 +45,7 @@ class AnswerTimeoutTests {
 	 * Of a pool with one thread the JDK makes no use, so the thread counts as well.
 	 */
 	@Test
-	@Tag("F81")
+	@Tag("F83")
 	void answersThatDoNotComeFailInTimeAlthoughTheCommonPoolIsBlocked() throws Exception {
 		CountDownLatch end = new CountDownLatch(1);
 		for (int i = 0; i < 2 * ForkJoinPool.getCommonPoolParallelism(); i++) {

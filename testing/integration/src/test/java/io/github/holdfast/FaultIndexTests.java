@@ -105,6 +105,11 @@ class FaultIndexTests {
 	}
 
 	@Test
+	void eachFaultHasItsNumber() throws Exception {
+		assertThat(ROW.matcher(Files.readString(TABLE)).results().map((row) -> row.group(1))).doesNotHaveDuplicates();
+	}
+
+	@Test
 	void eachProofOfTheTableIsATaggedTest() {
 		assertThat(proofs).allSatisfy(
 				(proof) -> assertThat(methodsOf(proof)).as("tests of %s with @Tag(\"%s\")", proof.type(), proof.fault())

@@ -18,14 +18,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.JpaSystemException;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockListener;
@@ -187,6 +192,63 @@ class JpaCommitGuardTests {
 		});
 	}
 
+	/**
+	 * Spring sends neither commit nor rollback after that exception, and not every pool
+	 * rolls back what a connection comes back with.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	@Tag("F51")
+	void transactionWhoseCommitFailsEarlyIsRolledBack(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		SingleConnectionDataSource pool = new SingleConnectionDataSource(access.url(), access.user(), access.password(),
+				true);
+		try (HikariDataSource observer = access.dataSource(2)) {
+			DatabaseAccess.runScript(observer, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			new JdbcTemplate(observer).execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
+			runOn(pool, CommitGuardLevel.LEASE,
+					(factory) -> factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter()),
+					(dataSource, entities, transaction) -> {
+						LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> observer), List::of);
+						try {
+							assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> locks
+								.run("key", () -> transaction.executeWithoutResult((status) -> failEarly(entities))));
+						}
+						finally {
+							TemplateAccess.close(locks);
+						}
+						commit(pool);
+					});
+			assertThat(new JdbcTemplate(observer).queryForList("SELECT id FROM item", Integer.class)).isEmpty();
+		}
+		finally {
+			pool.destroy();
+		}
+	}
+
+	private static void commit(DataSource pool) {
+		new JdbcTemplate(pool).execute((ConnectionCallback<Void>) (connection) -> {
+			if (!connection.getAutoCommit()) {
+				connection.commit();
+			}
+			return null;
+		});
+	}
+
+	private static void failEarly(EntityManagerFactory entities) {
+		EntityManager manager = transactional(entities);
+		manager.persist(new Item(1));
+		manager.flush();
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				throw new TransactionSystemException("early");
+			}
+
+		});
+	}
+
 	private static EntityManager transactional(EntityManagerFactory entities) {
 		EntityManager manager = EntityManagerFactoryUtils.getTransactionalEntityManager(entities);
 		assertThat(manager).isNotNull();
@@ -213,24 +275,29 @@ class JpaCommitGuardTests {
 		try (HikariDataSource dataSource = database.newDatabase().dataSource(4)) {
 			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			new JdbcTemplate(dataSource).execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
-			LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
-			factory.setDataSource(dataSource);
-			factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
-			factory.setPersistenceUnitName("test");
-			provider.accept(factory);
-			factory.afterPropertiesSet();
-			EntityManagerFactory entities = factory.getObject();
-			assertThat(entities).isNotNull();
-			try {
-				JpaTransactionManager manager = new JpaTransactionManager(entities);
-				manager.setDataSource(dataSource);
-				new CommitGuardPostProcessor(() -> level, () -> JdbcLockBackend.fence(() -> dataSource))
-					.postProcessAfterInitialization(manager, "transactionManager");
-				scenario.run(dataSource, entities, new TransactionTemplate(manager));
-			}
-			finally {
-				factory.destroy();
-			}
+			runOn(dataSource, level, provider, scenario);
+		}
+	}
+
+	private static void runOn(DataSource dataSource, CommitGuardLevel level,
+			Consumer<LocalContainerEntityManagerFactoryBean> provider, Scenario scenario) {
+		LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
+		factory.setDataSource(dataSource);
+		factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
+		factory.setPersistenceUnitName("test");
+		provider.accept(factory);
+		factory.afterPropertiesSet();
+		EntityManagerFactory entities = factory.getObject();
+		assertThat(entities).isNotNull();
+		try {
+			JpaTransactionManager manager = new JpaTransactionManager(entities);
+			manager.setDataSource(dataSource);
+			new CommitGuardPostProcessor(() -> level, () -> JdbcLockBackend.fence(() -> dataSource))
+				.postProcessAfterInitialization(manager, "transactionManager");
+			scenario.run(dataSource, entities, new TransactionTemplate(manager));
+		}
+		finally {
+			factory.destroy();
 		}
 	}
 
