@@ -556,7 +556,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	/**
 	 * Roll back what Spring leaves as it is after an exception before the commit was
-	 * announced, also for JPA: not every pool rolls back a connection that comes back.
+	 * announced, also for JPA: Hibernate keeps the connection, and its rows locked.
 	 */
 	private void rollBackUnchecked(BoundConnection connection, int status) {
 		if (status == STATUS_UNKNOWN && !this.announced) {

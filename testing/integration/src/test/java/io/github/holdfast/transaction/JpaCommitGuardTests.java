@@ -193,8 +193,8 @@ class JpaCommitGuardTests {
 	}
 
 	/**
-	 * Spring sends neither commit nor rollback after that exception, and not every pool
-	 * rolls back what a connection comes back with.
+	 * Spring sends neither commit nor rollback after that exception, and Hibernate keeps
+	 * the connection.
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
