@@ -28,10 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The stores do not know of each other, so both nodes hold the lock at the same time.
  * They count in one row, whose database decides who commits if both name the same source.
  */
-@Timeout(240)
+@Timeout(600)
 class BackendChangeTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(90);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final int CALLS = 100;
 

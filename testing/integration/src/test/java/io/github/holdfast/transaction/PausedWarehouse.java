@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class PausedWarehouse implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private static final int STOCK = 100_000;
 

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -157,6 +158,7 @@ class LettuceLockFaultTests extends RedisLockFaultTests {
 
 	@Test
 	@Tag("long")
+	@Timeout(900)
 	void tenThousandKeysLeaveNothingInRedisAndInTheJvm() throws Exception {
 		leaveNothing(10_000);
 	}
