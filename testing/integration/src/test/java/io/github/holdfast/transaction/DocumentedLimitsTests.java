@@ -172,10 +172,10 @@ class DocumentedLimitsTests {
 		try (FaultProxy proxy = new FaultProxy(access.port())) {
 			LockedApplication.jdbc(access)
 				.withBean(LockedShop.class)
-				.withPropertyValues("holdfast.wait-time=4s")
+				.withPropertyValues("holdfast.wait-time=10s")
 				.run((other) -> LockedApplication.jdbc(access.onPort(proxy.port()))
 					.withBean(LockedShop.class)
-					.withPropertyValues("holdfast.lease-time=1s")
+					.withPropertyValues("holdfast.lease-time=4s")
 					.run((context) -> {
 						JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 						LockedShop.createTables(jdbc);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -26,9 +24,8 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each strategy gets the verdicts that {@code docs/lab.md} says, alone or among all, and
- * the waiting lock sells exactly what there is. What faults do is in
- * {@link LabFaultTests}.
+ * Each strategy gets the verdicts that {@code docs/lab.md} says, alone or among all. What
+ * faults do is in {@link LabFaultTests}.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")
@@ -91,39 +88,6 @@ class LabMatrixTests {
 		assertThat(this.lab.orders(run.id())).hasSize(40 * StrategyType.values().length);
 		assertThat(this.lab.get("/runs/" + run.id() + "/orders?strategy=redlock")).contains("\"strategy\":\"redlock\"")
 			.doesNotContain("\"strategy\":\"for-update\"");
-	}
-
-	@Test
-	void fourNodesSellWhatThereIs() {
-		int nodes = 4;
-		for (String strategy : new String[] { "holdfast-jdbc", "for-update" }) {
-			String id = this.lab.start("""
-					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
-					nodes));
-			RunView run = this.lab.await(id);
-			assertThat(run.nodes()).hasSize(nodes).extracting(NodeView::state).containsOnly(NodeView.State.UP);
-			assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter)
-				.containsExactly(50L, 30, 0L);
-			assertThat(this.lab.orders(id)).extracting(OrderView::node)
-				.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
-		}
-	}
-
-	@ParameterizedTest
-	@ValueSource(ints = { 10, 20, 50, 100 })
-	void hundredOrdersSellHundredPiecesHoweverManyComeAtOnce(int concurrency) {
-		RunView run = this.lab.run("""
-				{"strategy": "holdfast-jdbc", "stock": 100, "orders": 100, "concurrency": %d}"""
-			.formatted(concurrency));
-		assertThat(run.facts()).extracting(Facts::sold, Facts::stockAfter, Facts::refused, Facts::busy, Facts::failed)
-			.containsExactly(100L, 0L, 0, 0, 0);
-	}
-
-	@Test
-	void sixtyOrdersInASecondSellFiftyPieces() {
-		RunView run = this.lab.run("""
-				{"strategy": "holdfast-jdbc", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
-		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
 	}
 
 }
