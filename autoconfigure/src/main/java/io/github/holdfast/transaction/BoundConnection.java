@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.ConnectionHandle;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
@@ -164,7 +165,7 @@ final class BoundConnection {
 
 	private @Nullable Object session() {
 		ConnectionHolder bound = bound();
-		return (bound != null) ? OpenTransaction.session(bound.getConnection()) : null;
+		return (bound != null) ? OpenTransaction.session(connection(bound)) : null;
 	}
 
 	/**
@@ -222,7 +223,7 @@ final class BoundConnection {
 			return null;
 		}
 		try {
-			Connection connection = bound.getConnection();
+			Connection connection = connection(bound);
 			return (connection.getAutoCommit() || OpenTransaction.mayHaveReads(connection, others)) ? null : connection;
 		}
 		catch (SQLException ex) {
@@ -259,18 +260,21 @@ final class BoundConnection {
 	}
 
 	/**
-	 * Roll back what was done, and whatever is still done here, each time at once:
-	 * callbacks may come after all of ours, and the clean-up of the connection would
-	 * commit it.
+	 * Let the clean-up of a transaction commit nothing that is not settled.
+	 * @return what its manager has from now on, or {@code null} if that is another
+	 * connection
 	 */
-	void rollBackForGood() {
-		rollBack();
+	@Nullable CleanedUpConnection guardCleanUp(TransactionExecution transaction) {
 		ConnectionHolder bound = bound();
 		ConnectionHandle handle = (bound != null) ? bound.getConnectionHandle() : null;
-		if (handle != null) {
-			TransactionSynchronizationManager.unbindResource(this.dataSource);
-			TransactionSynchronizationManager.bindResource(this.dataSource, new RollingBackHolder(handle));
+		if (handle != null && transaction instanceof DefaultTransactionStatus status && status.hasTransaction()
+				&& status.getTransaction() instanceof JdbcTransactionObjectSupport object
+				&& object.hasConnectionHolder() && object.getConnectionHolder() == bound) {
+			CleanedUpConnection guarded = new CleanedUpConnection(this.dataSource, bound, handle);
+			object.setConnectionHolder(guarded);
+			return guarded;
 		}
+		return null;
 	}
 
 	/**
@@ -282,7 +286,7 @@ final class BoundConnection {
 		ConnectionHolder bound = bound();
 		try {
 			if (bound != null) {
-				bound.getConnection().setAutoCommit(true);
+				connection(bound).setAutoCommit(true);
 			}
 		}
 		catch (SQLException ex) {
@@ -299,12 +303,26 @@ final class BoundConnection {
 			return false;
 		}
 		try {
-			Connection connection = bound.getConnection();
+			Connection connection = connection(bound);
 			return !connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection);
 		}
 		catch (SQLException ex) {
 			logger.debug("A broken connection has nothing left to commit", ex);
 			return false;
+		}
+	}
+
+	/**
+	 * The connection, not kept for later: Hibernate may give it back with its commit, and
+	 * take another one.
+	 */
+	private static Connection connection(ConnectionHolder bound) {
+		bound.requested();
+		try {
+			return bound.getConnection();
+		}
+		finally {
+			bound.released();
 		}
 	}
 

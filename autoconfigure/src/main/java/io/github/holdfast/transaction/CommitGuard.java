@@ -72,7 +72,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		if (beginFailure == null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionStack.begin(this, this.manager, transaction);
+			TransactionStack.begin(this.manager, transaction);
 		}
 	}
 
@@ -171,7 +171,7 @@ final class CommitGuard implements TransactionExecutionListener {
 	 * Not if anything may be done after the commit that no check would see.
 	 */
 	private boolean canRelease(RunningTransaction running, TransactionExecution transaction, List<HeldLock> locks) {
-		return !transaction.isReadOnly() && this.manager.canRelease(locks) && this.manager.isOnlyListener(this)
+		return !transaction.isReadOnly() && this.manager.canRelease(locks) && !this.manager.hasOtherListeners()
 				&& this.seesAll.getAsBoolean() && !running.hasCallbacksNow() && !BoundResourcesRule.isAnythingLeft();
 	}
 

@@ -4,11 +4,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -50,6 +50,10 @@ final class GuardedManager {
 
 	private static final String OTHERWISE = "name it in 'holdfast.unguarded-transaction-managers' if nothing that locks "
 			+ "protect is changed through it, or set 'holdfast.commit-guard' to ";
+
+	private static final ClassValue<Boolean> BEGINNING = implementing("afterBegin");
+
+	private static final ClassValue<Boolean> ENDING = implementing("afterCommit", "afterRollback");
 
 	private final String beanName;
 
@@ -286,25 +290,52 @@ final class GuardedManager {
 	}
 
 	/**
-	 * Whether this manager has no other listener than a guard.
+	 * Whether this manager has other listeners than the guard.
 	 */
-	boolean isOnlyListener(TransactionExecutionListener guard) {
-		return Set.of(guard).containsAll(listeners());
+	boolean hasOtherListeners() {
+		return listeners().size() > 1;
 	}
 
 	/**
 	 * Whether another listener than the guard does something when a transaction begins.
 	 */
 	boolean mayHaveRead() {
-		Class<?>[] types = { TransactionExecution.class, Throwable.class };
-		return listeners().stream()
-			.filter((listener) -> !ClassUtils.getMethod(listener.getClass(), "afterBegin", types).isDefault())
-			.count() > 1;
+		return hasOtherListeners(BEGINNING);
+	}
+
+	/**
+	 * Whether another listener than the guard does something when a transaction has
+	 * ended.
+	 */
+	boolean mayWorkAfterTheEnd() {
+		return hasOtherListeners(ENDING);
+	}
+
+	private boolean hasOtherListeners(ClassValue<Boolean> kind) {
+		return hasOtherListeners()
+				&& listeners().stream().filter((listener) -> kind.get(listener.getClass())).count() > 1;
 	}
 
 	private Collection<TransactionExecutionListener> listeners() {
 		return (this.manager instanceof ConfigurableTransactionManager configurable)
 				? configurable.getTransactionExecutionListeners() : List.of();
+	}
+
+	/**
+	 * Of a class of listeners, whether it implements one of some methods.
+	 */
+	private static ClassValue<Boolean> implementing(String... methods) {
+		return new ClassValue<>() {
+
+			@Override
+			protected Boolean computeValue(Class<?> type) {
+				return Stream.of(methods)
+					.anyMatch(
+							(method) -> !ClassUtils.getMethod(type, method, TransactionExecution.class, Throwable.class)
+								.isDefault());
+			}
+
+		};
 	}
 
 	/**

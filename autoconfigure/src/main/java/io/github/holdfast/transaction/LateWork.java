@@ -6,7 +6,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -39,8 +38,6 @@ final class LateWork {
 
 	};
 
-	private final TransactionExecutionListener guard;
-
 	private final GuardedManager manager;
 
 	private final RunningTransaction transaction;
@@ -49,11 +46,9 @@ final class LateWork {
 
 	private @Nullable LastCallback lastCallback;
 
-	/** Why it was rolled back, until the caller is told. */
-	private @Nullable LockOverlapException overlap;
+	private @Nullable CleanedUpConnection cleanedUp;
 
-	LateWork(TransactionExecutionListener guard, GuardedManager manager, RunningTransaction transaction) {
-		this.guard = guard;
+	LateWork(GuardedManager manager, RunningTransaction transaction) {
 		this.manager = manager;
 		this.transaction = transaction;
 	}
@@ -64,11 +59,14 @@ final class LateWork {
 	 */
 	void lookAtCallbacks() {
 		List<TransactionSynchronization> callbacks = TransactionSynchronizationManager.getSynchronizations();
-		this.callbacksOfOthers = mayWork(callbacks);
+		this.callbacksOfOthers = mayWork(callbacks) || this.manager.mayWorkAfterTheEnd();
 		boolean needed = this.callbacksOfOthers || this.transaction.isAwaited();
 		if (needed && callbacks.get(callbacks.size() - 1) != this.lastCallback) {
 			this.lastCallback = new LastCallback();
 			TransactionSynchronizationManager.registerSynchronization(this.lastCallback);
+		}
+		if (this.cleanedUp == null && (this.callbacksOfOthers || this.manager.hasOtherListeners())) {
+			this.cleanedUp = this.transaction.guardCleanUp();
 		}
 	}
 
@@ -97,8 +95,7 @@ final class LateWork {
 	 */
 	private boolean mayBeLeft() {
 		BoundConnection connection = this.transaction.connection();
-		return connection != null && (this.callbacksOfOthers || !this.manager.isOnlyListener(this.guard))
-				&& connection.mayHavePendingWork();
+		return connection != null && this.callbacksOfOthers && connection.mayHavePendingWork();
 	}
 
 	/**
@@ -108,17 +105,18 @@ final class LateWork {
 	 * do so before the clean-up, which is brought forward then. What an inner transaction
 	 * leaves on the connection of an outer one belongs to that one from now on.
 	 * @param known whether the transaction has ended as it should
-	 * @throws LockOverlapException if it was rolled back as a lock is not held, now or by
-	 * the last callback, or as that could not be found out: never as a failure that tells
-	 * of a transaction which was rolled back
+	 * @throws LockOverlapException if it was rolled back as a lock is not held, or as
+	 * that could not be found out: never as a failure that tells of a transaction which
+	 * was rolled back
 	 */
 	void settle(boolean known) {
-		LockOverlapException overlap = this.overlap;
-		if (overlap != null) {
-			this.overlap = null;
-			rollBack();
-			throw overlap;
+		checkOrRollBack(known);
+		if (this.cleanedUp != null) {
+			this.cleanedUp.settled();
 		}
+	}
+
+	private void checkOrRollBack(boolean known) {
 		Set<HeldLock> all = this.transaction.ownLocks();
 		if (all.isEmpty() || this.transaction.isBorrowing() || !mayBeLeft()) {
 			return;
@@ -170,8 +168,7 @@ final class LateWork {
 
 	/**
 	 * The end of a transaction whose listeners are not told: of one that fails before
-	 * they were told of the attempt. One that has other listeners is settled here, as one
-	 * of them may fail before the guard is told.
+	 * they were told of the attempt.
 	 */
 	private final class LastCallback implements TransactionSynchronization {
 
@@ -183,19 +180,8 @@ final class LateWork {
 		@Override
 		public void afterCompletion(int status) {
 			LateWork work = LateWork.this;
-			if (work.lastCallback != this) {
-				return;
-			}
-			if (status == STATUS_UNKNOWN && !work.transaction.isAnnounced()) {
+			if (work.lastCallback == this && status == STATUS_UNKNOWN && !work.transaction.isAnnounced()) {
 				work.transaction.over();
-			}
-			else if (!work.manager.isOnlyListener(work.guard)) {
-				try {
-					work.transaction.settle(status != STATUS_UNKNOWN);
-				}
-				catch (LockOverlapException ex) {
-					work.overlap = ex;
-				}
 			}
 		}
 

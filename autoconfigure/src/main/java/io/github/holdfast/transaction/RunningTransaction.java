@@ -17,7 +17,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -92,14 +91,13 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 
 	private @Nullable CommitRelease release;
 
-	RunningTransaction(TransactionExecutionListener guard, GuardedManager manager, TransactionExecution transaction,
-			@Nullable RunningTransaction outer) {
+	RunningTransaction(GuardedManager manager, TransactionExecution transaction, @Nullable RunningTransaction outer) {
 		this.manager = manager;
 		this.transaction = transaction;
 		this.outer = outer;
 		DataSource dataSource = manager.knownDataSource();
 		this.connection = (dataSource != null) ? connection(BoundConnection.of(dataSource)) : null;
-		this.lateWork = new LateWork(guard, manager, this);
+		this.lateWork = new LateWork(manager, this);
 	}
 
 	/**
@@ -174,6 +172,11 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 */
 	boolean isBorrowing() {
 		return this.connection != null && this.connection.isBorrowedBy(this);
+	}
+
+	@Nullable CleanedUpConnection guardCleanUp() {
+		return (this.connection != null && !this.locks.isEmpty()) ? this.connection.guardCleanUp(this.transaction)
+				: null;
 	}
 
 	boolean isCleanedUpByCommit() {
@@ -559,10 +562,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	 * announced, also for JPA: Hibernate keeps the connection, and its rows locked.
 	 */
 	private void rollBackUnchecked(BoundConnection connection, int status) {
-		if (status == STATUS_UNKNOWN && !this.announced) {
-			connection.rollBackForGood();
-		}
-		else if (this.manager.reportsRollbackOfItsConnection()) {
+		if ((status == STATUS_UNKNOWN && !this.announced) || this.manager.reportsRollbackOfItsConnection()) {
 			connection.rollBack();
 		}
 	}

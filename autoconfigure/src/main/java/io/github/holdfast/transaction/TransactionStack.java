@@ -11,7 +11,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -34,8 +33,8 @@ final class TransactionStack {
 	 * Note that a transaction has begun on this thread. One that is still bound to it,
 	 * hidden behind this one, may be used by whoever has taken a lock in between.
 	 */
-	static void begin(TransactionExecutionListener guard, GuardedManager manager, TransactionExecution transaction) {
-		RunningTransaction running = new RunningTransaction(guard, manager, transaction, innermost());
+	static void begin(GuardedManager manager, TransactionExecution transaction) {
+		RunningTransaction running = new RunningTransaction(manager, transaction, innermost());
 		INNERMOST.set(running);
 		TransactionSynchronizationManager.registerSynchronization(running);
 		HeldLock innermost = LockStack.current();

@@ -9,14 +9,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -81,6 +86,38 @@ class EndedTransactionLockTests {
 			other.learn();
 			AtomicReference<CompletableFuture<Void>> sale = new AtomicReference<>();
 			node.takeAndThen(() -> node.shop.sellApart(() -> sale.set(other.tryToTake())));
+			sale.get().join();
+			assertThat(node.shop.quantity()).as("three sales more").isEqualTo(93);
+			assertThat(node.told.lost).isEmpty();
+		});
+	}
+
+	/**
+	 * On the connection of the transaction, or apart from it, as with JPA.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
+	void listenerOfTheManagerIsUnderTheLock(TestDatabase database, boolean apart) {
+		run(database, (node, other) -> {
+			node.learn();
+			other.learn();
+			AtomicReference<CompletableFuture<Void>> sale = new AtomicReference<>();
+			Runnable tryToTake = () -> sale.compareAndSet(null, other.tryToTake());
+			node.manager.addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+					if (sale.get() == null && apart) {
+						node.shop.sellApart(tryToTake);
+					}
+					else if (sale.get() == null) {
+						node.shop.sell(tryToTake);
+					}
+				}
+
+			});
+			node.shop.take(() -> {
+			});
 			sale.get().join();
 			assertThat(node.shop.quantity()).as("three sales more").isEqualTo(93);
 			assertThat(node.told.lost).isEmpty();
@@ -174,7 +211,10 @@ class EndedTransactionLockTests {
 
 		private final LockTemplate locks;
 
+		private final ConfigurableTransactionManager manager;
+
 		Node(ApplicationContext context) {
+			this.manager = context.getBean(ConfigurableTransactionManager.class);
 			this.locks = context.getBean(LockTemplate.class);
 			this.shop = context.getBean(Shop.class);
 			this.told = context.getBean(Told.class);

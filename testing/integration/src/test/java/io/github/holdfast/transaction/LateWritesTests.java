@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -141,6 +142,67 @@ class LateWritesTests {
 			}));
 			assertThat(failure).isNotNull();
 			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
+			assertThat(audits(jdbc)).isOne();
+		});
+	}
+
+	/**
+	 * Its own statement was good, but nobody is told of the end.
+	 */
+	@Tag("F61")
+	@ParameterizedTest
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
+	void writeOfAListenerIsRolledBackIfALaterOneFails(TestDatabase database, boolean kept) {
+		run(database, (context, jdbc) -> {
+			listeners(context).addListener(new Listener("mine", () -> {
+				int quantity = quantity(jdbc);
+				supersede(jdbc);
+				jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
+			}, false));
+			listeners(context).addListener(new Listener("mine", () -> {
+				throw new IllegalStateException("of the listener");
+			}, false));
+			Throwable failure = catchThrowable(() -> lockedTransaction(context, kept, () -> audit(jdbc)));
+			assertThat(failure).hasMessage("of the listener");
+			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
+			assertThat(audits(jdbc)).as("its commit was before").isOne();
+		});
+	}
+
+	/**
+	 * Languages other than Java let one throw such an exception anywhere. Spring neither
+	 * commits nor rolls back then, and tells nobody.
+	 */
+	@Tag("F61")
+	@ParameterizedTest
+	@CsvSource({ "H2,CALLBACK", "H2,LISTENER", "H2,ROLLBACK", "MARIADB,CALLBACK", "MARIADB,LISTENER",
+			"MARIADB,ROLLBACK", "POSTGRESQL,CALLBACK", "POSTGRESQL,LISTENER", "POSTGRESQL,ROLLBACK" })
+	void transactionIsRolledBackAlthoughACheckedExceptionComesBeforeTheCheck(TestDatabase database, Place place) {
+		run(database, (context, jdbc) -> {
+			listeners(context).addListener(new Unexpected(place));
+			Throwable failure = catchThrowable(() -> lockedTransaction(context, false, () -> {
+				audit(jdbc);
+				supersede(jdbc);
+				place.prepare();
+			}));
+			assertThat(failure).isNotNull();
+			assertThat(audits(jdbc)).isZero();
+		});
+	}
+
+	/**
+	 * The control: no lock, and Spring commits.
+	 */
+	@Tag("F61")
+	@ParameterizedTest
+	@EnumSource
+	void checkedExceptionCommitsWithoutALock(Place place) {
+		run(TestDatabase.H2, (context, jdbc) -> {
+			listeners(context).addListener(new Unexpected(place));
+			assertThat(catchThrowable(() -> transaction(context).executeWithoutResult((status) -> {
+				audit(jdbc);
+				place.prepare();
+			}))).isNotNull();
 			assertThat(audits(jdbc)).isOne();
 		});
 	}
@@ -345,6 +407,76 @@ class LateWritesTests {
 		public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
 			if (this.afterRollback && this.transaction.equals(transaction.getTransactionName())) {
 				this.action.run();
+			}
+		}
+
+	}
+
+	/**
+	 * Where a checked exception is thrown.
+	 */
+	private enum Place {
+
+		/** In a callback before the commit. */
+		CALLBACK {
+
+			@Override
+			void prepare() {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCommit(boolean readOnly) {
+						fail();
+					}
+
+				});
+			}
+
+		},
+
+		/** In a listener before the commit. */
+		LISTENER,
+
+		/** In a listener before the rollback of a method that fails. */
+		ROLLBACK {
+
+			@Override
+			void prepare() {
+				throw new IllegalStateException("of the method");
+			}
+
+		};
+
+		void prepare() {
+		}
+
+		static void fail() {
+			Place.<RuntimeException>fail(new IOException("not expected"));
+		}
+
+		@SuppressWarnings("unchecked")
+		private static <T extends Exception> void fail(Exception checked) throws T {
+			throw (T) checked;
+		}
+
+	}
+
+	/**
+	 * Fails in its place.
+	 */
+	private record Unexpected(Place place) implements TransactionExecutionListener {
+
+		@Override
+		public void beforeCommit(TransactionExecution transaction) {
+			if (this.place == Place.LISTENER) {
+				Place.fail();
+			}
+		}
+
+		@Override
+		public void beforeRollback(TransactionExecution transaction) {
+			if (this.place == Place.ROLLBACK) {
+				Place.fail();
 			}
 		}
 

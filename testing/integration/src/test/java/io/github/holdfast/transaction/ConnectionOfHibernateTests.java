@@ -1,0 +1,98 @@
+package io.github.holdfast.transaction;
+
+import jakarta.persistence.EntityManager;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Hibernate may give the connection of a transaction back with its commit, and take
+ * another one for what comes after it.
+ */
+@Tag("F51")
+class ConnectionOfHibernateTests {
+
+	@ParameterizedTest
+	@EnumSource
+	void callbackUsesNoConnectionThatWasGivenBack(TestDatabase database) {
+		LockedApplication.jdbc(database.newDatabase())
+			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
+			.withUserConfiguration(Entities.class)
+			.withBean(Service.class)
+			.withPropertyValues("spring.jpa.hibernate.ddl-auto=update",
+					"spring.jpa.properties.hibernate.connection.handling_mode=DELAYED_ACQUISITION_AND_RELEASE_AFTER_TRANSACTION")
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.update("INSERT INTO stock (sku, quantity) VALUES ('A', 100)");
+				Service service = context.getBean(Service.class);
+				Integer[] seen = { null };
+				for (int i = 1; i <= 4; i++) {
+					boolean last = i == 4;
+					service.addOne(() -> {
+						if (last) {
+							whenCommitted(
+									() -> seen[0] = jdbc.queryForObject("SELECT quantity FROM stock", Integer.class));
+						}
+					});
+				}
+				assertThat(seen[0]).isEqualTo(104);
+			});
+	}
+
+	private static void whenCommitted(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCommit() {
+				action.run();
+			}
+
+		});
+	}
+
+	static class Service {
+
+		private final EntityManager entities;
+
+		Service(EntityManager entities) {
+			this.entities = entities;
+		}
+
+		@DistributedLock(key = "'stock'")
+		@Transactional
+		public void addOne(Runnable body) {
+			this.entities.find(JpaStockService.Stock.class, "A").add();
+			body.run();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class Entities {
+
+		@Bean
+		static PersistenceManagedTypes persistenceManagedTypes() {
+			return PersistenceManagedTypes.of(JpaStockService.Stock.class.getName());
+		}
+
+	}
+
+}
