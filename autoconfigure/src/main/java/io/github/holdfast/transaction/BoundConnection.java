@@ -270,7 +270,7 @@ final class BoundConnection {
 		if (handle != null && transaction instanceof DefaultTransactionStatus status && status.hasTransaction()
 				&& status.getTransaction() instanceof JdbcTransactionObjectSupport object
 				&& object.hasConnectionHolder() && object.getConnectionHolder() == bound) {
-			CleanedUpConnection guarded = new CleanedUpConnection(this.dataSource, bound, handle);
+			CleanedUpConnection guarded = new CleanedUpConnection(this.dataSource, bound, handle, status);
 			object.setConnectionHolder(guarded);
 			return guarded;
 		}
@@ -316,7 +316,7 @@ final class BoundConnection {
 	 * The connection, not kept for later: Hibernate may give it back with its commit, and
 	 * take another one.
 	 */
-	private static Connection connection(ConnectionHolder bound) {
+	static Connection connection(ConnectionHolder bound) {
 		bound.requested();
 		try {
 			return bound.getConnection();

@@ -2,23 +2,26 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.datasource.ConnectionHandle;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.github.holdfast.sql.OpenTransaction;
 
 /**
  * The connection of a transaction as its manager has it, for COMMIT, ROLLBACK and the
- * clean-up. That one switches auto-commit on, which commits what is left, so it is rolled
- * back first unless the guard has settled it: Spring leaves out a rollback, or the guard,
- * after a checked exception or one of a listener.
+ * clean-up. That one switches auto-commit on, which commits what is left, or with JPA
+ * leaves it open, so it is rolled back first unless the guard has settled it: Spring
+ * leaves out a rollback, or the guard, after a checked exception or one of a listener.
  */
 final class CleanedUpConnection extends ConnectionHolder {
 
@@ -28,6 +31,8 @@ final class CleanedUpConnection extends ConnectionHolder {
 
 	private final ConnectionHolder bound;
 
+	private final DefaultTransactionStatus transaction;
+
 	private boolean settled;
 
 	/**
@@ -35,11 +40,14 @@ final class CleanedUpConnection extends ConnectionHolder {
 	 * @param dataSource for which it is bound to the thread, until the clean-up begins
 	 * @param bound what is bound
 	 * @param handle its connection
+	 * @param transaction the transaction, which is completed when the clean-up begins
 	 */
-	CleanedUpConnection(DataSource dataSource, ConnectionHolder bound, ConnectionHandle handle) {
+	CleanedUpConnection(DataSource dataSource, ConnectionHolder bound, ConnectionHandle handle,
+			DefaultTransactionStatus transaction) {
 		super(handle);
 		this.dataSource = dataSource;
 		this.bound = bound;
+		this.transaction = transaction;
 	}
 
 	/**
@@ -51,22 +59,36 @@ final class CleanedUpConnection extends ConnectionHolder {
 
 	@Override
 	public Connection getConnection() {
-		Connection connection = this.bound.getConnection();
-		if (!this.settled && !TransactionSynchronizationManager.hasResource(this.dataSource)) {
-			rollBack(connection);
-		}
-		return connection;
+		rollBackUnsettled();
+		return this.bound.getConnection();
 	}
 
-	private static void rollBack(Connection connection) {
+	/**
+	 * What JPA asks for.
+	 */
+	@Override
+	public @Nullable ConnectionHandle getConnectionHandle() {
+		rollBackUnsettled();
+		return super.getConnectionHandle();
+	}
+
+	/**
+	 * That of an inner transaction on the connection of an outer one stays bound.
+	 */
+	private void rollBackUnsettled() {
+		if (this.settled || !this.transaction.isCompleted()
+				|| TransactionSynchronizationManager.hasResource(this.dataSource)) {
+			return;
+		}
 		try {
+			Connection connection = BoundConnection.connection(this.bound);
 			if (!connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection)) {
 				connection.rollback();
-				logger.warn("What was done last on the connection of a transaction under a lock was rolled back, as an "
-						+ "exception of a callback or listener came before the check of its locks");
+				logger.warn("What may have been done last on the connection of a transaction under a lock was rolled "
+						+ "back: an exception of a callback or listener has kept its locks from being checked");
 			}
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
 			logger.debug("A broken connection is rolled back by its database", ex);
 		}
 	}
@@ -79,6 +101,16 @@ final class CleanedUpConnection extends ConnectionHolder {
 	@Override
 	public void setRollbackOnly() {
 		this.bound.setRollbackOnly();
+	}
+
+	@Override
+	public void resetRollbackOnly() {
+		this.bound.resetRollbackOnly();
+	}
+
+	@Override
+	public Savepoint createSavepoint() throws SQLException {
+		return this.bound.createSavepoint();
 	}
 
 	@Override

@@ -9,7 +9,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -34,7 +33,7 @@ import io.github.holdfast.sql.SqlStates;
  *
  * @since 0.2.0
  */
-final class CommitGuard implements TransactionExecutionListener {
+final class CommitGuard implements GuardedManager.Guard {
 
 	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
 

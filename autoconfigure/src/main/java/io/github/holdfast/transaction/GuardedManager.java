@@ -1,6 +1,6 @@
 package io.github.holdfast.transaction;
 
-import java.util.Collection;
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -293,14 +293,14 @@ final class GuardedManager {
 	 * Whether this manager has other listeners than the guard.
 	 */
 	boolean hasOtherListeners() {
-		return listeners().size() > 1;
+		return hasOther((listener) -> true);
 	}
 
 	/**
 	 * Whether another listener than the guard does something when a transaction begins.
 	 */
 	boolean mayHaveRead() {
-		return hasOtherListeners(BEGINNING);
+		return hasOther((listener) -> BEGINNING.get(listener.getClass()));
 	}
 
 	/**
@@ -308,17 +308,18 @@ final class GuardedManager {
 	 * ended.
 	 */
 	boolean mayWorkAfterTheEnd() {
-		return hasOtherListeners(ENDING);
+		return hasOther((listener) -> ENDING.get(listener.getClass()));
 	}
 
-	private boolean hasOtherListeners(ClassValue<Boolean> kind) {
-		return hasOtherListeners()
-				&& listeners().stream().filter((listener) -> kind.get(listener.getClass())).count() > 1;
-	}
-
-	private Collection<TransactionExecutionListener> listeners() {
-		return (this.manager instanceof ConfigurableTransactionManager configurable)
-				? configurable.getTransactionExecutionListeners() : List.of();
+	private boolean hasOther(Predicate<TransactionExecutionListener> condition) {
+		if (this.manager instanceof ConfigurableTransactionManager configurable) {
+			for (TransactionExecutionListener listener : configurable.getTransactionExecutionListeners()) {
+				if (!(listener instanceof Guard) && condition.test(listener)) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -329,13 +330,23 @@ final class GuardedManager {
 
 			@Override
 			protected Boolean computeValue(Class<?> type) {
-				return Stream.of(methods)
-					.anyMatch(
-							(method) -> !ClassUtils.getMethod(type, method, TransactionExecution.class, Throwable.class)
-								.isDefault());
+				return Stream.of(methods).anyMatch((method) -> isImplemented(type, method));
 			}
 
 		};
+	}
+
+	/**
+	 * Whether a listener does, as far as it can be told.
+	 */
+	private static boolean isImplemented(Class<?> type, String method) {
+		try {
+			Method found = ClassUtils.getMethodIfAvailable(type, method, TransactionExecution.class, Throwable.class);
+			return found == null || found.getDeclaringClass() != TransactionExecutionListener.class;
+		}
+		catch (LinkageError ex) {
+			return true;
+		}
 	}
 
 	/**
@@ -376,6 +387,13 @@ final class GuardedManager {
 		}
 		logger.warn("Transaction manager '{}' takes no listener or no synchronizations: its commits are not guarded",
 				this.beanName);
+	}
+
+	/**
+	 * The listener that checks the commits.
+	 */
+	interface Guard extends TransactionExecutionListener {
+
 	}
 
 }

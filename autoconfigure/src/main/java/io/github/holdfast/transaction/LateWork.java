@@ -95,7 +95,8 @@ final class LateWork {
 	 */
 	private boolean mayBeLeft() {
 		BoundConnection connection = this.transaction.connection();
-		return connection != null && this.callbacksOfOthers && connection.mayHavePendingWork();
+		return connection != null && (this.callbacksOfOthers || this.manager.hasOtherListeners())
+				&& connection.mayHavePendingWork();
 	}
 
 	/**
@@ -111,7 +112,7 @@ final class LateWork {
 	 */
 	void settle(boolean known) {
 		checkOrRollBack(known);
-		if (this.cleanedUp != null) {
+		if (known && this.cleanedUp != null) {
 			this.cleanedUp.settled();
 		}
 	}
@@ -168,7 +169,7 @@ final class LateWork {
 
 	/**
 	 * The end of a transaction whose listeners are not told: of one that fails before
-	 * they were told of the attempt.
+	 * they were told of the attempt, or of which another one fails.
 	 */
 	private final class LastCallback implements TransactionSynchronization {
 
@@ -180,8 +181,14 @@ final class LateWork {
 		@Override
 		public void afterCompletion(int status) {
 			LateWork work = LateWork.this;
-			if (work.lastCallback == this && status == STATUS_UNKNOWN && !work.transaction.isAnnounced()) {
+			if (work.lastCallback != this) {
+				return;
+			}
+			if (status == STATUS_UNKNOWN && !work.transaction.isAnnounced()) {
 				work.transaction.over();
+			}
+			else {
+				work.transaction.resumeLeftBehind();
 			}
 		}
 

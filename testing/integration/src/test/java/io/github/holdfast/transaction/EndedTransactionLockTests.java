@@ -103,18 +103,13 @@ class EndedTransactionLockTests {
 			other.learn();
 			AtomicReference<CompletableFuture<Void>> sale = new AtomicReference<>();
 			Runnable tryToTake = () -> sale.compareAndSet(null, other.tryToTake());
-			node.manager.addListener(new TransactionExecutionListener() {
-
-				@Override
-				public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-					if (sale.get() == null && apart) {
-						node.shop.sellApart(tryToTake);
-					}
-					else if (sale.get() == null) {
-						node.shop.sell(tryToTake);
-					}
+			node.manager.addListener((CommitListener) () -> {
+				if (sale.get() == null && apart) {
+					node.shop.sellApart(tryToTake);
 				}
-
+				else if (sale.get() == null) {
+					node.shop.sell(tryToTake);
+				}
 			});
 			node.shop.take(() -> {
 			});
@@ -195,6 +190,20 @@ class EndedTransactionLockTests {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Node(first), new Node(second)));
 		});
+	}
+
+	/**
+	 * Its implementations inherit the method that Spring calls.
+	 */
+	private interface CommitListener extends TransactionExecutionListener {
+
+		void committed();
+
+		@Override
+		default void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+			committed();
+		}
+
 	}
 
 	private interface Scenario {

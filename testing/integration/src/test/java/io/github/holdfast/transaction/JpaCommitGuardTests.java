@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import jakarta.persistence.PersistenceException;
 import org.hibernate.jpa.HibernatePersistenceProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -197,9 +199,9 @@ class JpaCommitGuardTests {
 	 * the connection.
 	 */
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
 	@Tag("F51")
-	void transactionWhoseCommitFailsEarlyIsRolledBack(TestDatabase database) {
+	void transactionWhoseCommitFailsEarlyIsRolledBack(TestDatabase database, boolean checked) {
 		DatabaseAccess access = database.newDatabase();
 		SingleConnectionDataSource pool = new SingleConnectionDataSource(access.url(), access.user(), access.password(),
 				true);
@@ -211,8 +213,10 @@ class JpaCommitGuardTests {
 					(dataSource, entities, transaction) -> {
 						LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> observer), List::of);
 						try {
-							assertThatExceptionOfType(TransactionSystemException.class).isThrownBy(() -> locks
-								.run("key", () -> transaction.executeWithoutResult((status) -> failEarly(entities))));
+							assertThat(catchThrowable(() -> locks.run("key",
+									() -> transaction
+										.executeWithoutResult((status) -> failEarly(entities, pool, checked)))))
+								.isInstanceOf(checked ? IOException.class : TransactionSystemException.class);
 						}
 						finally {
 							TemplateAccess.close(locks);
@@ -235,7 +239,7 @@ class JpaCommitGuardTests {
 		});
 	}
 
-	private static void failEarly(EntityManagerFactory entities) {
+	private static void failEarly(EntityManagerFactory entities, DataSource pool, boolean checked) {
 		EntityManager manager = transactional(entities);
 		manager.persist(new Item(1));
 		manager.flush();
@@ -243,10 +247,23 @@ class JpaCommitGuardTests {
 
 			@Override
 			public void beforeCommit(boolean readOnly) {
+				if (checked) {
+					JpaCommitGuardTests.<RuntimeException>fail(new IOException("early"));
+				}
 				throw new TransactionSystemException("early");
 			}
 
+			@Override
+			public void afterCompletion(int status) {
+				new JdbcTemplate(pool).update("INSERT INTO item VALUES (2)");
+			}
+
 		});
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T extends Exception> void fail(Exception checked) throws T {
+		throw (T) checked;
 	}
 
 	private static EntityManager transactional(EntityManagerFactory entities) {

@@ -170,6 +170,32 @@ class LateWritesTests {
 	}
 
 	/**
+	 * The listener does nothing after the end by itself.
+	 */
+	@Tag("F61")
+	@ParameterizedTest
+	@EnumSource
+	void writeOfACallbackThatAListenerHasRegisteredIsRolledBack(TestDatabase database) {
+		run(database, (context, jdbc) -> {
+			listeners(context).addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					whenCompleted(() -> jdbc.update("UPDATE stock SET quantity = 0"));
+				}
+
+			});
+			Throwable failure = catchThrowable(() -> lockedTransaction(context, false, () -> {
+				audit(jdbc);
+				supersede(jdbc);
+			}));
+			assertThat(failure).isInstanceOf(LockLostException.class);
+			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
+			assertThat(audits(jdbc)).isZero();
+		});
+	}
+
+	/**
 	 * Languages other than Java let one throw such an exception anywhere. Spring neither
 	 * commits nor rolls back then, and tells nobody.
 	 */
