@@ -261,16 +261,18 @@ final class BoundConnection {
 
 	/**
 	 * Let the clean-up of a transaction commit nothing that is not settled.
+	 * @param whenUnsettled called if it is not
 	 * @return what its manager has from now on, or {@code null} if that is another
 	 * connection
 	 */
-	@Nullable CleanedUpConnection guardCleanUp(TransactionExecution transaction) {
+	@Nullable CleanedUpConnection guardCleanUp(TransactionExecution transaction, Runnable whenUnsettled) {
 		ConnectionHolder bound = bound();
 		ConnectionHandle handle = (bound != null) ? bound.getConnectionHandle() : null;
 		if (handle != null && transaction instanceof DefaultTransactionStatus status && status.hasTransaction()
 				&& status.getTransaction() instanceof JdbcTransactionObjectSupport object
 				&& object.hasConnectionHolder() && object.getConnectionHolder() == bound) {
-			CleanedUpConnection guarded = new CleanedUpConnection(this.dataSource, bound, handle, status);
+			CleanedUpConnection guarded = new CleanedUpConnection(this.dataSource, bound, handle, status,
+					whenUnsettled);
 			object.setConnectionHolder(guarded);
 			return guarded;
 		}

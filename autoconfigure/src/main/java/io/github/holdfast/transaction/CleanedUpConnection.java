@@ -33,6 +33,8 @@ final class CleanedUpConnection extends ConnectionHolder {
 
 	private final DefaultTransactionStatus transaction;
 
+	private final Runnable whenUnsettled;
+
 	private boolean settled;
 
 	/**
@@ -41,13 +43,16 @@ final class CleanedUpConnection extends ConnectionHolder {
 	 * @param bound what is bound
 	 * @param handle its connection
 	 * @param transaction the transaction, which is completed when the clean-up begins
+	 * @param whenUnsettled called in a clean-up that nobody has settled, after the
+	 * rollback
 	 */
 	CleanedUpConnection(DataSource dataSource, ConnectionHolder bound, ConnectionHandle handle,
-			DefaultTransactionStatus transaction) {
+			DefaultTransactionStatus transaction, Runnable whenUnsettled) {
 		super(handle);
 		this.dataSource = dataSource;
 		this.bound = bound;
 		this.transaction = transaction;
+		this.whenUnsettled = whenUnsettled;
 	}
 
 	/**
@@ -76,10 +81,14 @@ final class CleanedUpConnection extends ConnectionHolder {
 	 * That of an inner transaction on the connection of an outer one stays bound.
 	 */
 	private void rollBackUnsettled() {
-		if (this.settled || !this.transaction.isCompleted()
-				|| TransactionSynchronizationManager.hasResource(this.dataSource)) {
-			return;
+		if (!this.settled && this.transaction.isCompleted()
+				&& !TransactionSynchronizationManager.hasResource(this.dataSource)) {
+			rollBack();
+			this.whenUnsettled.run();
 		}
+	}
+
+	private void rollBack() {
 		try {
 			Connection connection = BoundConnection.connection(this.bound);
 			if (!connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection)) {

@@ -175,8 +175,8 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 	}
 
 	@Nullable CleanedUpConnection guardCleanUp() {
-		return (this.connection != null && !this.locks.isEmpty()) ? this.connection.guardCleanUp(this.transaction)
-				: null;
+		return (this.connection != null && !this.locks.isEmpty())
+				? this.connection.guardCleanUp(this.transaction, this::over) : null;
 	}
 
 	boolean isCleanedUpByCommit() {

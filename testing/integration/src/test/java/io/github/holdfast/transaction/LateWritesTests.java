@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -166,6 +167,26 @@ class LateWritesTests {
 			assertThat(failure).hasMessage("of the listener");
 			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
 			assertThat(audits(jdbc)).as("its commit was before").isOne();
+		});
+	}
+
+	/**
+	 * Also if this thread never does anything again.
+	 */
+	@Tag("F61")
+	@ParameterizedTest
+	@EnumSource
+	void lockThatIsKeptToTheEndIsReleasedAlthoughAListenerFails(TestDatabase database) {
+		run(database, (context, jdbc) -> {
+			listeners(context).addListener(new Listener("mine", () -> {
+				throw new IllegalStateException("of the listener");
+			}, false));
+			assertThat(catchThrowable(() -> lockedTransaction(context, true, () -> audit(jdbc))))
+				.hasMessage("of the listener");
+			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
+			assertThat(CompletableFuture.supplyAsync(() -> catchThrowable(() -> locks.run("A", () -> {
+			}))).join()).isNull();
+			assertThat(audits(jdbc)).isOne();
 		});
 	}
 
