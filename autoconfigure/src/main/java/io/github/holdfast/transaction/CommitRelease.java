@@ -42,8 +42,12 @@ final class CommitRelease {
 		return null;
 	}
 
+	/**
+	 * The row of a lease that has run out may be locked by the transaction of a later
+	 * holder. The release would wait for that one, and the database might end either.
+	 */
 	private static boolean isLast(LockLease lease) {
-		return lease instanceof ReleasedByCommit released && released.isLast();
+		return lease instanceof ReleasedByCommit released && released.isLast() && lease.isValid();
 	}
 
 	boolean isOf(HeldLock lock) {

@@ -107,7 +107,7 @@ class LabFaultTests {
 				.stream()
 				.filter((order) -> order.outcome() == OrderOutcome.FAILED)
 				.toList();
-			assertThat(ended).extracting(OrderView::node).allMatch((node) -> node == 1);
+			assertThat(ended).allMatch((order) -> order.node() == 1);
 			attempt++;
 		}
 		while (ended.isEmpty() && attempt < ATTEMPTS);
