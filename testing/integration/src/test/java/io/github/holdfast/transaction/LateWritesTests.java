@@ -56,11 +56,7 @@ class LateWritesTests {
 	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
 	void writeOfAListenerThatWasAddedLaterIsRolledBack(TestDatabase database, boolean kept) {
 		run(database, (context, jdbc) -> {
-			listeners(context).addListener(new Listener("mine", () -> {
-				int quantity = quantity(jdbc);
-				supersede(jdbc);
-				jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
-			}, false));
+			listeners(context).addListener(new Listener("mine", () -> sellSuperseded(jdbc), false));
 			Throwable failure = catchThrowable(() -> lockedTransaction(context, kept, () -> audit(jdbc)));
 			assertThat(failure).isInstanceOf(LockOverlapException.class).hasMessageContaining("after the commit");
 			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
@@ -135,11 +131,7 @@ class LateWritesTests {
 			}, false));
 			Throwable failure = catchThrowable(() -> lockedTransaction(context, false, () -> {
 				audit(jdbc);
-				whenCompleted(() -> {
-					int quantity = quantity(jdbc);
-					supersede(jdbc);
-					jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
-				});
+				whenCompleted(() -> sellSuperseded(jdbc));
 			}));
 			assertThat(failure).isNotNull();
 			assertThat(quantity(jdbc)).as("that of the next holder").isEqualTo(99);
@@ -155,11 +147,7 @@ class LateWritesTests {
 	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
 	void writeOfAListenerIsRolledBackIfALaterOneFails(TestDatabase database, boolean kept) {
 		run(database, (context, jdbc) -> {
-			listeners(context).addListener(new Listener("mine", () -> {
-				int quantity = quantity(jdbc);
-				supersede(jdbc);
-				jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
-			}, false));
+			listeners(context).addListener(new Listener("mine", () -> sellSuperseded(jdbc), false));
 			listeners(context).addListener(new Listener("mine", () -> {
 				throw new IllegalStateException("of the listener");
 			}, false));
@@ -390,6 +378,15 @@ class LateWritesTests {
 			jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = NULL");
 			jdbc.update("UPDATE stock SET quantity = quantity - 1");
 		}).join();
+	}
+
+	/**
+	 * Another node takes the lock and a piece, between reading and writing.
+	 */
+	private static void sellSuperseded(JdbcTemplate jdbc) {
+		int quantity = quantity(jdbc);
+		supersede(jdbc);
+		jdbc.update("UPDATE stock SET quantity = ?", quantity - 10);
 	}
 
 	private static void audit(JdbcTemplate jdbc) {
