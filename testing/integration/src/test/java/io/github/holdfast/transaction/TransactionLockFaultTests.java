@@ -94,6 +94,44 @@ class TransactionLockFaultTests {
 	}
 
 	/**
+	 * Who finds no row takes a lease. If its commit freed the row after that has run out,
+	 * it would wait for the transaction of a later holder, which waits for what it has
+	 * written. PostgreSQL would end the one that is late.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "MARIADB")
+	@Tag("F13")
+	void holderThatWakesUpAfterItsLeaseDoesNotEndTheTransactionOfALaterOne(TestDatabase database) throws Exception {
+		run(database, SHORT, (warehouse) -> {
+			try (ChildJvm holder = warehouse.holder()) {
+				warehouse.jdbc.update("DELETE FROM holdfast_lock");
+				holder.send("READ");
+				holder.await("READ", PATIENCE);
+				assertThat(warehouse.rowsOfLeases()).isOne();
+				holder.pause();
+				warehouse.sell();
+				List<String> rejections = new ArrayList<>();
+				assertThat(TransactionLockWorker.sell(warehouse.node, (at) -> {
+					if (at.equals("READ")) {
+						assertThat(warehouse.rowsOfLeases()).isZero();
+						holder.resume();
+						holder.send("change more");
+						await().atMost(PATIENCE).until(() -> {
+							holder.poll("REJECTED ").ifPresent(rejections::add);
+							return !rejections.isEmpty() || warehouse.hasReleaseThatWaits();
+						});
+					}
+				})).isEqualTo("COMMITTED");
+				String rejection = rejections.isEmpty() ? holder.await("REJECTED ", PATIENCE) : rejections.get(0);
+				assertThat(rejection).startsWith("LockLostException");
+				assertThat(warehouse.quantity()).isEqualTo(96);
+				holder.send("no pause");
+				holder.await("COMMITTED", PATIENCE);
+			}
+		});
+	}
+
+	/**
 	 * A waiter has seen the row of a holder that has committed since, and whose session
 	 * is back in its pool, and finds it locked by somebody else.
 	 */
@@ -496,6 +534,18 @@ class TransactionLockFaultTests {
 		String outcome() {
 			return CompletableFuture.supplyAsync(() -> TransactionLockWorker.sell(this.node, (point) -> {
 			})).orTimeout(60, TimeUnit.SECONDS).join();
+		}
+
+		int rowsOfLeases() {
+			return number(this.jdbc, "SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL");
+		}
+
+		/**
+		 * In a MariaDB.
+		 */
+		boolean hasReleaseThatWaits() {
+			return number(this.jdbc, "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' "
+					+ "AND trx_query LIKE '%UPDATE holdfast_lock SET owner = NULL%'") > 0;
 		}
 
 		/**

@@ -9,6 +9,8 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,7 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Another node, whose transactions take their locks themselves: sells from the stock for
  * each line on its standard input, and stops at the point that the line tells until the
- * next line.
+ * next line, which may be {@code change more}: a transaction that has changed more is not
+ * the victim of a deadlock.
  */
 final class TransactionLockWorker {
 
@@ -43,16 +46,18 @@ final class TransactionLockWorker {
 				System.out.println(sell(context, (point) -> {
 					if (point.equals(at)) {
 						System.out.println(point);
-						read(input);
+						if ("change more".equals(read(input))) {
+							context.getBean(JdbcTemplate.class).update("UPDATE other SET n = n + 1");
+						}
 					}
 				}));
 			}
 		});
 	}
 
-	private static void read(BufferedReader input) {
+	private static @Nullable String read(BufferedReader input) {
 		try {
-			input.readLine();
+			return input.readLine();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
