@@ -4,8 +4,12 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
@@ -110,6 +114,48 @@ class WritesAfterRollbackTests {
 			assertThat(payments.payments()).isEqualTo(3);
 			assertThat(payments.notes()).isOne();
 		});
+	}
+
+	/**
+	 * The documented limit: nobody has the row locked between the rollback and the claim
+	 * that is made again. The listener sees what has been committed there.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void earlierHolderMayCommitRightAfterTheRollback(TestDatabase database) {
+		run(database, (context, other) -> {
+			Payments payments = context.getBean(Payments.class);
+			for (int i = 0; i < 3; i++) {
+				payments.pay(false);
+			}
+			CompletableFuture<Void> inTransaction = new CompletableFuture<>();
+			CompletableFuture<Void> rolledBack = new CompletableFuture<>();
+			// The first call of a node, so it is installed
+			CompletableFuture<Void> earlier = CompletableFuture
+				.runAsync(() -> other.getBean(Payments.class).payAfter(() -> {
+					inTransaction.complete(null);
+					join(rolledBack);
+				}));
+			join(inTransaction);
+			this.redis.command("FLUSHALL");
+			AtomicInteger claims = new AtomicInteger();
+			context.getBean(RecordingDataSource.class).beforeClaim((connection) -> {
+				if (claims.incrementAndGet() == 2) {
+					rolledBack.complete(null);
+					join(earlier);
+				}
+			});
+			List<Integer> seen = new ArrayList<>();
+			context.getBean(Failures.class).beforeNote(() -> seen.add(payments.payments()));
+			assertThatIllegalArgumentException().isThrownBy(() -> payments.pay(true));
+			assertThat(seen).containsExactly(4);
+			assertThat(payments.payments()).isEqualTo(4);
+			assertThat(payments.notes()).isOne();
+		});
+	}
+
+	private static void join(CompletableFuture<Void> future) {
+		future.orTimeout(60, TimeUnit.SECONDS).join();
 	}
 
 	private static void pay(Payments payments, boolean locked, boolean fails) {
@@ -236,6 +282,13 @@ class WritesAfterRollbackTests {
 		@Transactional
 		public void pay(boolean fails) {
 			payWithoutLock(fails);
+		}
+
+		@DistributedLock(key = "'A'")
+		@Transactional
+		public void payAfter(Runnable action) {
+			action.run();
+			payWithoutLock(false);
 		}
 
 		@Transactional
