@@ -285,7 +285,19 @@ public final class LockConnections<S> {
 	 * @throws SQLException if the driver fails
 	 */
 	public static PreparedStatement prepare(Connection connection, String sql, Duration timeout) throws SQLException {
-		PreparedStatement statement = connection.prepareStatement(sql);
+		return limited(connection, connection.prepareStatement(sql), timeout);
+	}
+
+	/**
+	 * Give a statement a time-out, as {@link #prepare} does.
+	 * @param connection its connection
+	 * @param statement the statement
+	 * @param timeout how long it may take, rounded up to seconds
+	 * @return the same statement
+	 * @throws SQLException if the driver fails
+	 */
+	public static PreparedStatement limited(Connection connection, PreparedStatement statement, Duration timeout)
+			throws SQLException {
 		if (hasTimeouts(connection)) {
 			statement
 				.setQueryTimeout((int) Math.max(1, Math.min(timeout.plusMillis(999).toSeconds(), MAX_TIMEOUT_SECONDS)));

@@ -110,12 +110,26 @@ public final class OpenTransaction {
 	public static @Nullable Object marked(Connection connection) {
 		try {
 			NamedSession session = NamedSession.of(connection);
-			return (session != null && session.isMarked()
-					&& connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.FAILED)
-							? session : null;
+			return (session != null && session.isMarked() && !isAborted(connection)) ? session : null;
 		}
 		catch (SQLException ex) {
 			return null;
+		}
+	}
+
+	/**
+	 * Whether a statement has failed in a transaction, so that a COMMIT would be a
+	 * ROLLBACK. Does no I/O.
+	 * @param connection the connection
+	 * @return {@code false} also if the driver does not tell
+	 */
+	public static boolean isAborted(Connection connection) {
+		try {
+			return POSTGRESQL && connection.isWrapperFor(BaseConnection.class)
+					&& connection.unwrap(BaseConnection.class).getTransactionState() == TransactionState.FAILED;
+		}
+		catch (SQLException ex) {
+			return false;
 		}
 	}
 

@@ -108,7 +108,8 @@ public final class TransactionConnection {
 	}
 
 	/**
-	 * Prepare a statement with what is left of the transaction's time-out.
+	 * Prepare a statement with what is left of the transaction's time-out. Callbacks that
+	 * come after the transaction have none.
 	 * @param sql the statement
 	 * @param timeout how long it may take if the transaction has no time-out
 	 * @return the statement
@@ -116,7 +117,8 @@ public final class TransactionConnection {
 	 */
 	public PreparedStatement prepare(String sql, Duration timeout) throws SQLException {
 		PreparedStatement statement = LockConnections.prepare(this.connection, sql, timeout);
-		if (LockConnections.hasTimeouts(this.connection)) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()
+				&& LockConnections.hasTimeouts(this.connection)) {
 			DataSourceUtils.applyTransactionTimeout(statement, this.managed);
 		}
 		return statement;

@@ -297,7 +297,8 @@ final class BoundConnection {
 	}
 
 	/**
-	 * Whether something may have been done here since the last COMMIT or ROLLBACK.
+	 * Whether something may have been done here since the last COMMIT or ROLLBACK. A JPA
+	 * provider that has given the connection back may have none, or not get another one.
 	 */
 	boolean mayHavePendingWork() {
 		ConnectionHolder bound = bound();
@@ -306,12 +307,20 @@ final class BoundConnection {
 		}
 		try {
 			Connection connection = connection(bound);
-			return !connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection);
+			return connection != null && !connection.getAutoCommit() && OpenTransaction.mayHaveChanges(connection);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
 			logger.debug("A broken connection has nothing left to commit", ex);
 			return false;
 		}
+	}
+
+	/**
+	 * Whether the database has given up what is pending here, as a statement has failed.
+	 */
+	boolean isAborted() {
+		ConnectionHolder bound = bound();
+		return bound != null && OpenTransaction.isAborted(connection(bound));
 	}
 
 	/**

@@ -126,7 +126,8 @@ final class LateWork {
 		if (locks.isEmpty()) {
 			return;
 		}
-		if (!known || !this.transaction.isCleanedUpByCommit()) {
+		BoundConnection connection = this.transaction.connection();
+		if (!known || !this.transaction.isCleanedUpByCommit() || (connection != null && connection.isAborted())) {
 			rollBack();
 			return;
 		}
@@ -137,7 +138,6 @@ final class LateWork {
 		}
 		try {
 			new CommitCheck(this.manager, this.transaction, locks, null).run();
-			BoundConnection connection = this.transaction.connection();
 			if (connection != null && this.transaction.isAwaited()) {
 				connection.cleanUp(locks.get(0).keys().get(0));
 			}

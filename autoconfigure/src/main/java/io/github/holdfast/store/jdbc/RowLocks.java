@@ -49,7 +49,7 @@ final class RowLocks {
 	/** The turns of many short transactions, and a small part of a wait time. */
 	static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-	/** For a statement that waits only if the whole table is locked. */
+	/** For a statement that waits longer only if the whole table is locked. */
 	private static final Duration SHORT = Duration.ofSeconds(5);
 
 	private final SqlDialect dialect;
@@ -102,17 +102,18 @@ final class RowLocks {
 		if (wait.compareTo(LONGEST_WAIT) < 0) {
 			return lock(connection, this.awaitLock, lease, wait);
 		}
-		return (this.awaitLockForASecond != null) ? lock(connection, this.awaitLockForASecond, lease, null)
+		return (this.awaitLockForASecond != null) ? lock(connection, this.awaitLockForASecond, lease, SHORT)
 				: lock(connection, this.awaitLock, lease, LONGEST_WAIT);
 	}
 
 	/**
 	 * Run a lock statement.
-	 * @param limit when to cancel it, or {@code null} if that is not needed
+	 * @param limit when to cancel it, or {@code null} if it does not wait for the row
 	 */
 	private boolean lock(Connection connection, String sql, RowLease lease, @Nullable Duration limit)
 			throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(sql, EPOCH)) {
+		try (PreparedStatement statement = (limit != null) ? connection.prepareStatement(sql, EPOCH)
+				: prepare(connection, sql)) {
 			setLock(statement, lease);
 			int locked = (limit != null) ? CancellableStatement.run(statement, limit, statement::executeUpdate)
 					: statement.executeUpdate();
@@ -137,7 +138,7 @@ final class RowLocks {
 			}
 			return true;
 		}
-		try (PreparedStatement statement = connection.prepareStatement(this.lockFree, EPOCH)) {
+		try (PreparedStatement statement = prepare(connection, this.lockFree)) {
 			for (RowLease lease : leases) {
 				setLock(statement, lease);
 				statement.addBatch();
@@ -145,6 +146,10 @@ final class RowLocks {
 			return IntStream.of(statement.executeBatch()).allMatch((count) -> count == 1)
 					&& areTaken(statement, leases);
 		}
+	}
+
+	private static PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+		return LockConnections.limited(connection, connection.prepareStatement(sql, EPOCH), SHORT);
 	}
 
 	private static boolean areTaken(Statement statement, List<RowLease> leases) throws SQLException {

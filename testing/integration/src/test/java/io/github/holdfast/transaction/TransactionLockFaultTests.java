@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction;
 
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockNotAcquiredException;
 
 import io.github.holdfast.store.jdbc.DocumentedGrants;
@@ -288,6 +291,31 @@ class TransactionLockFaultTests {
 			})).isEqualTo("COMMITTED");
 			assertThat(warehouse.quantity()).isEqualTo(96);
 		}));
+	}
+
+	/**
+	 * An operator works on the table.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("F82")
+	void callEndsAlthoughTheLockTableIsLocked(TestDatabase database) throws Exception {
+		run(database, LONG, (warehouse) -> {
+			Shop shop = warehouse.node.getBean(Shop.class);
+			shop.sellSoon();
+			shop.sellSoonUnderTwoLocks();
+			shop.sellSoonUnderTwoLocks();
+			boolean postgres = database == TestDatabase.POSTGRESQL;
+			try (Connection operator = warehouse.jdbc.getDataSource().getConnection();
+					Statement statement = operator.createStatement()) {
+				statement.execute(postgres ? "BEGIN; LOCK TABLE holdfast_lock IN ACCESS EXCLUSIVE MODE"
+						: "LOCK TABLES holdfast_lock WRITE");
+				assertThat(failureOf(shop::sellSoon)).isInstanceOf(LockBackendException.class);
+				assertThat(failureOf(shop::sellSoonUnderTwoLocks)).isInstanceOf(LockBackendException.class);
+				statement.execute(postgres ? "ROLLBACK" : "UNLOCK TABLES");
+			}
+			shop.sellSoon();
+		});
 	}
 
 	/**

@@ -118,6 +118,13 @@ final class TransactionLockWorker {
 			});
 		}
 
+		@DistributedLock(key = "{'stock', 'other stock'}", waitTime = "2s")
+		@Transactional
+		public void sellSoonUnderTwoLocks() {
+			sell(() -> {
+			});
+		}
+
 		@DistributedLock(key = "'stock'")
 		@Transactional(timeout = 1)
 		public void sellQuickly() {

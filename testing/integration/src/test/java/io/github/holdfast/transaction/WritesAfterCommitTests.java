@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,6 +22,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
@@ -225,6 +228,44 @@ class WritesAfterCommitTests {
 				})));
 			assertThat(failure).hasMessage("early");
 			assertThat(stock.audits()).isZero();
+		});
+	}
+
+	/**
+	 * PostgreSQL ends the transaction of the callback then, and has nothing to commit.
+	 */
+	@Tag("F51")
+	@ParameterizedTest
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
+	void statementOfACallbackMayFail(TestDatabase database, boolean afterCompletion) {
+		run(database.newDatabase(), 16, (context, stock, jdbc) -> {
+			AtomicReference<Throwable> failure = new AtomicReference<>();
+			context.getBean(LockTemplate.class).run("A", () -> transaction(context).executeWithoutResult((status) -> {
+				stock.audit();
+				TransactionSynchronizationManager.registerSynchronization(after(afterCompletion,
+						() -> failure.set(catchThrowable(() -> jdbc.update("INSERT INTO nowhere VALUES (1)")))));
+			}));
+			assertThat(failure.get()).isInstanceOf(DataAccessException.class);
+			assertThat(stock.audits()).isOne();
+		});
+	}
+
+	@Tag("F10")
+	@Tag("F51")
+	@ParameterizedTest
+	@CsvSource({ "H2,false", "H2,true", "MARIADB,false", "MARIADB,true", "POSTGRESQL,false", "POSTGRESQL,true" })
+	void callbackMayTakeLongerThanTheTimeOutOfTheTransaction(TestDatabase database, boolean afterCompletion) {
+		run(database.newDatabase(), 16, (context, stock, jdbc) -> {
+			TransactionTemplate transaction = transaction(context);
+			transaction.setTimeout(2);
+			context.getBean(LockTemplate.class).run("A", () -> transaction.executeWithoutResult((status) -> {
+				Instant end = Instant.now().plusSeconds(2);
+				TransactionSynchronizationManager.registerSynchronization(after(afterCompletion, () -> {
+					stock.audit();
+					Awaitility.await().until(() -> Instant.now().isAfter(end));
+				}));
+			}));
+			assertThat(stock.audits()).isOne();
 		});
 	}
 
