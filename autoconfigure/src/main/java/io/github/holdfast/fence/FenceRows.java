@@ -68,16 +68,30 @@ public interface FenceRows {
 
 	/**
 	 * The query that finds a row without a holder only if it has one epoch and version.
-	 * @return the query, with epoch, version and the key as parameters
+	 * @return the query, with the parameters of {@link #setVersion}
 	 */
 	String compareVersion();
 
 	/**
 	 * The statement that raises the version of a row without a holder only if it has one
 	 * epoch and version.
-	 * @return the statement, with epoch, version and the key as parameters
+	 * @return the statement, with the parameters of {@link #setVersion}
 	 */
 	String raiseVersion();
+
+	/**
+	 * Set the parameters of a statement that finds a row by its version.
+	 * @param statement the statement
+	 * @param epoch the epoch
+	 * @param version the version
+	 * @param key the key of the lock
+	 * @throws SQLException if the driver fails
+	 */
+	default void setVersion(PreparedStatement statement, long epoch, long version, String key) throws SQLException {
+		statement.setLong(1, epoch);
+		statement.setLong(2, version);
+		setKey(statement, 3, key);
+	}
 
 	/**
 	 * The statement that removes an exclusive holder from its row, so that it cannot

@@ -61,11 +61,9 @@ final class FenceStatements implements FenceRows {
 			INSERT INTO holdfast_fence (lock_key, source, epoch, owner, version)
 			VALUES (?, ?, 0, '', {now})""";
 
-	private static final String OF_VERSION = " WHERE epoch = ? AND version = ? AND owner = '' AND " + KEY;
+	private static final String OF_VERSION = "epoch = ? AND version = ? AND owner = '' AND " + KEY;
 
-	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_fence" + OF_VERSION;
-
-	private static final String RAISE_VERSION = "UPDATE holdfast_fence SET version = version + 1" + OF_VERSION;
+	private static final String COMPARE_VERSION = "SELECT 1 FROM holdfast_fence WHERE " + OF_VERSION + AND_SOURCE;
 
 	private final String source;
 
@@ -73,11 +71,15 @@ final class FenceStatements implements FenceRows {
 
 	private final String claim;
 
+	private final String raiseVersion;
+
 	FenceStatements(String source, SqlDialect dialect) {
 		this.source = source;
 		this.dialect = dialect;
 		this.claim = dialect.updateUnlocked("holdfast_fence", "lock_key", "epoch = ?, owner = " + dialect.marking(),
 				CLAIMABLE + dialect.andReadsAreFresh()) + AND_SOURCE;
+		this.raiseVersion = dialect.updateUnlocked("holdfast_fence", "lock_key", "version = version + 1", OF_VERSION)
+				+ AND_SOURCE;
 	}
 
 	@Nullable FenceEntry find(Connection connection, String key, Duration timeout) throws SQLException {
@@ -177,6 +179,12 @@ final class FenceStatements implements FenceRows {
 	}
 
 	@Override
+	public void setVersion(PreparedStatement statement, long epoch, long version, String key) throws SQLException {
+		FenceRows.super.setVersion(statement, epoch, version, key);
+		this.dialect.setKey(statement, 5, this.source);
+	}
+
+	@Override
 	public String ofHolder(String result) {
 		return "SELECT " + result + OF_HOLDER;
 	}
@@ -196,9 +204,13 @@ final class FenceStatements implements FenceRows {
 		return COMPARE_VERSION;
 	}
 
+	/**
+	 * Not while another one has the row locked, which may need what this transaction has
+	 * locked.
+	 */
 	@Override
 	public String raiseVersion() {
-		return RAISE_VERSION;
+		return this.raiseVersion;
 	}
 
 	@Override

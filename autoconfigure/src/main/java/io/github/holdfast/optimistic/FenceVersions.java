@@ -116,9 +116,7 @@ final class FenceVersions {
 		String sql = readOnly ? rows.compareVersion() : rows.raiseVersion();
 		long seconds = Math.min(lease.patience().toSeconds() + 1, LONGEST_COMPARISON_SECONDS);
 		try (PreparedStatement statement = connection.prepare(sql, Duration.ofSeconds(seconds))) {
-			statement.setLong(1, lease.epoch());
-			statement.setLong(2, lease.version());
-			rows.setKey(statement, 3, lease.key());
+			rows.setVersion(statement, lease.epoch(), lease.version(), lease.key());
 			if (!readOnly) {
 				return statement.executeUpdate() == 1;
 			}

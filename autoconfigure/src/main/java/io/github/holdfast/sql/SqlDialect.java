@@ -660,6 +660,15 @@ public enum SqlDialect {
 		return this.deniedCodes.contains(code(ex));
 	}
 
+	/**
+	 * Whether what {@link #idleHolder()} says failed because the session has ended.
+	 * @param ex the failure
+	 * @return {@code true} if there is nothing to be ended any more
+	 */
+	public boolean isSessionGone(SQLException ex) {
+		return "1094".equals(code(ex));
+	}
+
 	String code(SQLException ex) {
 		return String.valueOf(ex.getErrorCode());
 	}

@@ -225,9 +225,23 @@ final class RowLocks {
 			String kill = idleHolder(connection, sql, id, row, timeout);
 			if (kill != null) {
 				logger.warn("Lock {}: its transaction, idle for its lease time, is ended", LockException.quote(id));
-				statement.execute(kill);
+				end(statement, kill);
 			}
 			return kill != null;
+		}
+	}
+
+	/**
+	 * Another waiter may have been faster.
+	 */
+	private void end(Statement statement, String kill) throws SQLException {
+		try {
+			statement.execute(kill);
+		}
+		catch (SQLException ex) {
+			if (!this.dialect.isSessionGone(ex)) {
+				throw ex;
+			}
 		}
 	}
 

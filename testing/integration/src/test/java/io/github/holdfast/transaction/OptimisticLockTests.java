@@ -149,6 +149,45 @@ class OptimisticLockTests {
 		});
 	}
 
+	/**
+	 * Which has its row locked, and needs what the optimistic transaction has changed.
+	 */
+	@ParameterizedTest
+	@MethodSource("waitingPlaces")
+	void exclusiveHolderIsNoVictimOfAnOptimisticCommit(TestDatabase database, LockPlace place) {
+		run(database, place, (context, documents) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			documents.merge("first", NOTHING);
+			List<CompletableFuture<Void>> exclusive = new ArrayList<>();
+			LockTemplate optimistic = context.getBean(LockTemplate.class)
+				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withWaitTime(Duration.ofSeconds(60));
+			optimistic.run(DocumentService.KEY, () -> {
+				Runnable meanwhile = once(() -> {
+					CountDownLatch locked = new CountDownLatch(1);
+					exclusive.add(start(() -> transaction(context).executeWithoutResult((status) -> {
+						jdbc.queryForList("SELECT epoch FROM " + place.fenceTable() + " FOR UPDATE");
+						locked.countDown();
+						jdbc.update("UPDATE document SET body = concat(body, ',exclusive')");
+					})));
+					awaitZero(locked);
+				});
+				transaction(context).executeWithoutResult((status) -> {
+					documents.add("optimistic", NOTHING);
+					if (exclusive.isEmpty()) {
+						meanwhile.run();
+					}
+				});
+			});
+			exclusive.get(0).join();
+			assertThat(documents.entries()).containsExactlyInAnyOrder("first", "exclusive", "optimistic");
+		});
+	}
+
+	static Stream<Arguments> waitingPlaces() {
+		return places().filter((arguments) -> arguments.get()[0] != TestDatabase.H2);
+	}
+
 	private static boolean isOvertaken(DocumentService documents) {
 		try {
 			documents.mergeAtOnce("never", NOTHING);

@@ -135,6 +135,34 @@ class TransactionLockFaultTests {
 	}
 
 	/**
+	 * The waiters of several nodes find the same session, and the faster one has ended
+	 * it.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = "MARIADB")
+	@Tag("F13")
+	void holderThatHangsMayHaveBeenEndedByAnotherWaiter(TestDatabase database) throws Exception {
+		run(database, SHORT, (warehouse) -> {
+			try (ChildJvm holder = warehouse.holder()) {
+				warehouse.stopAt(holder, "WRITTEN");
+				holder.pause();
+				await().atMost(PATIENCE)
+					.until(() -> number(warehouse.jdbc,
+							"SELECT count(*) FROM information_schema.innodb_trx t JOIN information_schema.processlist p "
+									+ "ON p.id = t.trx_mysql_thread_id WHERE p.time > " + SHORT.toSeconds()) == 1);
+				AtomicInteger looks = new AtomicInteger();
+				((RecordingDataSource) warehouse.node.getBean(DataSource.class)).rewrite((sql) -> {
+					boolean late = sql.contains("processlist") && looks.getAndIncrement() == 0;
+					return late ? sql.replace("concat('KILL ', p.id)", "'KILL " + warehouse.endedSession() + "'") : sql;
+				});
+				warehouse.sell();
+				assertThat(looks.get()).isPositive();
+				assertThat(warehouse.quantity()).isEqualTo(97);
+			}
+		});
+	}
+
+	/**
 	 * A waiter has seen the row of a holder that has committed since, and whose session
 	 * is back in its pool, and finds it locked by somebody else.
 	 */
@@ -574,6 +602,20 @@ class TransactionLockFaultTests {
 		boolean hasReleaseThatWaits() {
 			return number(this.jdbc, "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' "
 					+ "AND trx_query LIKE '%UPDATE holdfast_lock SET owner = NULL%'") > 0;
+		}
+
+		/**
+		 * The number of a session of a MariaDB that is not there any more.
+		 */
+		int endedSession() {
+			int session;
+			try (HikariDataSource other = this.access.dataSource(1)) {
+				session = number(new JdbcTemplate(other), "SELECT connection_id()");
+			}
+			await().atMost(PATIENCE)
+				.until(() -> number(this.jdbc,
+						"SELECT count(*) FROM information_schema.processlist WHERE id = " + session) == 0);
+			return session;
 		}
 
 		/**
