@@ -169,6 +169,7 @@ class OptimisticLockTests {
 						jdbc.queryForList("SELECT epoch FROM " + place.fenceTable() + " FOR UPDATE");
 						locked.countDown();
 						jdbc.update("UPDATE document SET body = concat(body, ',exclusive')");
+						jdbc.update("UPDATE " + place.fenceTable() + " SET epoch = epoch + 1");
 					})));
 					awaitZero(locked);
 				});
