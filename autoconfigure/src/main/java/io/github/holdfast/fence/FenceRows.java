@@ -23,8 +23,7 @@ public interface FenceRows {
 	SqlDialect dialect();
 
 	/**
-	 * Set the parameters that select the row of a lock, which are the last ones of each
-	 * statement.
+	 * Set the parameters that select the row of a lock.
 	 * @param statement the statement
 	 * @param index the index of the first one
 	 * @param key the key of the lock

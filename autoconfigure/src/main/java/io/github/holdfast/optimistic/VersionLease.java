@@ -43,7 +43,7 @@ public final class VersionLease extends GrantedLease {
 	}
 
 	/**
-	 * How long a commit may wait for another one that has the row locked.
+	 * How long a commit may wait for another one that has the row locked, where it does.
 	 */
 	Duration patience() {
 		return this.deadline.remaining();
