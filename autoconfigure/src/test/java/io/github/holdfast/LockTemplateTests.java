@@ -518,6 +518,19 @@ class LockTemplateTests {
 		assertThat(this.backend.held()).isEmpty();
 	}
 
+	/**
+	 * As a request that the web server still lets finish.
+	 */
+	@Test
+	void lockThatWasTakenDuringShutdownIsWaitedFor() {
+		assertThat(TemplateAccess.drain(this.locks).toCompletableFuture()).isDone();
+		LockTemplate.Scope scope = this.locks.acquire("A");
+		CompletableFuture<Void> drained = TemplateAccess.drain(this.locks).toCompletableFuture();
+		assertThat(drained).isNotDone();
+		scope.close();
+		assertThat(drained).isDone();
+	}
+
 	@Test
 	void interruptOfTheCallerIsKeptDuringShutdown() {
 		TemplateAccess.drain(this.locks);

@@ -191,6 +191,10 @@ public final class LockEngine implements AutoCloseable {
 		CompletableFuture<Void> drained;
 		synchronized (this) {
 			this.draining = true;
+			if (this.drained.isDone()) {
+				// Calls may have begun since
+				this.drained = new CompletableFuture<>();
+			}
 			drained = this.drained;
 		}
 		this.openCalls.cancelWaits();

@@ -71,6 +71,7 @@ class BackendChangeTests {
 	@ParameterizedTest
 	@CsvSource({ "redis, second-redis", "zookeeper, etcd", "etcd, redis" })
 	@Tag("long")
+	@Tag("night")
 	void otherStoresOfOneSourceLoseNoUpdate(String old, String next) throws Exception {
 		assertThat(count(old, next, SAME_SOURCE)).isEqualTo(2 * CALLS);
 	}
@@ -84,6 +85,7 @@ class BackendChangeTests {
 	@ParameterizedTest
 	@CsvSource("zookeeper, redis")
 	@Tag("long")
+	@Tag("night")
 	void holderThatIsSupersededWhenTheBackendIsChangedBackCommitsNothing(String paused, String next) throws Exception {
 		supersede(paused, next);
 	}
@@ -111,6 +113,7 @@ class BackendChangeTests {
 	@ParameterizedTest
 	@CsvSource("jdbc, redis, " + SAME_SOURCE)
 	@Tag("long")
+	@Tag("night")
 	void tableAndOtherStoreLoseUpdates(String old, String next, String property) throws Exception {
 		assertThat(count(old, next, property)).isLessThan(2 * CALLS);
 	}

@@ -23,6 +23,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	@Tag("long")
+	@Tag("night")
 	void noUpdateIsLostAtFence(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.FENCE, 1)) {
 			for (int i = 0; i < 10; i++) {
@@ -46,6 +47,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	@Tag("long")
+	@Tag("night")
 	void noUpdateIsLostAtFenceByThreadsThatShareALeaseForLong(TestDatabase database) throws Exception {
 		pauseThreadsThatShareALease(database, 10);
 	}
@@ -71,6 +73,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRESQL")
 	@Tag("long")
+	@Tag("night")
 	void updatesAreLostAtLeaseByThreadsThatShareALeaseOnOtherDatabases(TestDatabase database) throws Exception {
 		loseUpdatesOfThreadsThatShareALease(database);
 	}
@@ -89,6 +92,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	@Tag("long")
+	@Tag("night")
 	void updatesAreLostAtLease(TestDatabase database) throws Exception {
 		try (PausedWarehouse warehouse = start(database, CommitGuardLevel.LEASE, 1)) {
 			for (int i = 0; i < 40 && warehouse.lostUpdates() == 0; i++) {
@@ -126,6 +130,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@CsvSource({ "H2,2", "MARIADB,1", "MARIADB,2", "MARIADB,4", "POSTGRESQL,1", "POSTGRESQL,2", "POSTGRESQL,4" })
 	@Tag("long")
+	@Tag("night")
 	void noUpdateIsLostByManyTransactionsThatClaim(TestDatabase database, int threads) throws Exception {
 		pauseTransactionsThatClaim(database, threads, (threads == 2) ? 30 : 9);
 	}
@@ -150,6 +155,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@EnumSource(names = "POSTGRESQL")
 	@Tag("long")
+	@Tag("night")
 	void updatesAreLostWhereTransactionsDoNotClaimOnPostgreSql(TestDatabase database) throws Exception {
 		loseUpdatesOfTransactionsThatDoNotClaim(database);
 	}
@@ -178,6 +184,7 @@ class PausedHoldersTests {
 	@ParameterizedTest
 	@CsvSource("POSTGRESQL,?options=-c%20idle_in_transaction_session_timeout=1000")
 	@Tag("long")
+	@Tag("night")
 	void othersGoOnWhenPostgreSqlHasEndedTheTransactionOfAPausedHolder(TestDatabase database, String idle)
 			throws Exception {
 		pauseUntilTheDatabaseEndsTheTransaction(database, idle);

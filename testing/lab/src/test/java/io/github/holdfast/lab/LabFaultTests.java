@@ -34,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ActiveProfiles("lab")
 @DirtiesContext
 @Tag("long")
+@Tag("night")
 class LabFaultTests {
 
 	private static final int ATTEMPTS = 10;

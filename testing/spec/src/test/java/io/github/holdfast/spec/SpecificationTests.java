@@ -45,6 +45,7 @@ class SpecificationTests {
 	}
 
 	@Tag("long")
+	@Tag("night")
 	@ParameterizedTest
 	@MethodSource("twins")
 	void twinIsWhatItsRowSays(Row row) throws Exception {
@@ -52,6 +53,7 @@ class SpecificationTests {
 	}
 
 	@Tag("long")
+	@Tag("night")
 	@ParameterizedTest
 	@MethodSource("largerModels")
 	void largerModelIsWhatItsRowSays(Row row) throws Exception {

@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("long")
+@Tag("night")
 class ForgottenLocksProofIT {
 
 	private final Map<TestDatabase, StockDatabase> databases = new EnumMap<>(TestDatabase.class);

@@ -52,6 +52,7 @@ class OversellProofIT {
 	@CsvSource({ "H2, JDBC", "POSTGRESQL, JDBC", "POSTGRESQL, REDIS", "MARIADB, REDISSON", "H2, ZOOKEEPER",
 			"POSTGRESQL, ETCD" })
 	@Tag("long")
+	@Tag("night")
 	void sellsExactlyWhatThereIsEverywhereAndAlsoWhenNodeIsKilled(TestDatabase type, Backend backend) throws Exception {
 		sellsExactlyWhatThereIsAndAlsoWhenNodeIsKilled(type, backend);
 	}
@@ -75,6 +76,7 @@ class OversellProofIT {
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MARIADB")
 	@Tag("long")
+	@Tag("night")
 	void oversellsEverywhereWithoutLocks(TestDatabase type) throws Exception {
 		oversellsWithoutLocks(type);
 	}

@@ -28,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * on single rows by shorter tests.
  */
 @Tag("long")
+@Tag("night")
 class StockReportProofIT {
 
 	private final HttpClient http = HttpClient.newHttpClient();

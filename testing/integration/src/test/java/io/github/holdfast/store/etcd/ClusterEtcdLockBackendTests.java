@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.EtcdCluster;
  * The contract on a cluster of three members.
  */
 @Tag("long")
+@Tag("night")
 class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
 
 	private EtcdCluster cluster;

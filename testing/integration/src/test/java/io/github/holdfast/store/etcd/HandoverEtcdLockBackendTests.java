@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.EtcdServer;
  * The contract on one etcd server with two JVMs' local queues in front of it.
  */
 @Tag("long")
+@Tag("night")
 class HandoverEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
 
 	@Override

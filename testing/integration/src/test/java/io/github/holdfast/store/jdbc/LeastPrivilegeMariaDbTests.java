@@ -9,6 +9,7 @@ import io.github.holdfast.testsupport.TestDatabase;
  * The contract on MariaDB, for a user with no more than the documented privileges.
  */
 @Tag("long")
+@Tag("night")
 class LeastPrivilegeMariaDbTests extends AbstractJdbcLockBackendTests {
 
 	LeastPrivilegeMariaDbTests() {

@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * The contract as the user with the privileges that the documentation lists.
  */
 @Tag("long")
+@Tag("night")
 class AclRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisServer server = RedisServer.start();

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The contract on a Redis Cluster with three masters.
  */
 @Tag("long")
+@Tag("night")
 class ClusterRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final RedisCluster cluster = RedisCluster.start();

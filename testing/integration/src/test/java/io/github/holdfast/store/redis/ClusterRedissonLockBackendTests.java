@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * The contract on a Redis Cluster with three masters.
  */
 @Tag("long")
+@Tag("night")
 class ClusterRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisCluster cluster = RedisCluster.start();

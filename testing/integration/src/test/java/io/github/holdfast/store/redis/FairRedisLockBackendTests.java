@@ -12,6 +12,7 @@ import io.github.holdfast.testsupport.RedisServer;
  * The contract with fair requests through Lettuce.
  */
 @Tag("long")
+@Tag("night")
 class FairRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	@Override

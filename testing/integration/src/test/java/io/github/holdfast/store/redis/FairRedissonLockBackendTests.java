@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * The contract with fair requests through Redisson.
  */
 @Tag("long")
+@Tag("night")
 class FairRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	@Override

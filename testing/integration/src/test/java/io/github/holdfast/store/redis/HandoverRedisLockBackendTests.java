@@ -13,6 +13,7 @@ import io.github.holdfast.testsupport.RedisServer;
  * The contract on one Redis server with two JVMs' local queues in front of it.
  */
 @Tag("long")
+@Tag("night")
 class HandoverRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	@Override

@@ -12,6 +12,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * The contract on one Redis server with two JVMs' local queues in front of it.
  */
 @Tag("long")
+@Tag("night")
 class HandoverRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	@Override

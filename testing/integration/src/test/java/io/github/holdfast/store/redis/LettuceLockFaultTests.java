@@ -158,6 +158,7 @@ class LettuceLockFaultTests extends RedisLockFaultTests {
 
 	@Test
 	@Tag("long")
+	@Tag("night")
 	@Timeout(900)
 	void tenThousandKeysLeaveNothingInRedisAndInTheJvm() throws Exception {
 		leaveNothing(10_000);

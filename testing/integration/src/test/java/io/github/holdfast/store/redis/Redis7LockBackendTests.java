@@ -16,6 +16,7 @@ import io.github.holdfast.testsupport.RedisServer;
  * The contract on Redis 7 or later, where it is installed.
  */
 @Tag("long")
+@Tag("night")
 class Redis7LockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final Optional<RedisServer> server = RedisServer.startInstalled(7);

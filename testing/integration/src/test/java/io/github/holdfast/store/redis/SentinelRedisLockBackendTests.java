@@ -12,6 +12,7 @@ import io.github.holdfast.testsupport.RedisSentinels;
  * The contract on a Redis master that Sentinels tell.
  */
 @Tag("long")
+@Tag("night")
 class SentinelRedisLockBackendTests extends AbstractRedisLockBackendTests {
 
 	private final RedisSentinels sentinels = RedisSentinels.start();

@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.RedissonClients;
  * The contract on a Redis master that Sentinels tell.
  */
 @Tag("long")
+@Tag("night")
 class SentinelRedissonLockBackendTests extends AbstractRedissonLockBackendTests {
 
 	private final RedisSentinels sentinels = RedisSentinels.start();

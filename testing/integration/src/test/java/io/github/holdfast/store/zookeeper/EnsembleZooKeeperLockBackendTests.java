@@ -9,6 +9,7 @@ import io.github.holdfast.testsupport.ZooKeeperEnsemble;
  * The contract with three ZooKeeper servers.
  */
 @Tag("long")
+@Tag("night")
 class EnsembleZooKeeperLockBackendTests extends AbstractZooKeeperLockBackendTests {
 
 	private final ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();

@@ -11,6 +11,7 @@ import io.github.holdfast.testsupport.ZooKeeperServer;
  * The contract with one ZooKeeper server and two JVMs' local queues in front of it.
  */
 @Tag("long")
+@Tag("night")
 class HandoverZooKeeperLockBackendTests extends AbstractZooKeeperLockBackendTests {
 
 	private final ZooKeeperServer server = ZooKeeperServer.start();
