@@ -97,9 +97,10 @@ public @interface DistributedLock {
 
 	/**
 	 * How long the lease is renewed at most; after that it runs out, and a transaction
-	 * that is still open cannot rely on the lock any more. Without effect on locks that
-	 * have no lease, such as those of the backend {@code local}. Default: as long as the
-	 * method runs. Accepts the same forms as {@link #waitTime()}.
+	 * that is still open cannot rely on the lock any more. A time below a third of the
+	 * lease time is no renewal at all, so that the lease ends with its own time. Without
+	 * effect on locks that have no lease, such as those of the backend {@code local}.
+	 * Default: as long as the method runs. Accepts the same forms as {@link #waitTime()}.
 	 */
 	String maxHoldTime() default "";
 

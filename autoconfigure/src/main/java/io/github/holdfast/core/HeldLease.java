@@ -106,7 +106,7 @@ final class HeldLease {
 	}
 
 	private long leaseNanos() {
-		return LockRenewal.nanos(this.times.longestLease());
+		return LockRenewal.nanos(this.times.leaseTime());
 	}
 
 	/**
@@ -155,7 +155,7 @@ final class HeldLease {
 	 * The time to ask for, or {@code null} if the lease is not to be renewed any more.
 	 */
 	private @Nullable Duration timeToRenew() {
-		Duration leaseTime = this.times.longestLease();
+		Duration leaseTime = this.times.leaseTime();
 		Duration maxHoldTime = this.times.maxHoldTime();
 		if (this.stopped || maxHoldTime == null) {
 			return this.stopped ? null : leaseTime;
@@ -260,7 +260,7 @@ final class HeldLease {
 		stopRenewal();
 		Duration remaining = this.lease.remaining();
 		Duration rest = restOfMinHoldTime();
-		Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.longestLease();
+		Duration quarantine = this.lease.hasEnded() ? Duration.ZERO : this.times.leaseTime();
 		if (remaining != null && rest.compareTo(remaining) > 0) {
 			this.renewal.schedule(this.key, this::holdOn, () -> this.end, 0);
 		}
@@ -304,7 +304,7 @@ final class HeldLease {
 		}
 		catch (RuntimeException | Error ex) {
 			this.renewal.schedule(this.key, this::holdOn, () -> this.end,
-					Math.min(rest.toNanos(), this.times.longestLease().toNanos() / 10));
+					Math.min(rest.toNanos(), this.times.leaseTime().toNanos() / 10));
 			throw ex;
 		}
 	}

@@ -263,7 +263,7 @@ public final class LockCall implements HeldLock, AutoCloseable {
 
 	@Override
 	public Duration leaseTime() {
-		return this.spec.times().longestLease();
+		return this.spec.times().leaseTime();
 	}
 
 	@Override

@@ -191,10 +191,6 @@ public final class LockEngine implements AutoCloseable {
 		CompletableFuture<Void> drained;
 		synchronized (this) {
 			this.draining = true;
-			if (this.drained.isDone()) {
-				// Calls may have begun since
-				this.drained = new CompletableFuture<>();
-			}
 			drained = this.drained;
 		}
 		this.openCalls.cancelWaits();
@@ -260,6 +256,8 @@ public final class LockEngine implements AutoCloseable {
 				return;
 			}
 			drained = this.drained;
+			// For those who ask when other calls have begun
+			this.drained = new CompletableFuture<>();
 		}
 		drained.complete(null);
 	}

@@ -109,8 +109,8 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 	}
 
 	LockRequest request(String key, Duration waitTime, LockOwner owner, boolean claims) {
-		return new LockRequest(storedKey(key), this.name, this.mode, this.fair, waitTime, this.times.longestLease(),
-				owner, 0, claims);
+		return new LockRequest(storedKey(key), this.name, this.mode, this.fair, waitTime, this.times.leaseTime, owner,
+				0, claims);
 	}
 
 	/**
@@ -131,16 +131,7 @@ public record LockSpec(String name, String keyPrefix, LockRequest.Mode mode, boo
 		 * longer.
 		 */
 		boolean areForTheBody() {
-			return this.maxHoldTime == null && this.minHoldTime == null;
-		}
-
-		/**
-		 * How long a lease may be: not beyond the maximum hold time, even if it is not
-		 * renewed at all.
-		 */
-		Duration longestLease() {
-			return (this.maxHoldTime != null && this.maxHoldTime.compareTo(this.leaseTime) < 0) ? this.maxHoldTime
-					: this.leaseTime;
+			return this.maxHoldTime == null && (this.minHoldTime == null || this.minHoldTime.isZero());
 		}
 
 		/**

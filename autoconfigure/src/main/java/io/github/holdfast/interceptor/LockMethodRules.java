@@ -56,7 +56,7 @@ final class LockMethodRules {
 	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
 			"io.reactivex.rxjava3.core.Completable", "io.reactivex.rxjava3.core.Maybe",
 			"io.reactivex.rxjava3.core.Observable", "io.reactivex.rxjava3.core.Single", "io.smallrye.mutiny.Uni",
-			"kotlin.coroutines.Continuation", "kotlinx.coroutines.Deferred", "kotlinx.coroutines.flow.Flow");
+			"kotlin.coroutines.Continuation", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow");
 
 	private LockMethodRules() {
 	}

@@ -675,7 +675,7 @@ class LockStartFailureTests {
 	@ParameterizedTest
 	@CsvSource({ "io.reactivex.rxjava3.core, class Completable", "io.reactivex.rxjava3.core, class Maybe",
 			"io.reactivex.rxjava3.core, class Observable", "io.reactivex.rxjava3.core, class Single",
-			"io.smallrye.mutiny, interface Uni", "kotlinx.coroutines, interface Deferred",
+			"io.smallrye.mutiny, interface Uni", "kotlinx.coroutines, interface Job",
 			"kotlinx.coroutines.flow, interface Flow", "org.reactivestreams, interface Publisher" })
 	@Tag("F08")
 	void reactiveReturnFailsTheStart(String packageName, String declaration, @TempDir Path sources) throws Exception {

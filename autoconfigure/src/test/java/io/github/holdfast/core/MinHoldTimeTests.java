@@ -62,6 +62,13 @@ class MinHoldTimeTests {
 	}
 
 	@Test
+	void zeroIsNoMinimum() {
+		Duration time = Duration.ofSeconds(30);
+		assertThat(new LockSpec.Times(time, time, null, Duration.ZERO).areForTheBody()).isTrue();
+		assertThat(new LockSpec.Times(time, time, null, time).areForTheBody()).isFalse();
+	}
+
+	@Test
 	void lockStaysBehindForTheRestOfTheTime() {
 		this.locks.withMinHoldTime(LONG).run("A", () -> {
 		});

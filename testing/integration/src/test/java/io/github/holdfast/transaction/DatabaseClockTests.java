@@ -76,8 +76,9 @@ class DatabaseClockTests {
 			LockTemplate dead = clock.node();
 			try {
 				@SuppressWarnings("resource")
-				LockTemplate.Scope abandoned = dead.withLeaseTime(Duration.ofSeconds(3)).acquire("stock:A");
-				TemplateAccess.close(dead);
+				LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
+					.withLeaseTime(Duration.ofSeconds(3))
+					.acquire("stock:A");
 				long token = token();
 				clock.jump(HOUR.negated());
 				onOtherThread(() -> {
