@@ -105,7 +105,9 @@ export function stepperView(section) {
 				el('div', { role: 'row', class: 'row top' }, head(orders[0]),
 						el('div', { role: 'columnheader', class: 'stock', text: t('steps.database') }), head(orders[1])),
 				...steps.map(row));
-		conclusion.textContent = loses(pair.first, pair.second)
+		// The database knows better than the times that a frozen process has noted
+		const lost = pair.kind === 'lost' && pair.first.read !== null && pair.second.read === pair.first.read;
+		conclusion.textContent = lost || loses(pair.first, pair.second)
 				? t('steps.lost', { winner: pair.second.n, loser: pair.first.n, read: pair.second.read, lost: pair.first.wrote, wrote: pair.second.wrote })
 				: pair.kind === 'refused' ? t('steps.saved', { refused: pair.second.n, newer: pair.first.n, read: pair.second.read })
 				: t('steps.right', { first: pair.first.n, second: pair.second.n });

@@ -121,6 +121,35 @@ class LabPageTests {
 		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSize(60));
 	}
 
+	/**
+	 * A process that was frozen between the answer of the database and its look at the
+	 * clock has noted that it read after the other one had committed.
+	 */
+	@Test
+	void updateIsLostAlthoughItsReadWasNotedLate() {
+		page.script("""
+				window.realFetch = window.fetch;
+				window.fetch = async (...request) => {
+					const answer = await window.realFetch(...request);
+					if (!String(request[0]).includes('lost-update')) {
+						return answer;
+					}
+					const lost = await answer.json();
+					lost.second.readAt = lost.first.commit + 1;
+					return new Response(JSON.stringify(lost), answer);
+				};""");
+		try {
+			page.run("memory-overwrite");
+			await().until(() -> page.isDisplayed("#show-lost"));
+			page.click("#show-lost");
+			page.press(Keys.END);
+			assertThat(page.text("#steps .conclusion")).contains("had read 40", "that update is lost");
+		}
+		finally {
+			page.script("window.fetch = window.realFetch");
+		}
+	}
+
 	@Test
 	void lanesAreDraggedAndZoomedByTheWheel() {
 		page.run("memory-overwrite");
