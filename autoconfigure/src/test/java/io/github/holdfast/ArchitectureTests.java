@@ -66,7 +66,7 @@ class ArchitectureTests {
 
 	private static final int LARGEST_KNOT = 4;
 
-	private static final int MOST_LINES = 19_454;
+	private static final int MOST_LINES = 19_464;
 
 	private static final int LARGEST_CLASS = 370;
 

@@ -123,7 +123,7 @@ class LockListenerTests {
 		this.backend.renewal = (lease) -> false;
 		this.backend.release = (lease) -> false;
 		assertThatExceptionOfType(LockOverlapException.class)
-			.isThrownBy(() -> this.locks.withLeaseTime(Duration.ofMillis(300))
+			.isThrownBy(() -> this.locks.withLeaseTime(Duration.ofSeconds(1))
 				.run("A", () -> await().until(() -> this.told.contains("lost A"))));
 		await().untilAsserted(() -> assertThat(this.told).containsExactly("attempted [A]", "acquired", "lost A",
 				"ended", "released LOST"));

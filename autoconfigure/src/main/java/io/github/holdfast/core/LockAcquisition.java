@@ -70,8 +70,9 @@ final class LockAcquisition {
 		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
 		this.leases = new ArrayList<>(this.keys.size());
 		this.acquired = new ArrayList<>(this.keys.size());
-		this.commits = Commits.of(spec.body(), mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE
-				&& spec.times().areForTheBody() && isNothingBound());
+		this.commits = Commits.of(spec.body(),
+				mayClaim && spec.mode() == LockRequest.Mode.EXCLUSIVE && spec.times().areForTheBody()
+						&& isNothingBound() && engine.rules().stream().allMatch(LockRule::allowsClaims));
 	}
 
 	/**

@@ -49,6 +49,15 @@ public interface LockRule extends LockListener {
 	}
 
 	/**
+	 * Whether the transaction of the body may claim its locks, with no lease before it.
+	 * Default: yes.
+	 * @return {@code false} if something could be committed before the claim
+	 */
+	default boolean allowsClaims() {
+		return true;
+	}
+
+	/**
 	 * Called when all keys are held, before the body. An exception releases them and
 	 * reaches the caller.
 	 * @param lock the lock

@@ -54,9 +54,11 @@ final class LockMethodRules {
 	private static final Set<String> WRAPPERS = Set.of("java.util.Optional", HTTP_ENTITY);
 
 	private static final Set<String> REACTIVE_TYPES = Set.of("org.reactivestreams.Publisher",
+			"io.reactivex.Completable", "io.reactivex.Maybe", "io.reactivex.Observable", "io.reactivex.Single",
 			"io.reactivex.rxjava3.core.Completable", "io.reactivex.rxjava3.core.Maybe",
 			"io.reactivex.rxjava3.core.Observable", "io.reactivex.rxjava3.core.Single", "io.smallrye.mutiny.Uni",
-			"kotlin.coroutines.Continuation", "kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow");
+			"io.vavr.concurrent.Future", "io.vertx.core.Future", "kotlin.coroutines.Continuation",
+			"kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow");
 
 	private LockMethodRules() {
 	}

@@ -2,7 +2,6 @@ package io.github.holdfast.sql;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.function.BooleanSupplier;
 
 import org.h2.engine.SessionLocal;
 import org.h2.jdbc.JdbcConnection;
@@ -152,17 +151,15 @@ public final class OpenTransaction {
 	 * Whether something may have been changed in a transaction that has not been
 	 * committed, or read, so that what is read later may be as old: above READ COMMITTED
 	 * from the snapshot of the transaction, else from the memory of a JPA or MyBatis
-	 * session. H2 does not tell of reads. Does no I/O.
+	 * session. H2 does not tell of reads: at READ COMMITTED, nobody is taken to have
+	 * read. Does no I/O.
 	 * @param connection the connection, which is not in auto-commit mode
-	 * @param byOthers whether others may have read something, asked if the driver does
-	 * not tell
 	 * @return {@code true} also if the driver does not tell
 	 * @throws SQLException if the driver fails
 	 */
-	public static boolean mayHaveReads(Connection connection, BooleanSupplier byOthers) throws SQLException {
-		return mayHaveChanges(connection)
-				|| (H2 && connection.isWrapperFor(JdbcConnection.class) && (byOthers.getAsBoolean()
-						|| connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED));
+	public static boolean mayHaveReads(Connection connection) throws SQLException {
+		return mayHaveChanges(connection) || (H2 && connection.isWrapperFor(JdbcConnection.class)
+				&& connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED);
 	}
 
 	/**

@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 
 import javax.sql.DataSource;
 
@@ -198,7 +197,7 @@ final class BoundConnection {
 	}
 
 	private boolean isClaimedAgain(Claim claim) {
-		Connection connection = untouched(() -> false);
+		Connection connection = untouched();
 		try {
 			if (connection != null && claim.isMadeAgain(connection)) {
 				this.claim = claim;
@@ -214,17 +213,16 @@ final class BoundConnection {
 
 	/**
 	 * The connection.
-	 * @param others whether others may have read in its transaction
 	 * @return {@code null} if something may have been done in its transaction
 	 */
-	@Nullable Connection untouched(BooleanSupplier others) {
+	@Nullable Connection untouched() {
 		ConnectionHolder bound = bound();
 		if (bound == null) {
 			return null;
 		}
 		try {
 			Connection connection = connection(bound);
-			return (connection.getAutoCommit() || OpenTransaction.mayHaveReads(connection, others)) ? null : connection;
+			return (connection.getAutoCommit() || OpenTransaction.mayHaveReads(connection)) ? null : connection;
 		}
 		catch (SQLException ex) {
 			return null;

@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -185,6 +186,15 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	}
 
 	/**
+	 * What another listener commits at the begin, by a transaction of its own, would come
+	 * before the claim. To refuse it there leaves the outer transaction on the thread.
+	 */
+	@Override
+	public boolean allowsClaims() {
+		return this.managers.stream().noneMatch((managed) -> managed.isSql() && managed.worksAtTheBegin());
+	}
+
+	/**
 	 * A child context uses the locks of this one, and its transactions belong to them.
 	 */
 	@Override
@@ -242,10 +252,12 @@ public final class CommitGuardPostProcessor implements BeanPostProcessor, BeanFa
 	 * not come by.
 	 */
 	private void guardEarlyManagers() {
-		if (this.beanFactory != null) {
-			BeanFactoryUtils
-				.beansOfTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class, false, false)
+		BeanFactory factory = this.beanFactory;
+		while (factory instanceof ListableBeanFactory beans) {
+			// Also those that a bean of this context hides by its name
+			beans.getBeansOfType(PlatformTransactionManager.class, false, false)
 				.forEach((name, manager) -> postProcessAfterInitialization(manager, name));
+			factory = (beans instanceof HierarchicalBeanFactory child) ? child.getParentBeanFactory() : null;
 		}
 	}
 

@@ -299,7 +299,7 @@ final class GuardedManager {
 	/**
 	 * Whether another listener than the guard does something when a transaction begins.
 	 */
-	boolean mayHaveRead() {
+	boolean worksAtTheBegin() {
 		return hasOther((listener) -> BEGINNING.get(listener.getClass()));
 	}
 

@@ -295,7 +295,7 @@ final class RunningTransaction implements TransactionSynchronization, PriorityOr
 				|| this.manager.fetchesForCaller()) {
 			throw ClaimRefusedException.always(lock, "the transaction cannot write the fence table, or connects late");
 		}
-		Connection connection = (this.connection != null) ? this.connection.untouched(this.manager::mayHaveRead) : null;
+		Connection connection = (this.connection != null) ? this.connection.untouched() : null;
 		if (this.connection == null || connection == null) {
 			throw ClaimRefusedException.always(lock, "something may have been read in the transaction before");
 		}

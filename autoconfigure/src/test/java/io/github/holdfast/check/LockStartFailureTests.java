@@ -673,7 +673,9 @@ class LockStartFailureTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "io.reactivex.rxjava3.core, class Completable", "io.reactivex.rxjava3.core, class Maybe",
+	@CsvSource({ "io.reactivex, class Completable", "io.reactivex, class Maybe", "io.reactivex, class Observable",
+			"io.reactivex, class Single", "io.vavr.concurrent, interface Future", "io.vertx.core, interface Future",
+			"io.reactivex.rxjava3.core, class Completable", "io.reactivex.rxjava3.core, class Maybe",
 			"io.reactivex.rxjava3.core, class Observable", "io.reactivex.rxjava3.core, class Single",
 			"io.smallrye.mutiny, interface Uni", "kotlinx.coroutines, interface Job",
 			"kotlinx.coroutines.flow, interface Flow", "org.reactivestreams, interface Publisher" })

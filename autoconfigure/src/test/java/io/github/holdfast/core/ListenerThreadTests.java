@@ -29,7 +29,7 @@ class ListenerThreadTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final Duration LEASE = Duration.ofMillis(300);
+	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	private final FakeLockBackend backend = new FakeLockBackend();
 

@@ -36,7 +36,7 @@ import static org.awaitility.Awaitility.await;
 @Tag("race")
 class LockRenewalTests {
 
-	private static final Duration LEASE = Duration.ofMillis(300);
+	private static final Duration LEASE = Duration.ofSeconds(1);
 
 	/** Renewed so seldom that none is under way when a body ends that awaited one. */
 	private static final Duration SELDOM = Duration.ofSeconds(2);

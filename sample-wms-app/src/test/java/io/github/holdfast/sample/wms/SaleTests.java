@@ -3,10 +3,13 @@ package io.github.holdfast.sample.wms;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.http.HttpHeaders;
@@ -26,6 +29,9 @@ interface SaleTests {
 	int BUYERS = 100;
 
 	int REQUESTS = 400;
+
+	/** More than may wait for a key. */
+	int WAITERS = 150;
 
 	Warehouse warehouse();
 
@@ -58,26 +64,39 @@ interface SaleTests {
 	}
 
 	/**
-	 * More want the lock, which nobody gets, than may wait for it.
+	 * More want the lock than may wait for it.
 	 */
 	@Test
 	default void purchaseWhenQueueIsFullIsToldToComeAgain() throws Exception {
 		warehouse().receive("A", PIECES);
-		AtomicBoolean full = new AtomicBoolean();
-		List<Answer> answers = locks()
-			.execute(warehouse().key("A"),
-					() -> Clients.callAtOnce(150, (i) -> Awaitility.await()
-						.pollInSameThread()
-						.pollDelay(Duration.ZERO)
-						.atMost(Duration.ofMinutes(1))
-						.until(() -> Answer
-							.of(buy("A", "B" + i, 1, 1).expectHeader().valueEquals(HttpHeaders.RETRY_AFTER, "1")),
-								(answer) -> {
-									full.compareAndSet(false, answer.read("$.reason").equals("QUEUE_FULL"));
-									return full.get();
-								})));
-		assertThat(answers).extracting(Answer::status).containsOnly(503);
-		assertThat(answers).extracting((answer) -> answer.<String>read("$.type")).containsOnly("urn:problem:wms:busy");
+		String key = warehouse().key("A");
+		LockTemplate patient = locks().withWaitTime(Duration.ofMinutes(5));
+		CountDownLatch full = new CountDownLatch(1);
+		ExecutorService others = Executors.newFixedThreadPool(WAITERS);
+		try {
+			Answer answer = locks().execute(key, () -> {
+				for (int i = 0; i < WAITERS; i++) {
+					others.execute(() -> {
+						try {
+							patient.run(key, () -> {
+							});
+						}
+						catch (LockNotAcquiredException ex) {
+							full.countDown();
+						}
+					});
+				}
+				assertThat(full.await(2, TimeUnit.MINUTES)).isTrue();
+				return Answer.of(buy("A", "B", 1, 1).expectHeader().valueEquals(HttpHeaders.RETRY_AFTER, "1"));
+			});
+			assertThat(answer.status()).isEqualTo(503);
+			assertThat(answer.<String>read("$.type")).isEqualTo("urn:problem:wms:busy");
+			assertThat(answer.<String>read("$.reason")).isEqualTo("QUEUE_FULL");
+		}
+		finally {
+			others.shutdown();
+		}
+		assertThat(others.awaitTermination(5, TimeUnit.MINUTES)).isTrue();
 		warehouse().assertStock("A", PIECES);
 	}
 

@@ -94,7 +94,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		awaitWriter(key);
 		Waiter<@Nullable LockLease> late = reader(secondBackend(), key, LONG);
 		// Longer than a store may remember a waiter that it does not hear of
-		await().during(Duration.ofSeconds(7)).atMost(SLACK).until(() -> !writer.isDone() && !late.isDone());
+		await().during(Duration.ofSeconds(7)).atMost(LONG).until(() -> !writer.isDone() && !late.isDone());
 		assertReleased(early);
 		LockLease written = writer.result();
 		assertThat(late.isDone()).isFalse();
@@ -241,10 +241,23 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 
 	@Test
 	final void renewedReaderKeepsTheLock() throws Exception {
-		String key = newKey();
-		LockLease reader = acquired(backend(), shared(key, NO_WAIT, SHORT.multipliedBy(2)));
-		long epoch = reader.epoch();
-		assertThat(reader.renew(LONG)).isTrue();
+		String key;
+		LockLease reader;
+		long epoch;
+		boolean renewed;
+		int attempts = 0;
+		long acquired;
+		do {
+			// Again, if the machine stood still until the lease may have been over
+			acquired = System.nanoTime();
+			key = newKey();
+			reader = acquired(backend(), shared(key, NO_WAIT, SHORT.multipliedBy(2)));
+			epoch = reader.epoch();
+			renewed = reader.renew(LONG);
+			attempts++;
+		}
+		while (!renewed && attempts < 5 && since(acquired).compareTo(SHORT) > 0);
+		assertThat(renewed).as("renewed in attempt %d", attempts).isTrue();
 		assertThat(reader.epoch()).isEqualTo(epoch);
 		assertThat(acquire(secondBackend(), request(key, SHORT.multipliedBy(3)))).isNull();
 		assertThat(reader.isValid()).isTrue();

@@ -91,7 +91,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(4))));
+		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)

@@ -357,7 +357,7 @@ class CommitReleaseTests {
 			nodes.first.shop.takeForShortLease();
 			nodes.first.beforeCommit(() -> {
 				nodes.first.clearStatements();
-				await().during(Duration.ofSeconds(1))
+				await().during(Duration.ofMillis(2500))
 					.atMost(PATIENCE)
 					.until(() -> nodes.first.statements()
 						.stream()
@@ -555,7 +555,7 @@ class CommitReleaseTests {
 			super(jdbc);
 		}
 
-		@DistributedLock(key = "'stock'", leaseTime = "600ms")
+		@DistributedLock(key = "'stock'", leaseTime = "2s")
 		@Transactional
 		public void takeForShortLease() {
 			sell(() -> {

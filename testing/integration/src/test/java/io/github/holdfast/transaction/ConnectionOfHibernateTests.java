@@ -76,7 +76,7 @@ class ConnectionOfHibernateTests {
 			.withUserConfiguration(Entities.class)
 			.withBean(Service.class)
 			.withPropertyValues("spring.jpa.hibernate.ddl-auto=update", "spring.datasource.hikari.maximum-pool-size=1",
-					"spring.datasource.hikari.connection-timeout=1000",
+					"spring.datasource.hikari.connection-timeout=10000",
 					"spring.jpa.properties.hibernate.connection.handling_mode=DELAYED_ACQUISITION_AND_RELEASE_AFTER_TRANSACTION")
 			.run((context) -> {
 				context.getBean(JdbcTemplate.class).update("INSERT INTO stock (sku, quantity) VALUES ('A', 100)");

@@ -3,13 +3,19 @@ package io.github.holdfast.transaction;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.store.etcd.EtcdLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * As {@link HolderWorker}, with its locks in etcd.
@@ -35,8 +41,16 @@ final class EtcdHolderWorker {
 		}
 	}
 
+	/**
+	 * The connection is there then: the first one of a JVM takes its time.
+	 */
 	static Client connect(String endpoint) {
-		return EtcdLockBackend.clientBuilder().endpoints(endpoint).build();
+		Client client = EtcdLockBackend.clientBuilder().endpoints(endpoint).build();
+		await().atMost(Duration.ofMinutes(3)).ignoreException(CompletionException.class).until(() -> {
+			client.getKVClient().get(ByteSequence.from("/holders/", StandardCharsets.UTF_8)).join();
+			return true;
+		});
+		return client;
 	}
 
 	static String take(HikariDataSource business, Client client, HolderWorker.Pause pause) {

@@ -9,6 +9,7 @@ import java.util.function.BiConsumer;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,10 +37,12 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockOverlapException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -301,6 +304,34 @@ class LateWritesTests {
 		});
 	}
 
+	@Tag("F63")
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void managerOfAParentContextThatABeanHidesIsGuarded(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource pool = access.dataSource(6);
+				AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext()) {
+			parent.registerBean(DataSource.class, () -> pool, (definition) -> definition.setDestroyMethodName(""));
+			parent.registerBean("transactionManager", JdbcTransactionManager.class,
+					() -> new JdbcTransactionManager(pool));
+			parent.refresh();
+			LockedApplication.jdbc(access)
+				.withParent(parent)
+				.withBean("transactionManager", JdbcTransactionManager.class, () -> new JdbcTransactionManager(pool))
+				.run((context) -> {
+					JdbcTemplate jdbc = new JdbcTemplate(pool);
+					createTables(jdbc);
+					assertThatExceptionOfType(LockLostException.class)
+						.isThrownBy(() -> context.getBean(LockTemplate.class)
+							.run("A", () -> transaction(parent).executeWithoutResult((status) -> {
+								audit(jdbc);
+								supersede(jdbc);
+							})));
+					assertThat(audits(jdbc)).isZero();
+				});
+		}
+	}
+
 	/**
 	 * It is committed at once, by the database itself, so that the loss can only be told.
 	 */
@@ -329,11 +360,15 @@ class LateWritesTests {
 			.withPropertyValues(KEPT)
 			.run((context) -> {
 				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-				jdbc.execute("CREATE TABLE stock (quantity integer)");
-				jdbc.execute("CREATE TABLE audit (id integer)");
-				jdbc.update("INSERT INTO stock VALUES (100)");
+				createTables(jdbc);
 				test.accept(context, jdbc);
 			});
+	}
+
+	private static void createTables(JdbcTemplate jdbc) {
+		jdbc.execute("CREATE TABLE stock (quantity integer)");
+		jdbc.execute("CREATE TABLE audit (id integer)");
+		jdbc.update("INSERT INTO stock VALUES (100)");
 	}
 
 	/**

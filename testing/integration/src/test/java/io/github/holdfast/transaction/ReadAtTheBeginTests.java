@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +52,7 @@ class ReadAtTheBeginTests {
 	@CsvSource({ "H2,JPA", "MARIADB,JPA", "POSTGRESQL,JPA", "H2,MYBATIS", "MARIADB,MYBATIS", "POSTGRESQL,MYBATIS" })
 	void lockIsOlderThanWhatTheSessionRemembers(TestDatabase database, Session session) {
 		run(database, session, (account, other) -> {
-			FutureTask<Void> payment = account.begin().then(other::pay);
+			FutureTask<Void> payment = account.begin().then(other::pay, Duration.ofSeconds(1));
 			account.pay();
 			payment.get();
 			assertThat(other.balance()).isEqualTo(94);
@@ -62,7 +63,7 @@ class ReadAtTheBeginTests {
 	@CsvSource({ "H2,JPA", "MARIADB,JPA", "POSTGRESQL,JPA", "H2,MYBATIS", "MARIADB,MYBATIS", "POSTGRESQL,MYBATIS" })
 	void paymentIsLostWithoutTheLock(TestDatabase database, Session session) {
 		run(database, session, (account, other) -> {
-			FutureTask<Void> payment = account.begin().then(other::payWithoutLock);
+			FutureTask<Void> payment = account.begin().then(other::payWithoutLock, Duration.ofMinutes(1));
 			account.payWithoutLock();
 			payment.get();
 			assertThat(other.balance()).as("two were paid").isEqualTo(95);
@@ -141,8 +142,8 @@ class ReadAtTheBeginTests {
 	}
 
 	/**
-	 * Reads the account, once, and lets another one pay, who may have to wait for the
-	 * lock.
+	 * Reads the account, once, and lets another one pay for some time, who may have to
+	 * wait for the lock.
 	 */
 	static class Begin implements TransactionExecutionListener {
 
@@ -150,12 +151,15 @@ class ReadAtTheBeginTests {
 
 		private final AtomicReference<@Nullable FutureTask<Void>> next = new AtomicReference<>();
 
+		private Duration time = Duration.ZERO;
+
 		Begin(ObjectProvider<Accounts> accounts) {
 			this.accounts = accounts;
 		}
 
-		FutureTask<Void> then(Runnable payment) {
+		FutureTask<Void> then(Runnable payment, Duration time) {
 			FutureTask<Void> task = new FutureTask<>(payment, null);
+			this.time = time;
 			this.next.set(task);
 			return task;
 		}
@@ -167,7 +171,7 @@ class ReadAtTheBeginTests {
 				this.accounts.getObject().read();
 				new Thread(payment).start();
 				try {
-					payment.get(1, TimeUnit.SECONDS);
+					payment.get(this.time.toMillis(), TimeUnit.MILLISECONDS);
 				}
 				catch (TimeoutException ex) {
 					// It waits for the lock

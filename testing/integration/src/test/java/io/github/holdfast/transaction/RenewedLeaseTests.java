@@ -44,7 +44,7 @@ class RenewedLeaseTests {
 	@ParameterizedTest(name = "{0}, {1}, {2}")
 	@MethodSource("levels")
 	void transactionThatOutlastsItsLeaseCommits(TestDatabase database, LockPlace place, Isolation isolation) {
-		assertNoFalseLoss(database, place, isolation, Duration.ofSeconds(1), 10, 1);
+		assertNoFalseLoss(database, place, isolation, Duration.ofSeconds(2), 10, 1);
 	}
 
 	@ParameterizedTest(name = "{0}, {1}")

@@ -69,7 +69,7 @@ class SharedLockTests {
 	void lossIsExplainedByTheLease(TestDatabase database) {
 		try (FaultProxy network = new FaultProxy(this.server.port())) {
 			run(application(database, network.port(), CommitGuardLevel.FENCE)
-				.withPropertyValues("holdfast.zookeeper.session-timeout=1s"), (context, shared) -> {
+				.withPropertyValues("holdfast.zookeeper.session-timeout=4s"), (context, shared) -> {
 					TransactionTemplate transaction = new TransactionTemplate(
 							context.getBean(PlatformTransactionManager.class));
 					transaction.setReadOnly(true);

@@ -321,7 +321,7 @@ class SharedRowLockTests {
 			work.run();
 		}
 
-		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.SHARED, leaseTime = "1s")
+		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.SHARED, leaseTime = "3s")
 		public void readShortly(Runnable work) {
 			work.run();
 		}

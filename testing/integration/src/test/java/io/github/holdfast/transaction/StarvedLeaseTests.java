@@ -32,14 +32,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("F96")
 @Tag("long")
-@Timeout(180)
+@Timeout(600)
 class StarvedLeaseTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void templateIsServed(TestDatabase database) {
 		run(database, (nodes) -> beside(nodes, Duration.ofMillis(20), () -> {
-			LockTemplate template = nodes.get(2).getBean(LockTemplate.class).withWaitTime(Duration.ofSeconds(10));
+			LockTemplate template = nodes.get(2).getBean(LockTemplate.class).withWaitTime(Duration.ofSeconds(60));
 			AtomicInteger served = new AtomicInteger();
 			for (int i = 0; i < 5; i++) {
 				template.run("stock", served::incrementAndGet);
@@ -106,7 +106,7 @@ class StarvedLeaseTests {
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
 			.withUserConfiguration(Transactions.class)
 			.withBean(LockedShop.class)
-			.withPropertyValues("holdfast.wait-time=10s");
+			.withPropertyValues("holdfast.wait-time=60s");
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> application.run((third) -> scenario.run(List.of(first, second, third))));

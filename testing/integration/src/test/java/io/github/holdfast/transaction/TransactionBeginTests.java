@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -11,9 +13,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.testsupport.RedisServer;
@@ -97,6 +103,31 @@ class TransactionBeginTests {
 			});
 	}
 
+	/**
+	 * As an audit of its own does now and then. That it is refused would leave the
+	 * transaction of the body on the thread, for all that this does later.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "H2,redis", "MARIADB,redis", "POSTGRESQL,redis", "H2,jdbc", "MARIADB,jdbc", "POSTGRESQL,jdbc" })
+	void listenerMayCommitATransactionOfItsOwn(TestDatabase database, String backend) {
+		application(database, "READ_COMMITTED", true)
+			.withPropertyValues("holdfast.backend=" + backend, "holdfast.jdbc.initialize-schema=always")
+			.run((context) -> {
+				Work work = context.getBean(Work.class);
+				work.createTable();
+				for (int i = 0; i < 3; i++) {
+					work.underLock(work::entries);
+				}
+				TransactionTemplate own = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+				own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+				context.getBean(Begin.class).once(() -> own.executeWithoutResult((status) -> work.add()));
+				work.underLock(work::add);
+				assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+				work.underLock(work::add);
+				CompletableFuture.runAsync(() -> assertThat(work.entries()).isEqualTo(3)).join();
+			});
+	}
+
 	private static <T> T call(Work work, boolean locked, Supplier<T> body) {
 		return locked ? work.underLock(body) : work.withoutLock(body);
 	}
@@ -117,10 +148,16 @@ class TransactionBeginTests {
 
 		private final ObjectProvider<JdbcTemplate> jdbc;
 
+		private final AtomicReference<@Nullable Runnable> next = new AtomicReference<>();
+
 		private volatile @Nullable String statement;
 
 		Begin(ObjectProvider<JdbcTemplate> jdbc) {
 			this.jdbc = jdbc;
+		}
+
+		void once(Runnable action) {
+			this.next.set(action);
 		}
 
 		@Override
@@ -128,6 +165,10 @@ class TransactionBeginTests {
 			String sql = this.statement;
 			if (sql != null && beginFailure == null) {
 				this.jdbc.getObject().execute(sql);
+			}
+			Runnable action = this.next.getAndSet(null);
+			if (action != null) {
+				action.run();
 			}
 		}
 
@@ -155,6 +196,10 @@ class TransactionBeginTests {
 		@Transactional
 		public <T> T withoutLock(Supplier<T> body) {
 			return body.get();
+		}
+
+		public int add() {
+			return this.jdbc.update("INSERT INTO entry VALUES (1)");
 		}
 
 		public @Nullable String tenant() {

@@ -170,7 +170,7 @@ class TransactionLockFaultTests {
 	@EnumSource(names = "MARIADB")
 	@Tag("F13")
 	void sessionThatHasCommittedIsNotEnded(TestDatabase database) throws Exception {
-		run(database, Duration.ofSeconds(1), (warehouse) -> warehouse.onAnotherNode((holder) -> {
+		run(database, SHORT, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			RecordingDataSource waiting = (RecordingDataSource) warehouse.node.getBean(DataSource.class);
 			CompletableFuture<String> waiter = new CompletableFuture<>();
 			CountDownLatch looks = new CountDownLatch(1);
@@ -196,8 +196,8 @@ class TransactionLockFaultTests {
 				.executeWithoutResult((status) -> {
 					warehouse.jdbc
 						.queryForList("SELECT epoch FROM holdfast_lock WHERE lock_key = 'lock:stock' FOR UPDATE");
-					String idle = "SELECT count(*) FROM information_schema.processlist WHERE time > 1 AND id = "
-							+ session;
+					String idle = "SELECT count(*) FROM information_schema.processlist WHERE time > "
+							+ SHORT.toSeconds() + " AND id = " + session;
 					await().pollInSameThread().atMost(PATIENCE).until(() -> number(warehouse.jdbc, idle) == 1);
 					looked.countDown();
 					await().pollInSameThread().atMost(PATIENCE).until(() -> looksSoFar.get() > 2);
@@ -353,10 +353,10 @@ class TransactionLockFaultTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F13")
 	void holderThatIdlesForLongerThanItsLeaseTimeWithNobodyWaiting(TestDatabase database) throws Exception {
-		run(database, Duration.ofSeconds(1), (warehouse) -> warehouse.onAnotherNode((holder) -> {
+		run(database, SHORT, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
 				if (at.equals("READ")) {
-					Instant end = Instant.now().plusSeconds(3);
+					Instant end = Instant.now().plus(SHORT).plusSeconds(3);
 					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
 				}
 			});
@@ -434,7 +434,7 @@ class TransactionLockFaultTests {
 			assertThat(TransactionLockWorker.sell(holder, (at) -> {
 				if (at.equals("READ")) {
 					waiter.completeAsync(() -> catchThrowable(shop::sellQuickly));
-					Instant end = Instant.now().plusSeconds(2);
+					Instant end = Instant.now().plusSeconds(4);
 					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
 				}
 			})).isEqualTo("COMMITTED");
@@ -638,8 +638,8 @@ class TransactionLockFaultTests {
 		 * The same with a network of its own.
 		 */
 		void behindAProxy(TestDatabase database, BiConsumer<FaultProxy, ApplicationContext> scenario) {
-			String timeout = (database == TestDatabase.MARIADB) ? "?socketTimeout=1500&connectTimeout=1500"
-					: "?socketTimeout=2&connectTimeout=2";
+			String timeout = (database == TestDatabase.MARIADB) ? "?socketTimeout=5000&connectTimeout=5000"
+					: "?socketTimeout=5&connectTimeout=5";
 			try (FaultProxy proxy = new FaultProxy(this.access.port())) {
 				DatabaseAccess proxied = this.access.onPort(proxy.port());
 				onAnotherNode(new DatabaseAccess(proxied.url() + timeout, proxied.user(), proxied.password()),

@@ -458,12 +458,12 @@ class TransactionLockTests {
 	void holderThatWorksIsLeftAlone(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.bothLock();
-			nodes.first.shop.takeForASecond(() -> {
+			nodes.first.shop.takeForThreeSeconds(() -> {
 			});
 			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
-			nodes.first.shop.takeForASecond(() -> {
+			nodes.first.shop.takeForThreeSeconds(() -> {
 				second.set(nodes.second.start(nodes.second::take));
-				long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+				long end = System.nanoTime() + Duration.ofSeconds(7).toNanos();
 				await().pollInSameThread()
 					.atMost(PATIENCE)
 					.until(() -> nodes.first.shop.quantity() > 0 && System.nanoTime() > end);
@@ -829,6 +829,12 @@ class TransactionLockTests {
 		@DistributedLock(key = "'stock'", leaseTime = "1s")
 		@Transactional
 		public void takeForASecond(Runnable whileRead) {
+			sell(whileRead);
+		}
+
+		@DistributedLock(key = "'stock'", leaseTime = "3s")
+		@Transactional
+		public void takeForThreeSeconds(Runnable whileRead) {
 			sell(whileRead);
 		}
 

@@ -126,7 +126,7 @@ final class TransactionLockWorker {
 		}
 
 		@DistributedLock(key = "'stock'")
-		@Transactional(timeout = 1)
+		@Transactional(timeout = 3)
 		public void sellQuickly() {
 			sell(() -> {
 			});

@@ -24,7 +24,7 @@ final class ZooKeeperHolder {
 		return LockedApplication.zooKeeper(access, "127.0.0.1:" + port)
 			.withBean(StockService.class)
 			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
-					"holdfast.zookeeper.session-timeout=2s", "holdfast.wait-time=60s");
+					"holdfast.zookeeper.session-timeout=6s", "holdfast.wait-time=60s");
 	}
 
 	public static void main(String[] args) {

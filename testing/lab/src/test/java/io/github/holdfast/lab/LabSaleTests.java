@@ -1,17 +1,23 @@
 package io.github.holdfast.lab;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
+
+import io.github.holdfast.lab.Verdict.Code;
+import io.github.holdfast.lab.node.OrderOutcome;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,6 +71,28 @@ class LabSaleTests {
 		RunView run = this.lab.run("""
 				{"strategy": "holdfast-jdbc", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
 		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
+	}
+
+	/**
+	 * Both are right; one of them keeps orders for different things from each other.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
+		RunView run = this.lab
+			.run("""
+					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
+				.formatted(strategy));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
+			.containsExactly(45L, 15, 45L, 0L);
+		List<OrderView> sold = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.sorted(Comparator.comparing(OrderView::acquired))
+			.toList();
+		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
+			.isEqualTo(atOnce);
 	}
 
 }

@@ -1,8 +1,6 @@
 package io.github.holdfast.lab;
 
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -112,9 +110,11 @@ class LabTests {
 	@Test
 	@Tag("long")
 	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
-		RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
-		assertThat(redis.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
-		assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+		VerdictTable.expect(Code.LOST_UPDATES, () -> {
+			RunView redis = this.lab.run(frozen("redis-px-lua"), FREEZE);
+			assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
+			return redis;
+		});
 		RunView fence = this.lab.run(frozen("holdfast-jdbc"), FREEZE);
 		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
@@ -141,29 +141,6 @@ class LabTests {
 		assertThat(run.verdict()).isNotNull();
 		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
 		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
-	}
-
-	/**
-	 * Both are right; one of them keeps orders for different things from each other.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
-	@Tag("long")
-	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
-		RunView run = this.lab
-			.run("""
-					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
-				.formatted(strategy));
-		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
-			.containsExactly(45L, 15, 45L, 0L);
-		List<OrderView> sold = this.lab.orders(run.id())
-			.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
-			.sorted(Comparator.comparing(OrderView::acquired))
-			.toList();
-		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
-			.isEqualTo(atOnce);
 	}
 
 	@Test

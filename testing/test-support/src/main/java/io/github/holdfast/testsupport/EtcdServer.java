@@ -6,6 +6,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,8 +14,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
@@ -274,6 +279,9 @@ public final class EtcdServer implements AutoCloseable {
 		if (!running().isAlive()) {
 			throw new IllegalStateException("etcd did not start: " + read(log()));
 		}
+		if (this.scheme.equals("http")) {
+			FirstAnswer.await(endpoint());
+		}
 	}
 
 	private String get(String path) {
@@ -330,6 +338,28 @@ public final class EtcdServer implements AutoCloseable {
 
 		String metricsUrl() {
 			return "http://127.0.0.1:" + this.metrics;
+		}
+
+	}
+
+	/**
+	 * The first answer that a client of this JVM gets may take longer than an application
+	 * waits for it, as all of its classes are new.
+	 */
+	private static final class FirstAnswer {
+
+		private static boolean there;
+
+		static synchronized void await(String endpoint) {
+			if (!there) {
+				try (Client client = Client.builder().endpoints(endpoint).build()) {
+					Awaitility.await().atMost(START_TIME).ignoreException(CompletionException.class).until(() -> {
+						client.getKVClient().get(ByteSequence.from("/", StandardCharsets.UTF_8)).join();
+						return true;
+					});
+				}
+				there = true;
+			}
 		}
 
 	}

@@ -40,11 +40,11 @@ import static org.awaitility.Awaitility.await;
  * Without the eviction it would not be: who only removes the lock from Redis loses what
  * was put right.
  */
-@Timeout(180)
+@Timeout(900)
 @Tag("long")
 class HungHolderDrillTests {
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration PATIENCE = Duration.ofMinutes(5);
 
 	private static final String PENDING = "holdfast.locks.pending";
 

@@ -41,7 +41,7 @@ final class JdbcStore implements TestStore {
 		this.proxy = new FaultProxy(access.port());
 		DatabaseAccess proxied = access.onPort(this.proxy.port());
 		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
-		this.near.setConnectionTimeout(Duration.ofSeconds(2).toMillis());
+		this.near.setConnectionTimeout(Duration.ofSeconds(6).toMillis());
 		this.far = access.dataSource(8);
 		DatabaseAccess.runScript(this.far, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		this.nearBackend = new JdbcLockBackend(() -> this.near);

@@ -11,7 +11,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 class MariaDbJdbcPartitionTests extends AbstractJdbcPartitionTests {
 
 	MariaDbJdbcPartitionTests() {
-		super(TestDatabase.MARIADB, "?socketTimeout=1500&connectTimeout=1500");
+		super(TestDatabase.MARIADB, "?socketTimeout=5000&connectTimeout=5000");
 	}
 
 }

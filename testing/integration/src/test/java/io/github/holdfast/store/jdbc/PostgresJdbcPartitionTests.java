@@ -11,7 +11,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 class PostgresJdbcPartitionTests extends AbstractJdbcPartitionTests {
 
 	PostgresJdbcPartitionTests() {
-		super(TestDatabase.POSTGRESQL, "?socketTimeout=2&connectTimeout=2");
+		super(TestDatabase.POSTGRESQL, "?socketTimeout=5&connectTimeout=5");
 	}
 
 }
