@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -91,7 +93,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 
 	@Test
 	final void renewOutlivesOriginalLease() throws Exception {
-		LockLease lease = renewedInTime(LONG, (key) -> {
+		LockLease lease = renewedInTime((key) -> request(key, NO_WAIT, SHORT), LONG, (acquired) -> {
 		});
 		assertThat(acquire(secondBackend(), request(lease.key(), SHORT.multipliedBy(2)))).isNull();
 		assertThat(lease.isValid()).isTrue();
@@ -187,8 +189,8 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	final void waiterIsNotServedBeforeTheRenewedLeaseEnds() throws Exception {
 		AtomicReference<Waiter<@Nullable LockLease>> waiter = new AtomicReference<>();
 		AtomicLong start = new AtomicLong();
-		renewedInTime(SHORT.multipliedBy(3), (key) -> {
-			waiter.set(waiter(secondBackend(), key, LONG));
+		renewedInTime((key) -> request(key, NO_WAIT, SHORT), SHORT.multipliedBy(3), (acquired) -> {
+			waiter.set(waiter(secondBackend(), acquired.key(), LONG));
 			start.set(System.nanoTime());
 		});
 		assertThat(waiter.get().result()).isNotNull();
@@ -199,15 +201,16 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	 * Renews a short lease. If the machine stood still until it may have been over, it is
 	 * tried again with another key.
 	 */
-	private LockLease renewedInTime(Duration leaseTime, BeforeRenewal beforeRenewal) throws Exception {
+	final LockLease renewedInTime(Function<String, LockRequest> request, Duration leaseTime,
+			BeforeRenewal beforeRenewal) throws Exception {
 		LockLease lease;
 		boolean renewed;
 		int attempts = 0;
 		long start;
 		do {
 			start = System.nanoTime();
-			lease = acquired(backend(), request(newKey(), NO_WAIT, SHORT));
-			beforeRenewal.run(lease.key());
+			lease = acquired(backend(), request.apply(newKey()));
+			beforeRenewal.run(lease);
 			renewed = lease.renew(leaseTime);
 			attempts++;
 		}
@@ -227,12 +230,12 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	}
 
 	/**
-	 * What is done with a key that is held for a short time.
+	 * What is done with a lease of a short time.
 	 */
 	@FunctionalInterface
-	private interface BeforeRenewal {
+	interface BeforeRenewal {
 
-		void run(String key) throws Exception;
+		void run(LockLease lease) throws Exception;
 
 	}
 

@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -241,24 +242,11 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 
 	@Test
 	final void renewedReaderKeepsTheLock() throws Exception {
-		String key;
-		LockLease reader;
-		long epoch;
-		boolean renewed;
-		int attempts = 0;
-		long acquired;
-		do {
-			// Again, if the machine stood still until the lease may have been over
-			acquired = System.nanoTime();
-			key = newKey();
-			reader = acquired(backend(), shared(key, NO_WAIT, SHORT.multipliedBy(2)));
-			epoch = reader.epoch();
-			renewed = reader.renew(LONG);
-			attempts++;
-		}
-		while (!renewed && attempts < 5 && since(acquired).compareTo(SHORT) > 0);
-		assertThat(renewed).as("renewed in attempt %d", attempts).isTrue();
-		assertThat(reader.epoch()).isEqualTo(epoch);
+		AtomicLong epoch = new AtomicLong();
+		LockLease reader = renewedInTime((key) -> shared(key, NO_WAIT, SHORT), LONG,
+				(acquired) -> epoch.set(acquired.epoch()));
+		String key = reader.key();
+		assertThat(reader.epoch()).isEqualTo(epoch.get());
 		assertThat(acquire(secondBackend(), request(key, SHORT.multipliedBy(3)))).isNull();
 		assertThat(reader.isValid()).isTrue();
 		assertThat(reader.renew(SHORT)).isTrue();

@@ -28,8 +28,10 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.Isolation;
@@ -393,16 +395,9 @@ class ClaimTests {
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void nothingIsClaimedWhereSomethingWasReadBefore(TestDatabase database) {
-		run(database, (nodes) -> {
+		run(application(database.newDatabase()).withBean(ReadingManager.class), (nodes) -> {
 			nodes.bothClaim();
-			nodes.first.listen(new TransactionExecutionListener() {
-
-				@Override
-				public void afterBegin(TransactionExecution transaction, Throwable beginFailure) {
-					nodes.first.shop.quantity();
-				}
-
-			});
+			nodes.first.context.getBean(ReadingManager.class).reads = true;
 			nodes.first.take();
 			List<String> statements = nodes.first.statementsOf(nodes.first::take);
 			assertThat(statements).noneMatch(RecordingDataSource::isClaim)
@@ -593,8 +588,11 @@ class ClaimTests {
 	}
 
 	private void run(TestDatabase database, Scenario scenario) {
+		run(application(database.newDatabase()), scenario);
+	}
+
+	private void run(ApplicationContextRunner application, Scenario scenario) {
 		this.redis.command("FLUSHALL");
-		ApplicationContextRunner application = application(database.newDatabase());
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
@@ -610,6 +608,31 @@ class ClaimTests {
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + this.redis.port(),
 					"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
 					"holdfast.lease-time=2s", "holdfast.wait-time=30s", "holdfast.handover.max-time=1m");
+	}
+
+	/**
+	 * Reads when a transaction begins, if it is told to.
+	 */
+	@SuppressWarnings("serial")
+	static class ReadingManager extends JdbcTransactionManager {
+
+		private volatile boolean reads;
+
+		ReadingManager(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		@Override
+		protected void prepareTransactionalConnection(Connection connection, TransactionDefinition definition)
+				throws SQLException {
+			super.prepareTransactionalConnection(connection, definition);
+			if (this.reads) {
+				try (Statement statement = connection.createStatement()) {
+					statement.executeQuery("SELECT quantity FROM stock").close();
+				}
+			}
+		}
+
 	}
 
 	/**

@@ -3,19 +3,14 @@ package io.github.holdfast.transaction;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.concurrent.CompletionException;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.store.etcd.EtcdLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
-
-import static org.awaitility.Awaitility.await;
+import io.github.holdfast.testsupport.EtcdServer;
 
 /**
  * As {@link HolderWorker}, with its locks in etcd.
@@ -41,15 +36,9 @@ final class EtcdHolderWorker {
 		}
 	}
 
-	/**
-	 * The connection is there then: the first one of a JVM takes its time.
-	 */
 	static Client connect(String endpoint) {
 		Client client = EtcdLockBackend.clientBuilder().endpoints(endpoint).build();
-		await().atMost(Duration.ofMinutes(3)).ignoreException(CompletionException.class).until(() -> {
-			client.getKVClient().get(ByteSequence.from("/holders/", StandardCharsets.UTF_8)).join();
-			return true;
-		});
+		EtcdServer.awaitAnswer(client);
 		return client;
 	}
 

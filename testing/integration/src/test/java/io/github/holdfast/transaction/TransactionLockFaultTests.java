@@ -3,7 +3,6 @@ package io.github.holdfast.transaction;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -356,8 +355,8 @@ class TransactionLockFaultTests {
 		run(database, SHORT, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
 				if (at.equals("READ")) {
-					Instant end = Instant.now().plus(SHORT).plusSeconds(3);
-					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
+					long end = System.nanoTime() + SHORT.plusSeconds(3).toNanos();
+					await().atMost(PATIENCE).until(() -> System.nanoTime() - end > 0);
 				}
 			});
 			boolean ended = database == TestDatabase.POSTGRESQL;
@@ -434,8 +433,8 @@ class TransactionLockFaultTests {
 			assertThat(TransactionLockWorker.sell(holder, (at) -> {
 				if (at.equals("READ")) {
 					waiter.completeAsync(() -> catchThrowable(shop::sellQuickly));
-					Instant end = Instant.now().plusSeconds(4);
-					await().atMost(PATIENCE).until(() -> Instant.now().isAfter(end));
+					long end = System.nanoTime() + Duration.ofSeconds(4).toNanos();
+					await().atMost(PATIENCE).until(() -> System.nanoTime() - end > 0);
 				}
 			})).isEqualTo("COMMITTED");
 			assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isNull();

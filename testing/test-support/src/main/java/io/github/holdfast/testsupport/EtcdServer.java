@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.FileSystemUtils;
@@ -343,8 +342,19 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	/**
-	 * The first answer that a client of this JVM gets may take longer than an application
-	 * waits for it, as all of its classes are new.
+	 * Waits until a client gets answers. The first one of a JVM may take longer than an
+	 * application waits for it, as all of its classes are new.
+	 * @param client the client
+	 */
+	public static void awaitAnswer(Client client) {
+		await().atMost(START_TIME).ignoreException(CompletionException.class).until(() -> {
+			client.getKVClient().get(ByteSequence.from("/", StandardCharsets.UTF_8)).join();
+			return true;
+		});
+	}
+
+	/**
+	 * Whether a client of this JVM has got an answer.
 	 */
 	private static final class FirstAnswer {
 
@@ -353,10 +363,7 @@ public final class EtcdServer implements AutoCloseable {
 		static synchronized void await(String endpoint) {
 			if (!there) {
 				try (Client client = Client.builder().endpoints(endpoint).build()) {
-					Awaitility.await().atMost(START_TIME).ignoreException(CompletionException.class).until(() -> {
-						client.getKVClient().get(ByteSequence.from("/", StandardCharsets.UTF_8)).join();
-						return true;
-					});
+					awaitAnswer(client);
 				}
 				there = true;
 			}
