@@ -7,6 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import org.springframework.aot.hint.annotation.Reflective;
+import org.springframework.core.annotation.AliasFor;
 
 /**
  * Runs a method under a distributed lock that is taken before the method's transaction
@@ -18,7 +19,7 @@ import org.springframework.aot.hint.annotation.Reflective;
  * By default the caller waits for the time of {@code holdfast.wait-time} and gets a
  * {@link LockNotAcquiredException} if another holder kept the lock for that long. With
  * {@link #onBusy()} set to {@link OnBusy#SKIP SKIP} the method is skipped instead, with a
- * {@link #fallback()} another method runs in its place.
+ * {@link #fallbackMethod()} another method runs in its place.
  *
  * <pre class="code">
  * &#64;DistributedLock(key = "'inventory:' + #sku")
@@ -39,7 +40,6 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <b>What is not protected:</b> HTTP calls, messages, files, a second database and
  * threads that the method starts.
  *
- * @since 0.2.0
  * @see LockTemplate
  * @see LockContext#current()
  */
@@ -48,6 +48,12 @@ import org.springframework.aot.hint.annotation.Reflective;
 @Documented
 @Reflective
 public @interface DistributedLock {
+
+	/**
+	 * Alias of {@link #key()}.
+	 */
+	@AliasFor("key")
+	String value() default "";
 
 	/**
 	 * The key of the lock, as a SpEL expression over the method's parameters: by name
@@ -68,7 +74,8 @@ public @interface DistributedLock {
 	 * has no text form of its own or one that lists its components, as of a record, and
 	 * the sum of two numbers are refused with an {@link IllegalArgumentException}.
 	 */
-	String key();
+	@AliasFor("value")
+	String key() default "";
 
 	/**
 	 * The name of this lock for logs, messages and the overrides of
@@ -115,13 +122,13 @@ public @interface DistributedLock {
 	String minHoldTime() default "";
 
 	/**
-	 * How the lock is shared. Default: {@link LockRequest.Mode#EXCLUSIVE EXCLUSIVE}. With
-	 * {@link LockRequest.Mode#OPTIMISTIC OPTIMISTIC} the method, its transaction
+	 * How the lock is shared. Default: {@link LockMode#EXCLUSIVE EXCLUSIVE}. With
+	 * {@link LockMode#OPTIMISTIC OPTIMISTIC} the method, its transaction
 	 * included, is rolled back and runs again if another commit under the same key came
 	 * first, until the wait time is over; it must have exactly one transaction. A mode
 	 * that the configured backend does not have fails the start.
 	 */
-	LockRequest.Mode mode() default LockRequest.Mode.EXCLUSIVE;
+	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
 	 * Whether waiters on all nodes are served in the order of their arrival. Default:
@@ -141,7 +148,7 @@ public @interface DistributedLock {
 	 * optionally followed by a {@link LockNotAcquiredException}, and a return type that
 	 * fits. Default: none.
 	 */
-	String fallback() default "";
+	String fallbackMethod() default "";
 
 	/**
 	 * A SpEL expression like {@link #key()} that decides whether the lock is needed. When

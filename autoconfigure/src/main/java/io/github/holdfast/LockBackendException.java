@@ -7,8 +7,6 @@ import org.springframework.dao.DataAccessResourceFailureException;
 /**
  * Thrown when the lock store is unreachable or failed. Nothing is known about other
  * holders then; a busy lock is reported as {@link LockNotAcquiredException}.
- *
- * @since 0.2.0
  */
 public class LockBackendException extends DataAccessResourceFailureException implements LockException {
 

@@ -5,8 +5,6 @@ package io.github.holdfast;
  * again" belong to Spring's {@link org.springframework.dao.ConcurrencyFailureException}
  * family and the others must not. None is a
  * {@link org.springframework.transaction.TransactionException}.
- *
- * @since 0.2.0
  */
 public interface LockException {
 

@@ -4,21 +4,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Observes what becomes of each call that needs locks: nothing that it does changes the
- * call, and an exception is logged.
+ * Observes each call that needs locks. A listener cannot change the call; its exceptions
+ * are logged.
  *
  * <p>
- * Each call is attempted, then either not acquired, or acquired, ended and released. In
- * between come losses, once for each key, and failures of the store. A re-entrant call
- * that needs no new key is not observed. Each attempt of an optimistic lock is a call.
- * Methods are called on the thread of the call, except for what the call does not wait
- * for: a loss and a failure that a renewal has found, and a release that is answered
- * later. Those come, one after the other, on a thread of this library that has nothing
- * else to do, and so does a release that would otherwise overtake them. A call that is
- * closed on another thread ends on that one. Implementations may block, but delay their
- * call by that, or what comes later; they are safe for use by many threads.
+ * Each call is attempted, then either not acquired, or acquired and released. Losses, once
+ * for each key, and failures of the backend come in between. A nested call that needs no
+ * new key is not observed. Each attempt of an optimistic lock is a call.
  *
- * @since 0.2.0
+ * <p>
+ * Methods are called on the thread of the call, except for losses and failures that a
+ * renewal found: these come on the thread that renews all leases of the backend. A
+ * listener must not block for long, because renewals wait for it. Implementations are safe
+ * for use by many threads.
  */
 public interface LockListener {
 
@@ -26,7 +24,7 @@ public interface LockListener {
 	 * Called before the store is asked.
 	 * @param call the call
 	 */
-	default void attempted(Call call) {
+	default void onAttempt(Call call) {
 	}
 
 	/**
@@ -36,7 +34,7 @@ public interface LockListener {
 	 * @param call the call
 	 * @param waitTime how long that took
 	 */
-	default void acquired(Call call, Duration waitTime) {
+	default void onAcquired(Call call, Duration waitTime) {
 	}
 
 	/**
@@ -46,7 +44,7 @@ public interface LockListener {
 	 * @param waitTime how long that took
 	 * @param cause what the caller gets
 	 */
-	default void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+	default void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 	}
 
 	/**
@@ -55,7 +53,7 @@ public interface LockListener {
 	 * @param operation what it was asked for
 	 * @param failure how it failed
 	 */
-	default void storeFailed(Call call, Operation operation, Throwable failure) {
+	default void onBackendFailure(Call call, Operation operation, Throwable failure) {
 	}
 
 	/**
@@ -65,15 +63,7 @@ public interface LockListener {
 	 * @param key the key as the caller gave it
 	 * @param holdTime how long it has been since the lock was acquired
 	 */
-	default void lost(Call call, String key, Duration holdTime) {
-	}
-
-	/**
-	 * Called when the code under the locks is over, before they are given back. A lock
-	 * that a commit has released may be held by the next one already.
-	 * @param call the call
-	 */
-	default void ended(Call call) {
+	default void onLost(Call call, String key, Duration holdTime) {
 	}
 
 	/**
@@ -83,18 +73,7 @@ public interface LockListener {
 	 * @param outcome how it ended, the worst of all keys
 	 * @param holdTime how long the locks were held by the call
 	 */
-	default void released(Call call, Outcome outcome, Duration holdTime) {
-	}
-
-	/**
-	 * A listener whose methods do not block. Where all are so, what a call does not wait
-	 * for is told by the thread that has found it out, such as one of the store's client,
-	 * and no other thread wakes up for it.
-	 *
-	 * @since 0.3.0
-	 */
-	interface NonBlocking extends LockListener {
-
+	default void onReleased(Call call, Outcome outcome, Duration holdTime) {
 	}
 
 	/**
@@ -107,14 +86,11 @@ public interface LockListener {
 	 * @param mode how the locks are shared
 	 * @param backend the name of the backend
 	 * @param keyPrefix what the keys begin with in the store
-	 * @param held the keys that the call chain holds already, as they are in the store
 	 */
-	record Call(long id, String name, List<String> keys, LockRequest.Mode mode, String backend, String keyPrefix,
-			List<String> held) {
+	record Call(long id, String name, List<String> keys, LockMode mode, String backend, String keyPrefix) {
 
 		public Call {
 			keys = List.copyOf(keys);
-			held = List.copyOf(held);
 		}
 
 	}
@@ -159,7 +135,7 @@ public interface LockListener {
 		QUEUE_FULL,
 
 		/** The store failed or did not answer. */
-		STORE_ERROR
+		BACKEND_FAILURE
 
 	}
 

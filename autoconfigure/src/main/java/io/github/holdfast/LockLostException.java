@@ -8,8 +8,6 @@ import org.springframework.dao.PessimisticLockingFailureException;
  * Thrown just before a commit when the lock is no longer held: the transaction is rolled
  * back. It is safe to try again, unless the same call has committed another transaction
  * before, which stays.
- *
- * @since 0.2.0
  */
 public class LockLostException extends PessimisticLockingFailureException implements LockException {
 

@@ -10,8 +10,6 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * Thrown when a lock was not acquired. The body has not run, or that of an optimistic
  * lock was rolled back, so it is safe to try again.
- *
- * @since 0.2.0
  */
 public class LockNotAcquiredException extends CannotAcquireLockException implements LockException {
 

@@ -1,7 +1,6 @@
 /**
- * What is inside of a locked call: the engine, one object for each call and for each
- * lease that it holds, and the renewal. Internal: {@link io.github.holdfast.LockTemplate}
- * is the way in, and only the transaction code of this library sees more than that.
+ * The call: {@link io.github.holdfast.core.LockManager manager},
+ * {@link io.github.holdfast.core.LockCall call}, queue, grant and watchdog.
  */
 @NullMarked
 package io.github.holdfast.core;

@@ -4,8 +4,6 @@ import java.time.Duration;
 
 /**
  * A moment on this JVM's monotonic clock, which no change of the wall clock moves.
- *
- * @since 0.2.0
  */
 public final class Deadline {
 

@@ -7,8 +7,6 @@ import java.util.HexFormat;
 
 /**
  * The digests that every Java platform has.
- *
- * @since 0.2.0
  */
 public enum Digest {
 

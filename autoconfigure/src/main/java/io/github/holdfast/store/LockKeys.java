@@ -6,8 +6,6 @@ import java.util.HexFormat;
 /**
  * Turns the keys of locks into ids that a store can hold: readable where possible, and
  * never the same for two different keys.
- *
- * @since 0.2.0
  */
 public final class LockKeys {
 

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param first the first interval
  * @param longest the longest interval
- * @since 0.2.0
  */
 public record Polling(Duration first, Duration longest) {
 

@@ -1,6 +1,5 @@
 /**
- * What the stores share: the local queue with its handover, leases that run out, polling
- * and keys.
+ * Helpers that all stores share: polling, deadlines and stored keys.
  */
 @NullMarked
 package io.github.holdfast.store;

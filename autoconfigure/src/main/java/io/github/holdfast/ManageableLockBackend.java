@@ -1,0 +1,39 @@
+package io.github.holdfast;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that an operator can inspect, through the health indicator and the endpoint
+ * {@code locks}.
+ */
+public interface ManageableLockBackend extends LockBackend {
+
+	/**
+	 * Takes a lock away from its holder. The holder's transactions can no longer commit
+	 * under it at {@code holdfast.commit-guard: fence}.
+	 * @param key the stored key
+	 * @return whether there was a holder
+	 * @throws LockBackendException if the store failed
+	 */
+	boolean forceRelease(String key);
+
+	/**
+	 * Asks the store for a sign of life.
+	 * @return what answered
+	 * @throws LockBackendException if the store failed or did not answer
+	 */
+	Status ping();
+
+	/**
+	 * What answered a {@link #ping()}.
+	 *
+	 * @param topology what the store is, such as its product, version and number of nodes
+	 * @param time the clock of the store, or {@code null} if it does not tell
+	 */
+	record Status(String topology, @Nullable Instant time) {
+
+	}
+
+}
