@@ -106,8 +106,11 @@ final class EtcdLockLease implements LockBackend.Lease {
 					return CompletableFuture.completedFuture(true);
 				}
 				List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
-				this.modRevision = isOurs(found) ? found.get(0).getModRevision() : 0;
-				return isOurs(found) ? changeLease(seconds) : CompletableFuture.completedFuture(false);
+				if (!isOurs(found)) {
+					return CompletableFuture.completedFuture(false);
+				}
+				this.modRevision = found.get(0).getModRevision();
+				return changeLease(seconds);
 			}));
 	}
 
