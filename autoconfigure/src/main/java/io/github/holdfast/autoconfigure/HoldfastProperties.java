@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.OnActiveTransaction;
 import io.github.holdfast.transaction.StaleContext;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +49,10 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 @ConfigurationProperties(prefix = "holdfast", ignoreUnknownFields = false)
 public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullable LockBackendType backend,
 		@DefaultValue("holdfast:") String keyPrefix, @DefaultValue("5s") Duration waitTime,
-		@DefaultValue("60s") Duration leaseTime, @Nullable CommitGuard commitGuard,
+		@DefaultValue("60s") Duration leaseTime, @Nullable CommitGuardLevel commitGuard,
 		@DefaultValue("reject") OnActiveTransaction onActiveTransaction, @DefaultValue("2147483646") int order,
 		@DefaultValue Map<String, Lock> locks, @DefaultValue("fail") StartupChecks startupChecks,
-		@DefaultValue Map<String, CommitGuard> transactionManagers, @DefaultValue Jdbc jdbc, @DefaultValue Jpa jpa,
+		@DefaultValue Map<String, CommitGuardLevel> transactionManagers, @DefaultValue Jdbc jdbc, @DefaultValue Jpa jpa,
 		@DefaultValue Redis redis, @DefaultValue("25ms") Duration handoverLimit,
 		@Nullable Duration leakDetectionThreshold, @DefaultValue Problemdetails problemdetails) {
 

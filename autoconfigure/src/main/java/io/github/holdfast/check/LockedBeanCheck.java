@@ -1,8 +1,6 @@
 package io.github.holdfast.check;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -91,7 +89,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 			throw new LockConfigurationException(where + "has no effect: the bean has no proxy that takes locks.",
 					"Remove circular references, and do not inject the bean into a post-processor of Spring.");
 		}
-		checkReachable(operation.method(), bean, targetClass, where);
+		checkReachable(operation, bean, where);
 		if (advisors.subList(0, lock).stream().anyMatch((outer) -> begins(outer, operation, targetClass))) {
 			throw new LockConfigurationException(
 					where + "would be released before the commit: the transaction advisor comes before the lock.",
@@ -112,21 +110,16 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 		return source != null && source.getTransactionAttribute(operation.method(), targetClass) != null;
 	}
 
-	private static void checkReachable(Method method, Object bean, Class<?> targetClass, String where) {
+	private static void checkReachable(LockOperation operation, Object bean, String where) {
 		boolean jdkProxy = AopUtils.isJdkDynamicProxy(bean);
-		if (jdkProxy ? !isDeclared(method, bean, targetClass) : Modifier.isFinal(method.getModifiers())) {
+		boolean isFinal = !jdkProxy && Modifier.isFinal(operation.method().getModifiers());
+		if (isFinal || LockOperationSource.callable(operation.method(), bean) == null) {
 			throw new LockConfigurationException(
-					where + "has no effect: the proxy of the bean does not have the method '" + method.getName()
-							+ "', because " + (jdkProxy ? "no interface declares it." : "it is final."),
-					jdkProxy ? "Declare the method in an interface, or set 'spring.aop.proxy-target-class' to 'true'."
-							: "Remove 'final' from the method.");
+					where + "has no effect: the bean's proxy does not have the method, because "
+							+ (isFinal ? "it is final." : "no interface declares it."),
+					isFinal ? "Remove 'final' from the method."
+							: "Declare the method in an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
 		}
-	}
-
-	private static boolean isDeclared(Method method, Object proxy, Class<?> targetClass) {
-		return Arrays.stream(AopProxyUtils.proxiedUserInterfaces(proxy))
-			.flatMap((type) -> Arrays.stream(type.getMethods()))
-			.anyMatch((declared) -> AopUtils.getMostSpecificMethod(declared, targetClass).equals(method));
 	}
 
 	private void checkSelfCalls(List<String> calls, String beanName) {

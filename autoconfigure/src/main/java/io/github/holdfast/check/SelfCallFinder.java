@@ -15,7 +15,6 @@ import io.github.holdfast.interceptor.LockOperation;
 import io.github.holdfast.interceptor.LockOperationSource;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
 import org.springframework.asm.Handle;
@@ -92,7 +91,7 @@ final class SelfCallFinder extends ClassVisitor {
 		}
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
 		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
-				&& outer.key().toString().equals(inner.key().toString());
+				&& Objects.toString(outer.key()).equals(Objects.toString(inner.key()));
 		return held ? null : ClassUtils.getShortName(call.callerType.replace('/', '.')) + "." + call.caller + " calls "
 				+ inner.location();
 	}
@@ -108,12 +107,7 @@ final class SelfCallFinder extends ClassVisitor {
 
 	private @Nullable LockOperation operation(String name, String descriptor, Class<?> type) {
 		Method method = find(type, name, descriptor);
-		Method specific = (method != null) ? AopUtils.getMostSpecificMethod(method, type) : null;
-		return this.source.getAll(type)
-			.stream()
-			.filter((operation) -> operation.method().equals(specific))
-			.findFirst()
-			.orElse(null);
+		return (method != null) ? this.source.get(method, type) : null;
 	}
 
 	private static @Nullable Method find(Class<?> type, String name, String descriptor) {
