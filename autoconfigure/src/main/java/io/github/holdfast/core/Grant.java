@@ -53,8 +53,6 @@ public final class Grant {
 
 	private volatile boolean claimed;
 
-	private long endWithoutClaim;
-
 	private CompletableFuture<Boolean> renewal = CompletableFuture.completedFuture(true);
 
 	private volatile long renewAt;
@@ -143,23 +141,16 @@ public final class Grant {
 	public void beginClaim() {
 		CompletableFuture<Boolean> underWay;
 		synchronized (this) {
-			this.endWithoutClaim = this.end;
 			this.claimed = true;
 			underWay = this.renewal;
 		}
-		underWay.handle((answer, failure) -> true).join();
-		this.endWithoutClaim = this.end;
+		underWay.join();
 	}
 
 	/**
-	 * Goes on with the renewals.
-	 * @param committed whether the transaction was committed, with what it has written
-	 * into the row
+	 * Goes on with the renewals, because that transaction has ended.
 	 */
-	public synchronized void endClaim(boolean committed) {
-		if (!committed) {
-			this.end = this.endWithoutClaim;
-		}
+	public void endClaim() {
 		this.claimed = false;
 	}
 

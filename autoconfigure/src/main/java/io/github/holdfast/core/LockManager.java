@@ -22,6 +22,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockSnapshot;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.core.LockGuard.NotTakenException;
 import io.github.holdfast.core.LockGuard.PendingLease;
 import io.github.holdfast.core.LockGuard.Protection;
@@ -120,6 +121,7 @@ public final class LockManager implements AutoCloseable {
 					if (!ex.isOf(call)) {
 						throw ex;
 					}
+					ex.remedy();
 				}
 			}
 		}
@@ -387,7 +389,7 @@ public final class LockManager implements AutoCloseable {
 			finally {
 				cancelled = call.endWait();
 			}
-			if (!ready) {
+			if (!ready || cancelled) {
 				LockNotAcquiredException ex = notAcquired(call, key, reason(failure, cancelled), failure);
 				call.refused(ex);
 				throw ex;
@@ -480,6 +482,24 @@ public final class LockManager implements AutoCloseable {
 	 */
 	public List<LockSnapshot> snapshots() {
 		return this.calls.stream().flatMap((call) -> call.snapshots().stream()).toList();
+	}
+
+	/**
+	 * Takes a lock away from its holder, for an operator.
+	 * @param key the stored key
+	 * @return whether there was a holder
+	 * @throws UnsupportedOperationException if the backend cannot do it
+	 */
+	public boolean forceRelease(String key) {
+		if (!(backend() instanceof ManageableLockBackend manageable)) {
+			throw new UnsupportedOperationException("The backend '" + backendName()
+					+ "' cannot take locks away: end the process that holds it");
+		}
+		LockHolder holder = manageable.holder(key);
+		if (holder != null) {
+			guard().exclude(key, holder.epoch());
+		}
+		return manageable.forceRelease(key);
 	}
 
 	/**

@@ -6,10 +6,8 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockRequest;
-
 /**
- * Stands for a store that somebody else has: locks that run out by its clock.
+ * Stands for a server that has locks with leases that run out by its clock.
  */
 final class MapStore {
 
@@ -18,15 +16,14 @@ final class MapStore {
 	private long lastEpoch = System.currentTimeMillis() * 1000;
 
 	/**
-	 * The epoch of the grant, or {@code null} if somebody has the lock.
+	 * Returns the epoch of the grant, or {@code null} if there is another holder.
 	 */
-	synchronized @Nullable Long take(LockRequest request) {
-		if (held(request.key()) != null) {
+	synchronized @Nullable Long take(String key, String owner, Duration leaseTime) {
+		if (held(key) != null) {
 			return null;
 		}
-		this.lastEpoch = Math.max(this.lastEpoch + 1, request.minEpoch());
-		this.locks.put(request.key(), Entry.of(request.owner(), request.leaseTime()));
-		return this.lastEpoch;
+		this.locks.put(key, Entry.of(owner, leaseTime));
+		return ++this.lastEpoch;
 	}
 
 	synchronized boolean extend(String key, String owner, Duration leaseTime) {

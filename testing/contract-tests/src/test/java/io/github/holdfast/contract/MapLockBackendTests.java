@@ -3,7 +3,7 @@ package io.github.holdfast.contract;
 import io.github.holdfast.LockBackend;
 
 /**
- * How the contract is run on a backend.
+ * Runs the contract on a custom backend.
  */
 class MapLockBackendTests extends LeaseExpiryContractTests {
 

@@ -1,0 +1,172 @@
+package io.github.holdfast.store.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import org.springframework.util.Assert;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Deadline;
+
+/**
+ * The requests that one Redis is sent.
+ */
+final class RedisLocks {
+
+	/** The shortest time for an answer, whatever the wait time of a call is. */
+	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
+
+	private static final Duration MAX_RENEWAL_TIMEOUT = Duration.ofSeconds(10);
+
+	/** After this time without a request, a fair waiter loses its place. */
+	private static final Duration TICKET_TIME = Duration.ofSeconds(2);
+
+	/** Epochs rise even if the clock of Redis goes back by this time. */
+	private static final Duration RETENTION = Duration.ofDays(1);
+
+	/** Redis cannot add more to its clock. */
+	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+
+	private final Supplier<? extends RedisDriver> driver;
+
+	RedisLocks(Supplier<? extends RedisDriver> driver) {
+		this.driver = driver;
+	}
+
+	RedisDriver driver() {
+		return this.driver.get();
+	}
+
+	/**
+	 * Make one attempt.
+	 * @param inTurn whether to respect the queue of fair waiters
+	 * @param mayWait whether to take a place in that queue
+	 */
+	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, boolean mayWait, Duration timeout) {
+		String ticket = !inTurn ? "" : mayWait ? millis(TICKET_TIME) : "0";
+		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), leaseTime(request.leaseTime()),
+				retention(request.leaseTime()), request.holder(),
+				(request.mode() == LockMode.SHARED) ? "shared" : "write", ticket);
+	}
+
+	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
+		return run(LockScript.RENEW, request.key(), renewalTimeout(leaseTime), request.owner(), leaseTime(leaseTime),
+				retention(leaseTime));
+	}
+
+	/**
+	 * Raise the epoch of a lock that was just acquired.
+	 */
+	CompletableFuture<List<Object>> raise(LockRequest request, long epoch) {
+		return run(LockScript.RENEW, request.key(), MIN_TIMEOUT, request.owner(), leaseTime(request.leaseTime()),
+				retention(request.leaseTime()), Long.toString(epoch));
+	}
+
+	CompletableFuture<List<Object>> release(LockRequest request) {
+		return run(LockScript.RELEASE, request.key(), RELEASE_TIMEOUT, request.owner());
+	}
+
+	/**
+	 * Take back what an acquisition left in Redis. Repeated until Redis has answered or
+	 * the lease is over.
+	 */
+	CompletableFuture<List<Object>> leave(LockRequest request, Deadline end) {
+		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), RELEASE_TIMEOUT, request.owner());
+		left.whenComplete((answer, ex) -> {
+			if (ex != null && !end.hasPassed()) {
+				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> leave(request, end));
+			}
+		});
+		return left;
+	}
+
+	/**
+	 * Run a script that has no owner.
+	 */
+	CompletableFuture<List<Object>> ask(LockScript script, String key) {
+		return run(script, key, MIN_TIMEOUT);
+	}
+
+	private CompletableFuture<List<Object>> run(LockScript script, String key, Duration timeout, String... args) {
+		try {
+			return driver().run(script, LockKey.of(key), timeout, args);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
+
+	/**
+	 * Wait for the answer to a question.
+	 * @param what what could not be done without an answer, as a participle
+	 */
+	<T> T await(CompletableFuture<T> answer, String key, String what) {
+		try {
+			return answer.get(RELEASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw failure(key, what, ex);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw failure(key, what, ex);
+		}
+	}
+
+	LockBackendException failure(String key, String what, Throwable failure) {
+		return failure(key, what, driver().server(), failure);
+	}
+
+	static LockBackendException failure(String key, String what, String server, Throwable failure) {
+		Throwable cause = failure;
+		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+				&& cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		String reason = (cause instanceof TimeoutException) ? " did not answer in time" : " failed";
+		return new LockBackendException(key, "could not be " + what + ", " + server + reason, cause);
+	}
+
+	static boolean isYes(List<Object> answer) {
+		return number(answer, 0) == 1;
+	}
+
+	static long number(List<Object> answer, int index) {
+		return ((Number) answer.get(index)).longValue();
+	}
+
+	private static Duration renewalTimeout(Duration leaseTime) {
+		Duration third = leaseTime.dividedBy(3);
+		if (third.compareTo(MAX_RENEWAL_TIMEOUT) > 0) {
+			return MAX_RENEWAL_TIMEOUT;
+		}
+		return (third.compareTo(MIN_TIMEOUT) > 0) ? third : MIN_TIMEOUT;
+	}
+
+	private static String leaseTime(Duration leaseTime) {
+		Assert.isTrue(leaseTime.compareTo(MAX_LEASE_TIME) < 0, "Lease time must be shorter than 10000 days");
+		return millis(leaseTime);
+	}
+
+	private static String retention(Duration leaseTime) {
+		return millis(leaseTime.plus(RETENTION));
+	}
+
+	/**
+	 * Rounds up, so that no lease ends in Redis before its holder expects it.
+	 */
+	private static String millis(Duration duration) {
+		return Long.toString(duration.plusNanos(999_999).toMillis());
+	}
+
+}
