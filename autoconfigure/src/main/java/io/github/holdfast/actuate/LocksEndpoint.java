@@ -12,7 +12,6 @@ import io.github.holdfast.LockException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockSnapshot;
-import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.core.LockManager;
 import org.jspecify.annotations.Nullable;
@@ -89,10 +88,13 @@ public class LocksEndpoint {
 	@DeleteOperation
 	public ForceReleaseDescriptor forceRelease(@Selector(match = Selector.Match.ALL_REMAINING) String[] key) {
 		String joined = String.join("/", key);
-		if (!(this.backend instanceof ManageableLockBackend manageable)) {
-			return new ForceReleaseDescriptor(joined, Outcome.NOT_SUPPORTED);
+		Outcome outcome;
+		try {
+			outcome = this.manager.forceRelease(this.keyPrefix + joined) ? Outcome.RELEASED : Outcome.NOT_HELD;
 		}
-		Outcome outcome = manageable.forceRelease(this.keyPrefix + joined) ? Outcome.RELEASED : Outcome.NOT_HELD;
+		catch (UnsupportedOperationException ex) {
+			outcome = Outcome.NOT_SUPPORTED;
+		}
 		logger.warn("Lock {} was released by force: {}", LockException.quote(joined), outcome);
 		return new ForceReleaseDescriptor(joined, outcome);
 	}

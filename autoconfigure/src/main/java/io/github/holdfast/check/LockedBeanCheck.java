@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.holdfast.LockConfigurationException;
@@ -35,7 +34,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 
 	private static final Logger logger = LoggerFactory.getLogger(LockedBeanCheck.class);
 
-	private final Supplier<LockOperationSource> source;
+	private final LockOperationSource source;
 
 	private final Consumer<LockConfigurationException> selfCalls;
 
@@ -47,12 +46,12 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 
 	/**
 	 * Create a check.
-	 * @param source supplies the annotated methods
+	 * @param source the annotated methods
 	 * @param selfCalls throws or logs what was found about self-invocations
 	 * @param supported throws an {@link UnsupportedOperationException} for settings that
 	 * the backend cannot serve
 	 */
-	public LockedBeanCheck(Supplier<LockOperationSource> source, Consumer<LockConfigurationException> selfCalls,
+	public LockedBeanCheck(LockOperationSource source, Consumer<LockConfigurationException> selfCalls,
 			Consumer<LockSettings> supported) {
 		this.source = source;
 		this.selfCalls = selfCalls;
@@ -71,10 +70,10 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
 		if (!targetClass.getName().startsWith("org.springframework.") && !(bean instanceof ScopedObject)) {
-			Collection<LockOperation> operations = this.source.get().getAll(targetClass);
+			Collection<LockOperation> operations = this.source.getAll(bean);
 			operations.forEach((operation) -> check(operation, bean, beanName, targetClass));
 			if (operations.stream().anyMatch((operation) -> !this.checked.containsKey(operation.location()))) {
-				checkSelfCalls(SelfCallFinder.find(this.source.get(), targetClass), beanName);
+				checkSelfCalls(SelfCallFinder.find(this.source, targetClass), beanName);
 				operations.forEach((operation) -> add(operation, targetClass));
 			}
 		}
