@@ -36,7 +36,7 @@ enum LockScript {
 				return {tonumber(held[3])}
 			end
 			local shared = held and held[2] == 'shared'
-			local mine = shared and redis.call('zscore', KEYS[5], owner)
+			local mine = shared and shares(owner)
 			local before, last = 0, redis.call('get', KEYS[2])
 			if last then
 				before = tonumber(string.match(last, '^%d+'))
@@ -78,10 +78,9 @@ enum LockScript {
 				if not held then
 					redis.call('del', KEYS[5])
 				end
-				redis.call('zremrangebyscore', KEYS[5], '-inf', now)
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
 				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
-				expire(now)
+				expire()
 				if first == owner then
 					tell()
 				end
@@ -100,9 +99,9 @@ enum LockScript {
 			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
 			if held[1] then
 				redis.call('pexpire', KEYS[1], ARGV[2])
-			elseif held[2] == 'shared' and redis.call('zscore', KEYS[5], ARGV[1]) then
+			elseif held[2] == 'shared' and shares(ARGV[1]) then
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
-				expire(now)
+				expire()
 			else
 				return {0}
 			end
@@ -205,9 +204,13 @@ enum LockScript {
 				local now = time[1] * 1000000 + time[2]
 				""";
 
-		/** Lets a shared lock end with the last lease. */
+		/** A shared lock ends with the last lease. */
 		static final String SHARING = """
-				local function expire(now)
+				local function shares(owner)
+					redis.call('zremrangebyscore', KEYS[5], '-inf', now)
+					return redis.call('zscore', KEYS[5], owner)
+				end
+				local function expire()
 					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 					local rest = math.ceil(((last or 0) - now) / 1000)
 					if rest <= 0 then
@@ -246,8 +249,9 @@ enum LockScript {
 						tell()
 						return 1
 					end
-					if held[2] == 'shared' and redis.call('zrem', KEYS[5], owner) == 1 then
-						if expire(now) then
+					if held[2] == 'shared' and shares(owner) then
+						redis.call('zrem', KEYS[5], owner)
+						if expire() then
 							tell()
 						end
 						return 1

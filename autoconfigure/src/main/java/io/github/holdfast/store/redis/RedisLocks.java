@@ -91,7 +91,7 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Run a script that has no owner.
+	 * Run a script without arguments.
 	 */
 	CompletableFuture<List<Object>> ask(LockScript script, String key) {
 		return run(script, key, MIN_TIMEOUT);
@@ -107,24 +107,30 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Wait for the answer to a question.
+	 * Report a failure as the one of a store.
 	 * @param what what could not be done without an answer, as a participle
 	 */
-	<T> T await(CompletableFuture<T> answer, String key, String what) {
+	static <T> CompletableFuture<T> answer(CompletableFuture<T> answer, String key, String what,
+			Supplier<String> server) {
+		return answer.handle((value, ex) -> {
+			if (ex != null) {
+				throw failure(key, what, server.get(), ex);
+			}
+			return value;
+		});
+	}
+
+	static <T> T await(CompletableFuture<T> answer, String key, String what, String server) {
 		try {
 			return answer.get(RELEASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw failure(key, what, ex);
+			throw failure(key, what, server, ex);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw failure(key, what, ex);
+			throw failure(key, what, server, ex);
 		}
-	}
-
-	LockBackendException failure(String key, String what, Throwable failure) {
-		return failure(key, what, driver().server(), failure);
 	}
 
 	static LockBackendException failure(String key, String what, String server, Throwable failure) {
@@ -135,6 +141,21 @@ final class RedisLocks {
 		}
 		String reason = (cause instanceof TimeoutException) ? " did not answer in time" : " failed";
 		return new LockBackendException(key, "could not be " + what + ", " + server + reason, cause);
+	}
+
+	/**
+	 * Wait a short time for an answer that changes nothing. An interrupt is kept.
+	 */
+	static void awaitQuietly(CompletableFuture<?> answer) {
+		try {
+			answer.get(MIN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// The lock ends with its lease
+		}
 	}
 
 	static boolean isYes(List<Object> answer) {
