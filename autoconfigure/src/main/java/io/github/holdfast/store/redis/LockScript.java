@@ -25,8 +25,8 @@ enum LockScript {
 	 * Acquires the lock. Arguments: owner, lease time and retention of the epoch in
 	 * milliseconds, holder, {@code write} or {@code shared}, and for a fair request the
 	 * milliseconds for which it keeps a place in the queue, or 0 to take none. Returns
-	 * the epoch, or 0, the milliseconds until a wait may end by itself, and whether the
-	 * lock is shared.
+	 * the epoch, or 0, the milliseconds until a wait may end by itself, whether the lock
+	 * is shared, and the last epoch and its owner.
 	 */
 	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
 			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
@@ -37,12 +37,9 @@ enum LockScript {
 			end
 			local shared = held and held[2] == 'shared'
 			local mine = shared and shares(owner)
-			local before, last = 0, redis.call('get', KEYS[2])
-			if last then
-				before = tonumber(string.match(last, '^%d+'))
-				if not mine and string.match(last, ' (.+)$') == owner then
-					return {0, -1, 0}
-				end
+			local last = redis.call('get', KEYS[2]) or '0'
+			if not mine and string.match(last, ' (.+)$') == owner then
+				return {0, -1, 0, last}
 			end
 			local first
 			if ticket or mode == 'shared' then
@@ -65,13 +62,13 @@ enum LockScript {
 					redis.call('pexpire', KEYS[3], ticket)
 					redis.call('pexpire', KEYS[4], ticket)
 				end
-				return {0, wait, shared and 1 or 0}
+				return {0, wait, shared and 1 or 0, last}
 			end
 			if first == owner then
 				redis.call('zrem', KEYS[3], owner)
 				redis.call('zrem', KEYS[4], owner)
 			end
-			local epoch = math.max(before + 1, now)
+			local epoch = math.max(string.match(last, '^%d+') + 1, now)
 			local text = string.format('%.0f', epoch)
 			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
 			if mode == 'shared' then
@@ -133,18 +130,14 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Takes the lock away from any holder. Returns whether there was one.
+	 * Takes the lock away from any holder. Argument: retention of the epoch in
+	 * milliseconds. Returns whether there was a holder.
 	 */
 	FORCE(Lua.TELL + """
 			local held = redis.call('del', KEYS[1])
 			redis.call('del', KEYS[5])
-			local last = redis.call('get', KEYS[2])
-			if last then
-				redis.call('set', KEYS[2], string.match(last, '^%d+'), 'keepttl')
-			end
-			if held == 1 then
-				tell()
-			end
+			redis.call('set', KEYS[2], string.match(redis.call('get', KEYS[2]) or '0', '^%d+'), 'px', ARGV[1])
+			tell()
 			return {held}
 			"""),
 

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +72,7 @@ final class RedisAcquisition implements AutoCloseable {
 			throw ex;
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			if (!last && RedisRefusal.isTemporary(ex)) {
+			if (!last && RedisLocks.isTemporary(ex)) {
 				this.refused = true;
 				this.remains = true;
 				return null;
@@ -87,7 +88,7 @@ final class RedisAcquisition implements AutoCloseable {
 			this.remains = false;
 			return new RedisLease(epoch, sentAt,
 					(leaseTime) -> answer(this.locks.renew(this.request, leaseTime), "renewed"),
-					() -> answer(this.locks.release(this.request), "released"));
+					() -> answer(this.locks.release(this.request), "released"), new AtomicBoolean());
 		}
 		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
 		this.longestPause = (rest > 0 && rest < LONGEST_PAUSE) ? rest : LONGEST_PAUSE;

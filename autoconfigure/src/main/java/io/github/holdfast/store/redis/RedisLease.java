@@ -3,6 +3,7 @@ package io.github.holdfast.store.redis;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -10,40 +11,19 @@ import io.github.holdfast.LockBackend;
 
 /**
  * A lock in one Redis, exclusive or shared, or in a quorum.
+ *
+ * @param epoch the number of the grant
+ * @param sentAt the time from before the attempt that won
+ * @param renewing asks Redis for another lease time
+ * @param releasing asks Redis to free the lock
+ * @param released whether Redis has answered to a release
  */
-final class RedisLease implements LockBackend.Lease {
-
-	private final long epoch;
-
-	private final long sentAt;
-
-	private final Function<Duration, CompletableFuture<Boolean>> renewal;
-
-	private final Supplier<CompletableFuture<Boolean>> release;
-
-	private volatile boolean released;
-
-	RedisLease(long epoch, long sentAt, Function<Duration, CompletableFuture<Boolean>> renewal,
-			Supplier<CompletableFuture<Boolean>> release) {
-		this.epoch = epoch;
-		this.sentAt = sentAt;
-		this.renewal = renewal;
-		this.release = release;
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
-	}
-
-	@Override
-	public long sentAt() {
-		return this.sentAt;
-	}
+record RedisLease(long epoch, long sentAt, Function<Duration, CompletableFuture<Boolean>> renewing,
+		Supplier<CompletableFuture<Boolean>> releasing, AtomicBoolean released) implements LockBackend.Lease {
 
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return this.renewal.apply(leaseTime);
+		return this.renewing.apply(leaseTime);
 	}
 
 	/**
@@ -52,10 +32,10 @@ final class RedisLease implements LockBackend.Lease {
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {
-		if (this.released) {
+		if (this.released.get()) {
 			return CompletableFuture.completedStage(false);
 		}
-		return this.release.get().whenComplete((answer, ex) -> this.released = ex == null);
+		return this.releasing.get().whenComplete((answer, ex) -> this.released.set(ex == null));
 	}
 
 }

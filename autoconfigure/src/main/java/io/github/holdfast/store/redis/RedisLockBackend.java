@@ -141,9 +141,4 @@ public final class RedisLockBackend implements ManageableLockBackend {
 		return this.name;
 	}
 
-	@Override
-	public String toString() {
-		return "backend '" + this.name + "'";
-	}
-
 }

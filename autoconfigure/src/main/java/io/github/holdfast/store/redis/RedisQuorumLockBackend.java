@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -40,6 +42,9 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private static final String SERVERS = "a majority of the Redis nodes";
 
+	/** The longest time until the next round of a split vote, in milliseconds. */
+	private static final long LONGEST_TIE = 20;
+
 	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
 
 	private final QuorumNodes connections;
@@ -70,43 +75,66 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * Each attempt has another owner, so nothing that is sent late for one attempt
-	 * affects the next.
+	 * Ask all nodes, and again after a random time if several callers share them, so that
+	 * none has a majority. Each time the owner is another, so nothing that arrives late
+	 * affects the next time.
 	 */
 	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
-		LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
-				wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
-		long sentAt = System.nanoTime();
-		List<CompletableFuture<List<Object>>> answers = all(
-				(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
-		try {
-			if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0, true).get()) {
-				long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0)).max().orElseThrow();
-				if (Votes.count(all((node) -> node.raise(request, epoch)), RedisLocks::isYes, true).get()) {
-					return new RedisLease(epoch, sentAt,
-							(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
-							() -> vote(request, "released", (node) -> node.release(request)));
+		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
+		while (true) {
+			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
+					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
+			long sentAt = System.nanoTime();
+			List<CompletableFuture<List<Object>>> answers = all(
+					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
+			try {
+				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
+					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0)).max().orElseThrow();
+					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), Long.toString(epoch))).get()) {
+						return lease(request, epoch, sentAt);
+					}
 				}
+				leave(request, answers);
+				if (!isSplit(answers) || tie.hasPassed()) {
+					return null;
+				}
+				TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(1, LONGEST_TIE));
 			}
-			leave(request, answers);
-			return null;
-		}
-		catch (InterruptedException ex) {
-			RedisLocks.awaitQuietly(leave(request, answers));
-			throw ex;
-		}
-		catch (ExecutionException ex) {
-			leave(request, answers);
-			if (!last && RedisRefusal.isTemporary(ex)) {
-				return null;
+			catch (InterruptedException ex) {
+				RedisLocks.awaitQuietly(leave(request, answers));
+				throw ex;
 			}
-			throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
+			catch (ExecutionException ex) {
+				leave(request, answers);
+				if (!last && RedisLocks.isTemporary(ex)) {
+					return null;
+				}
+				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
+			}
 		}
+	}
+
+	/**
+	 * Whether no other caller has a majority.
+	 */
+	private boolean isSplit(List<CompletableFuture<List<Object>>> answers) {
+		return answered(answers).filter((answer) -> RedisLocks.number(answer, 0) == 0)
+			.map((answer) -> RedisDriver.text(answer.get(3)).replaceFirst("^[0-9]+", ""))
+			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()))
+			.values()
+			.stream()
+			.noneMatch((votes) -> votes > this.nodes.size() / 2);
+	}
+
+	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
+		return new RedisLease(epoch, sentAt,
+				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
+				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
 	}
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
 			Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes, false), request.key(), what,
+		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what,
 				() -> SERVERS);
 	}
 
@@ -167,18 +195,13 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	private List<List<Object>> ask(LockScript script, String key, String what) {
 		List<CompletableFuture<List<Object>>> asked = all((node) -> node.ask(script, key));
 		RedisLocks.awaitQuietly(CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)));
-		RedisLocks.await(Votes.count(asked, (answer) -> true, false), key, what, SERVERS);
+		RedisLocks.await(Votes.count(asked, (answer) -> true), key, what, SERVERS);
 		return answered(asked).toList();
 	}
 
 	@Override
 	public String name() {
 		return "redis";
-	}
-
-	@Override
-	public String toString() {
-		return "backend 'redis'";
 	}
 
 	@Override

@@ -7,15 +7,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of an odd number of nodes to one request, counted as they arrive.
+ * The answers of an odd number of nodes to one request.
  */
 final class Votes {
 
-	private final int majority;
-
-	private final boolean splitIsNo;
-
 	private final CompletableFuture<Boolean> decision = new CompletableFuture<>();
+
+	private final int majority;
 
 	private int yes;
 
@@ -23,43 +21,33 @@ final class Votes {
 
 	private int failed;
 
-	private Votes(int nodes, boolean splitIsNo) {
+	private Votes(int nodes) {
 		this.majority = nodes / 2 + 1;
-		this.splitIsNo = splitIsNo;
 	}
 
 	/**
-	 * Count answers until a majority says yes, or can no longer do so.
-	 * @param splitIsNo whether the decision is no if neither side has a majority because
-	 * nodes failed; otherwise it fails
+	 * Count answers as they arrive.
+	 * @return whether a majority says yes; fails if a majority fails
 	 */
 	static CompletableFuture<Boolean> count(List<CompletableFuture<List<Object>>> answers,
-			Predicate<List<Object>> yes, boolean splitIsNo) {
-		Votes votes = new Votes(answers.size(), splitIsNo);
-		answers.forEach(
-				(answer) -> answer.whenComplete((value, ex) -> votes.add(ex == null && yes.test(value), ex)));
+			Predicate<List<Object>> yes) {
+		Votes votes = new Votes(answers.size());
+		answers.forEach((answer) -> answer.whenComplete((value, ex) -> votes.add(ex == null && yes.test(value), ex)));
 		return votes.decision;
 	}
 
 	private synchronized void add(boolean inFavour, @Nullable Throwable failure) {
-		if (failure != null) {
-			this.failed++;
-		}
-		else if (inFavour) {
-			this.yes++;
-		}
-		else {
-			this.no++;
-		}
-		boolean split = this.yes + this.no >= this.majority && this.no + this.failed >= this.majority;
+		this.yes += inFavour ? 1 : 0;
+		this.failed += (failure != null) ? 1 : 0;
+		this.no += (inFavour || failure != null) ? 0 : 1;
 		if (this.yes >= this.majority) {
 			this.decision.complete(true);
 		}
-		else if (this.no >= this.majority || (split && this.splitIsNo)) {
-			this.decision.complete(false);
-		}
-		else if (failure != null && (split || this.failed >= this.majority)) {
+		else if (failure != null && this.failed >= this.majority) {
 			this.decision.completeExceptionally(failure);
+		}
+		else if (this.yes + this.no >= this.majority && this.no + this.failed >= this.majority) {
+			this.decision.complete(false);
 		}
 	}
 
