@@ -128,7 +128,7 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	}
 
 	private List<Object> ask(LockScript script, String key, String what) {
-		return this.locks.await(this.locks.ask(script, key), key, what);
+		return RedisLocks.await(this.locks.ask(script, key), key, what, this.locks.driver().server());
 	}
 
 	@Override
@@ -139,11 +139,6 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	@Override
 	public String name() {
 		return this.name;
-	}
-
-	@Override
-	public String toString() {
-		return "backend '" + this.name + "'";
 	}
 
 }
