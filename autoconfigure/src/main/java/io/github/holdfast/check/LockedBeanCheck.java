@@ -124,7 +124,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	private void checkSelfCalls(List<String> calls, String beanName) {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
-					"Bean '" + beanName + "' calls its own locked methods past the proxy, so they take no lock: " + calls + ".",
+					"Bean '" + beanName + "' calls its own locked methods past the proxy, so they take no lock: "
+							+ calls + ".",
 					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
 							+ "'holdfast.startup-checks: warn' starts the application anyway."));
 		}
@@ -132,8 +133,10 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 
 	private void add(LockOperation operation, Class<?> targetClass) {
 		if (EntityArguments.isTakenBy(operation.method(), targetClass)) {
-			logger.warn("{} takes an entity without a @Version. Saving one that was read before the lock overwrites later "
-					+ "changes. Pass the ID, or add a @Version", operation.location());
+			logger.warn(
+					"{} takes an entity without a @Version. Saving one that was read before the lock overwrites later "
+							+ "changes. Pass the ID, or add a @Version",
+					operation.location());
 		}
 		if (this.started) {
 			checkSupported(operation);
@@ -154,7 +157,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 		catch (UnsupportedOperationException ex) {
 			throw new LockConfigurationException(
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
-					"Remove 'mode' and 'fair', or change 'holdfast.backend'. On a database, plain reads need no lock.", ex);
+					"Remove 'mode' and 'fair', or change 'holdfast.backend'. On a database, plain reads need no lock.",
+					ex);
 		}
 	}
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What the store gave for one key: the lease, its time, its turn in the local queue and
- * the call that holds it. A grant passes from call to call in this JVM; the store sees one
- * holder. The {@link Watchdog} renews it.
+ * the call that holds it. A grant passes from call to call in this JVM; the store sees
+ * one holder. The {@link Watchdog} renews it.
  *
  * <p>
  * Each call is one <em>turn</em>. The fencing token has room for 256 turns.
@@ -125,8 +125,8 @@ public final class Grant {
 	}
 
 	/**
-	 * The lease time of the next renewal: the lease time of the holder, or what is left of
-	 * its maximum hold time.
+	 * The lease time of the next renewal: the lease time of the holder, or what is left
+	 * of its maximum hold time.
 	 * @return the time, at least 1 ms
 	 */
 	public Duration renewalTime() {

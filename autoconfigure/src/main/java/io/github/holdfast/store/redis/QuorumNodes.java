@@ -47,7 +47,10 @@ final class QuorumNodes implements AutoCloseable {
 		List<RedisURI> addresses = IntStream.range(0, nodes.size())
 			.mapToObj((index) -> address(nodes.get(index), index))
 			.toList();
-		long distinct = addresses.stream().map((address) -> address.getHost() + ":" + address.getPort()).distinct().count();
+		long distinct = addresses.stream()
+			.map((address) -> address.getHost() + ":" + address.getPort())
+			.distinct()
+			.count();
 		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
 			throw new LockConfigurationException(
 					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
@@ -63,7 +66,10 @@ final class QuorumNodes implements AutoCloseable {
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.requestQueueSize(MAX_UNANSWERED)
 			.build());
-		this.nodes = addresses.stream().map((address) -> new QuorumNode(this.client, address)).map((node) -> new RedisLocks(() -> node)).toList();
+		this.nodes = addresses.stream()
+			.map((address) -> new QuorumNode(this.client, address))
+			.map((node) -> new RedisLocks(() -> node))
+			.toList();
 	}
 
 	List<RedisLocks> locks() {

@@ -112,8 +112,7 @@ public final class RedisLockBackend implements ManageableLockBackend {
 		long rest = RedisLocks.number(answer, 2);
 		Instant expires = Instant.ofEpochMilli(RedisLocks.number(answer, 3) + rest);
 		return new LockHolder(description + ", whose lease is renewed or ends in " + rest + " ms",
-				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires,
-				(epoch > 0) ? epoch : null);
+				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires, (epoch > 0) ? epoch : null);
 	}
 
 	@Override

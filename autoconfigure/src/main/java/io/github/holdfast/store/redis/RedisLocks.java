@@ -23,7 +23,9 @@ import io.github.holdfast.store.Deadline;
  */
 final class RedisLocks {
 
-	/** The shortest time for an answer to an attempt, whatever the wait time of a call is. */
+	/**
+	 * The shortest time for an answer to an attempt, whatever the wait time of a call is.
+	 */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);

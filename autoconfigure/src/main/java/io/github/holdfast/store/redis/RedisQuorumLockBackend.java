@@ -89,8 +89,12 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
-					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0)).max().orElseThrow();
-					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), Long.toString(epoch))).get()) {
+					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
+						.max()
+						.orElseThrow();
+					if (vote(request, "acquired",
+							(node) -> node.renew(request, request.leaseTime(), Long.toString(epoch)))
+						.get()) {
 						return lease(request, epoch, sentAt);
 					}
 				}
@@ -134,8 +138,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
 			Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what,
-				() -> SERVERS);
+		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what, () -> SERVERS);
 	}
 
 	/**

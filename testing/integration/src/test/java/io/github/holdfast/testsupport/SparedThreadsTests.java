@@ -25,8 +25,8 @@ class SparedThreadsTests {
 	void listenerThatIsToldOnAThreadOfTheLibraryIsFound(String thread) throws Exception {
 		run(thread,
 				() -> new ThreadListener().lost(
-						new Call(1, "stock", List.of("A"), LockMode.EXCLUSIVE, "redis", "lock:", List.of()),
-						"A", Duration.ZERO));
+						new Call(1, "stock", List.of("A"), LockMode.EXCLUSIVE, "redis", "lock:", List.of()), "A",
+						Duration.ZERO));
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(SparedThreads::assertSpared)
 			.withMessageContaining(thread);
 	}

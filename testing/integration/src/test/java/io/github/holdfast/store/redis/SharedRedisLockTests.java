@@ -217,8 +217,8 @@ class SharedRedisLockTests {
 	}
 
 	private static LockRequest shared(String key, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "test", LockMode.SHARED, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "test", 0);
+		return new LockRequest(key, "test", LockMode.SHARED, false, waitTime, leaseTime, UUID.randomUUID().toString(),
+				"test", 0);
 	}
 
 	private LockRequest fair(LockMode mode) {
