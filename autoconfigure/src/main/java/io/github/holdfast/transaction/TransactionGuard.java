@@ -99,8 +99,8 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	@Override
-	public boolean install(Grant grant, LockRequest request) throws InterruptedException {
-		return claims().install(grant, request);
+	public boolean install(Grant grant, long nanos) throws InterruptedException {
+		return claims().install(grant, nanos);
 	}
 
 	@Override
