@@ -192,8 +192,9 @@ public final class LockManager implements AutoCloseable {
 		LocalQueue.Turn turn = this.queue.enter(storedKey, nanos);
 		RuntimeException failure = (turn == null) ? this.queue.failure(storedKey) : null;
 		if (failure != null) {
-			throw new LockBackendException(storedKey, "could not be acquired, because the store failed for another "
-					+ "thread that asked for it", failure);
+			throw new LockBackendException(storedKey,
+					"could not be acquired, because the store failed for another " + "thread that asked for it",
+					failure);
 		}
 		Grant grant = null;
 		try {
@@ -211,8 +212,8 @@ public final class LockManager implements AutoCloseable {
 	 * Uses the grant that the thread before has left, or asks the store. A grant that is
 	 * superseded in its row was lost before it came.
 	 */
-	private @Nullable Grant grant(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn,
-			@Nullable Grant left, long nanos) throws InterruptedException {
+	private @Nullable Grant grant(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, @Nullable Grant left,
+			long nanos) throws InterruptedException {
 		Grant grant = left;
 		if (left != null && (call.protection() == Protection.TRANSACTION || !left.serves(call.settings()))) {
 			left.giveBack(null);
