@@ -5,6 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -70,22 +71,22 @@ final class LocalQueue {
 	 * @return a grant that nobody is there to take
 	 */
 	private @Nullable Grant leave(Place place, @Nullable Grant left) {
-		Grant[] stranded = { left };
+		AtomicReference<@Nullable Grant> stranded = new AtomicReference<>(left);
 		this.places.compute(place.key, (key, same) -> {
 			place.users--;
 			if (place.users > 0) {
 				if (left != null) {
 					place.left = left;
-					stranded[0] = null;
+					stranded.set(null);
 				}
 				return place;
 			}
 			if (left == null) {
-				stranded[0] = place.left;
+				stranded.set(place.left);
 			}
 			return null;
 		});
-		return stranded[0];
+		return stranded.get();
 	}
 
 	/**
