@@ -1,15 +1,12 @@
 package io.github.holdfast.store.redis;
 
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 
-import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -99,19 +96,11 @@ final class QuorumNodes implements AutoCloseable {
 			address.setCredentialsProvider(configuration.getRedisCredentialsProviderFactory()
 				.orElseGet(() -> new RedisCredentialsProviderFactory() {
 				})
-				.createCredentialsProvider(authentication()));
+				.createCredentialsProvider(this.settings.getStandaloneConfiguration()));
 		}
 		if (address.getDatabase() == 0) {
 			address.setDatabase(this.settings.getDatabase());
 		}
-	}
-
-	private RedisConfiguration authentication() {
-		return Stream
-			.<RedisConfiguration>of(this.settings.getClusterConfiguration(), this.settings.getSentinelConfiguration())
-			.filter(Objects::nonNull)
-			.findFirst()
-			.orElseGet(this.settings::getStandaloneConfiguration);
 	}
 
 	@Override

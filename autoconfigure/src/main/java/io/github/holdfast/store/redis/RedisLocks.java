@@ -11,7 +11,6 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.springframework.util.Assert;
-import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
@@ -65,11 +64,11 @@ final class RedisLocks {
 
 	/**
 	 * Extend a lease.
-	 * @param epoch a higher epoch for the lock, if any
+	 * @param epoch the epoch of an exclusive lock from now on
 	 */
-	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, String... epoch) {
-		return run(LockScript.RENEW, request.key(), TIMEOUT, StringUtils.concatenateStringArrays(
-				new String[] { request.owner(), leaseTime(leaseTime), millis(leaseTime.plus(RETENTION)) }, epoch));
+	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, long epoch) {
+		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner(), leaseTime(leaseTime),
+				millis(leaseTime.plus(RETENTION)), Long.toString(epoch));
 	}
 
 	CompletableFuture<List<Object>> release(LockRequest request) {
@@ -118,16 +117,12 @@ final class RedisLocks {
 	}
 
 	static <T> T await(CompletableFuture<T> answer, String key, String what, String server) {
-		try {
-			return answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		awaitQuietly(answer);
+		Throwable failure = answer.handle((value, ex) -> ex).getNow(new TimeoutException());
+		if (failure != null) {
+			throw failure(key, what, server, failure);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw failure(key, what, server, ex);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw failure(key, what, server, ex);
-		}
+		return answer.join();
 	}
 
 	static LockBackendException failure(String key, String what, String server, Throwable failure) {

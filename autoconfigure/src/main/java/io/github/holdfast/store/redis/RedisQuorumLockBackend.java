@@ -90,7 +90,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
 					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0)).max().orElseThrow();
-					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), Long.toString(epoch))).get()) {
+					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), epoch)).get()) {
 						return lease(request, epoch, sentAt);
 					}
 				}
@@ -128,7 +128,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
 		return new RedisLease(epoch, sentAt,
-				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
+				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime, epoch)),
 				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
 	}
 
