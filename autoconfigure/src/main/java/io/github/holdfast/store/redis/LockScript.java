@@ -89,8 +89,8 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and the epoch
-	 * of an exclusive lock. Returns 1, or 0 if the lock is not the owner's.
+	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and the
+	 * epoch of an exclusive lock. Returns 1, or 0 if the lock is not the owner's.
 	 */
 	RENEW(Lua.TIME + Lua.SHARING + """
 			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
@@ -159,22 +159,15 @@ enum LockScript {
 
 	private final String lua;
 
-	private final byte[] bytes;
-
 	private final String digest;
 
 	LockScript(String lua) {
 		this.lua = lua;
-		this.bytes = lua.getBytes(StandardCharsets.UTF_8);
-		this.digest = Digest.SHA_1.hex(this.bytes);
+		this.digest = Digest.SHA_1.hex(lua.getBytes(StandardCharsets.UTF_8));
 	}
 
 	String lua() {
 		return this.lua;
-	}
-
-	byte[] bytes() {
-		return this.bytes;
 	}
 
 	/**
@@ -213,17 +206,10 @@ enum LockScript {
 				end
 				""";
 
-		/**
-		 * Wakes all waiters that are not fair, and the first fair one. With a NameMapper
-		 * of Redisson, its locks listen to another channel than its topics.
-		 */
+		/** Wakes all waiters that are not fair, and the first fair one. */
 		static final String TELL = """
 				local function tell()
 					redis.call('publish', KEYS[6], '0')
-					local name = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'
-					if KEYS[6] ~= 'redisson_lock__channel:' .. name then
-						redis.call('publish', 'redisson_lock__channel:' .. name, '0')
-					end
 					local first = redis.call('zrange', KEYS[3], 0, 0)[1]
 					if first then
 						redis.call('publish', KEYS[6] .. ':' .. first, '0')

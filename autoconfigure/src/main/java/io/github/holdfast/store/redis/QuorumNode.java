@@ -37,7 +37,8 @@ final class QuorumNode implements RedisDriver {
 	@Override
 	public CompletableFuture<List<Object>> run(LockScript script, LockKey key, Duration timeout, String... args) {
 		return connection()
-			.thenCompose((connection) -> LettuceDriver.send(this.client, connection.async(), script, key, timeout, args))
+			.thenCompose(
+					(connection) -> LettuceDriver.send(this.client, connection.async(), script, key, timeout, args))
 			.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
 	}
 

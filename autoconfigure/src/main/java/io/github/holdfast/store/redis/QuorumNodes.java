@@ -34,24 +34,21 @@ final class QuorumNodes implements AutoCloseable {
 	private final List<RedisLocks> nodes;
 
 	QuorumNodes(RedisConnectionFactory factory, List<String> nodes) {
-		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-			throw new LockConfigurationException(
-					"The quorum of " + PROPERTY + " needs Lettuce, but the application's RedisConnectionFactory is a "
-							+ factory.getClass().getSimpleName() + ".",
-					"Set 'spring.data.redis.client-type' to 'lettuce', or remove " + PROPERTY + ".");
-		}
-		this.settings = lettuce;
+		this.settings = RedisDriver.lettuce(factory);
 		List<RedisURI> addresses = IntStream.range(0, nodes.size())
 			.mapToObj((index) -> address(nodes.get(index), index))
 			.toList();
-		long distinct = addresses.stream().map((address) -> address.getHost() + ":" + address.getPort()).distinct().count();
+		long distinct = addresses.stream()
+			.map((address) -> address.getHost() + ":" + address.getPort())
+			.distinct()
+			.count();
 		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
 			throw new LockConfigurationException(
 					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
 					"List an odd number of independent Redis masters, at least " + MIN_NODES
 							+ ", each of them once, or remove the property.");
 		}
-		LettuceClientConfiguration configuration = lettuce.getClientConfiguration();
+		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
 		this.client = configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
 		this.client.setOptions(configuration.getClientOptions()
 			.orElseGet(ClientOptions::create)
@@ -60,7 +57,10 @@ final class QuorumNodes implements AutoCloseable {
 			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
 			.requestQueueSize(MAX_UNANSWERED)
 			.build());
-		this.nodes = addresses.stream().map((address) -> new QuorumNode(this.client, address)).map((node) -> new RedisLocks(() -> node)).toList();
+		this.nodes = addresses.stream()
+			.map((address) -> new QuorumNode(this.client, address))
+			.map((node) -> new RedisLocks(() -> node))
+			.toList();
 	}
 
 	List<RedisLocks> locks() {

@@ -1,6 +1,7 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -56,10 +57,7 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	LockBackend.@Nullable Lease attempt(Deadline deadline) throws InterruptedException {
 		boolean last = deadline.hasPassed();
-		Duration timeout = deadline.remaining();
-		if (timeout.compareTo(RedisLocks.MIN_TIMEOUT) < 0) {
-			timeout = RedisLocks.MIN_TIMEOUT;
-		}
+		Duration timeout = Collections.max(List.of(deadline.remaining(), RedisLocks.MIN_TIMEOUT));
 		long sentAt = System.nanoTime();
 		this.remains = true;
 		this.answer = this.locks.acquire(this.request, this.inTurn, !last, timeout);
@@ -98,9 +96,9 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	void pause(long nanos) throws InterruptedException {
 		if (this.listening == null) {
-			LockKey key = LockKey.of(this.request.key());
-			String channel = this.request.fair() ? key.channelOf(this.request.owner()) : key.channel();
-			this.listening = this.locks.driver().listen(channel, this.signals::release);
+			String channel = LockKey.of(this.request.key()).channel();
+			this.listening = this.locks.driver()
+				.listen(this.request.fair() ? channel + ":" + this.request.owner() : channel, this.signals::release);
 		}
 		if (this.signals.tryAcquire(Math.min(nanos, this.longestPause), TimeUnit.NANOSECONDS)) {
 			this.signals.drainPermits();
@@ -115,8 +113,7 @@ final class RedisAcquisition implements AutoCloseable {
 	public void close() {
 		if (this.remains) {
 			RedisLocks.awaitQuietly(this.answer.handle((answer, ex) -> answer)
-				.thenCompose(
-						(ended) -> this.locks.leave(this.request, Deadline.after(this.request.leaseTime()))));
+				.thenCompose((ended) -> this.locks.leave(this.request, Deadline.after(this.request.leaseTime()))));
 		}
 		if (this.listening != null) {
 			this.listening.run();

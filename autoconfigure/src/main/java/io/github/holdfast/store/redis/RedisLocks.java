@@ -22,7 +22,9 @@ import io.github.holdfast.store.Deadline;
  */
 final class RedisLocks {
 
-	/** The shortest time for an answer to an attempt, whatever the wait time of a call is. */
+	/**
+	 * The shortest time for an answer to an attempt, whatever the wait time of a call is.
+	 */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -34,7 +36,7 @@ final class RedisLocks {
 	private static final Duration RETENTION = Duration.ofDays(1);
 
 	/** Redis cannot add more to its clock. */
-	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+	private static final Duration MAX_TIME = Duration.ofDays(10_000);
 
 	/** Redis 6 puts the text of the script in front. */
 	private static final Pattern TEMPORARY = Pattern
@@ -57,7 +59,7 @@ final class RedisLocks {
 	 */
 	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, boolean mayWait, Duration timeout) {
 		String ticket = !inTurn ? "" : mayWait ? millis(TICKET_TIME) : "0";
-		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), leaseTime(request.leaseTime()),
+		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), millis(request.leaseTime()),
 				millis(request.leaseTime().plus(RETENTION)), request.holder(),
 				(request.mode() == LockMode.SHARED) ? "shared" : "write", ticket);
 	}
@@ -67,7 +69,7 @@ final class RedisLocks {
 	 * @param epoch the epoch of an exclusive lock from now on
 	 */
 	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, long epoch) {
-		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner(), leaseTime(leaseTime),
+		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner(), millis(leaseTime),
 				millis(leaseTime.plus(RETENTION)), Long.toString(epoch));
 	}
 
@@ -174,15 +176,11 @@ final class RedisLocks {
 		return ((Number) answer.get(index)).longValue();
 	}
 
-	private static String leaseTime(Duration leaseTime) {
-		Assert.isTrue(leaseTime.compareTo(MAX_LEASE_TIME) < 0, "Lease time must be shorter than 10000 days");
-		return millis(leaseTime);
-	}
-
 	/**
 	 * Rounds up, so that no lease ends in Redis before its holder expects it.
 	 */
 	private static String millis(Duration duration) {
+		Assert.isTrue(duration.compareTo(MAX_TIME) < 0, "Lease time must be shorter than 9999 days");
 		return Long.toString(duration.plusNanos(999_999).toMillis());
 	}
 

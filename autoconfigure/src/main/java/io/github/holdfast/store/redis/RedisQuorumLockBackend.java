@@ -89,7 +89,9 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
-					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0)).max().orElseThrow();
+					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
+						.max()
+						.orElseThrow();
 					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), epoch)).get()) {
 						return lease(request, epoch, sentAt);
 					}
@@ -134,8 +136,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
 			Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what,
-				() -> SERVERS);
+		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what, () -> SERVERS);
 	}
 
 	/**
@@ -161,20 +162,15 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * The holder that a majority reports. The epochs of its nodes are the same.
+	 * The holder that one node reports, if a majority has any.
 	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return ask(LockScript.HOLDER, key, "looked up").stream()
+		List<LockHolder> holders = ask(LockScript.HOLDER, key, "looked up").stream()
 			.map(RedisLockBackend::holder)
 			.filter(Objects::nonNull)
-			.collect(Collectors.groupingBy((holder) -> String.valueOf(holder.epoch())))
-			.values()
-			.stream()
-			.filter((votes) -> votes.size() > this.nodes.size() / 2)
-			.map((votes) -> votes.get(0))
-			.findFirst()
-			.orElse(null);
+			.toList();
+		return (holders.size() > this.nodes.size() / 2) ? holders.get(0) : null;
 	}
 
 	@Override
