@@ -24,9 +24,9 @@ enum LockScript {
 	/**
 	 * Acquires the lock. Arguments: owner, lease time and retention of the epoch in
 	 * milliseconds, holder, {@code write} or {@code shared}, and for a fair request the
-	 * milliseconds for which it keeps a place in the queue, or 0 to take none. Returns
-	 * the epoch, or 0, the milliseconds until a wait may end by itself, whether the lock
-	 * is shared, and the last epoch and its owner.
+	 * milliseconds for which it keeps a place in the queue. Returns the epoch, or 0, the
+	 * milliseconds until a wait may end by itself, whether the lock is shared, and the
+	 * last epoch and its owner.
 	 */
 	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
 			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
@@ -38,9 +38,7 @@ enum LockScript {
 			local shared = held and held[2] == 'shared'
 			local mine = shared and shares(owner)
 			local last = redis.call('get', KEYS[2]) or '0'
-			if not mine and string.match(last, ' (.+)$') == owner then
-				return {0, -1, 0, last}
-			end
+			if not mine and string.match(last, ' (.+)$') == owner then return {0, -1, 0, last} end
 			local first
 			if ticket or mode == 'shared' then
 				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', now)) do
@@ -55,7 +53,7 @@ enum LockScript {
 				if not busy then
 					wait = math.ceil((redis.call('zscore', KEYS[4], first) - now) / 1000)
 				end
-				if ticket and ticket > 0 then
+				if ticket then
 					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')[2]
 					redis.call('zadd', KEYS[3], 'nx', math.max((latest or 0) + 1, now), owner)
 					redis.call('zadd', KEYS[4], now + ticket * 1000, owner)
@@ -72,15 +70,11 @@ enum LockScript {
 			local text = string.format('%.0f', epoch)
 			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
 			if mode == 'shared' then
-				if not held then
-					redis.call('del', KEYS[5])
-				end
+				if not held then redis.call('del', KEYS[5]) end
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
 				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
 				expire()
-				if first == owner then
-					tell()
-				end
+				if first == owner then tell() end
 			else
 				redis.call('hset', KEYS[1], owner, '1', 'mode', mode, 'epoch', text, 'holder', ARGV[4])
 				redis.call('pexpire', KEYS[1], ARGV[2])
@@ -120,9 +114,7 @@ enum LockScript {
 	 */
 	LEAVE(Lua.RELEASE + """
 			redis.call('zrem', KEYS[4], ARGV[1])
-			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then
-				tell()
-			end
+			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then tell() end
 			return {release(ARGV[1])}
 			"""),
 
@@ -144,9 +136,7 @@ enum LockScript {
 	 */
 	HOLDER(Lua.TIME + """
 			local fields = redis.call('hkeys', KEYS[1])
-			if not fields[1] then
-				return {false}
-			end
+			if not fields[1] then return {false} end
 			local held = redis.call('hmget', KEYS[1], 'holder', 'epoch')
 			local text = held[1] or 'Redisson, ' .. table.concat(fields, ' ')
 			return {text, tonumber(held[2] or 0), redis.call('pttl', KEYS[1]), math.floor(now / 1000)}
@@ -197,8 +187,7 @@ enum LockScript {
 					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 					local rest = math.ceil(((last or 0) - now) / 1000)
 					if rest <= 0 then
-						redis.call('del', KEYS[1])
-						redis.call('del', KEYS[5])
+						redis.call('del', KEYS[1], KEYS[5])
 						return true
 					end
 					redis.call('pexpire', KEYS[1], rest)
@@ -211,9 +200,7 @@ enum LockScript {
 				local function tell()
 					redis.call('publish', KEYS[6], '0')
 					local first = redis.call('zrange', KEYS[3], 0, 0)[1]
-					if first then
-						redis.call('publish', KEYS[6] .. ':' .. first, '0')
-					end
+					if first then redis.call('publish', KEYS[6] .. ':' .. first, '0') end
 				end
 				""";
 
@@ -227,9 +214,7 @@ enum LockScript {
 					end
 					if held[2] == 'shared' and shares(owner) then
 						redis.call('zrem', KEYS[5], owner)
-						if expire() then
-							tell()
-						end
+						if expire() then tell() end
 						return 1
 					end
 					local last = redis.call('get', KEYS[2])

@@ -60,7 +60,7 @@ final class RedisAcquisition implements AutoCloseable {
 		Duration timeout = Collections.max(List.of(deadline.remaining(), RedisLocks.MIN_TIMEOUT));
 		long sentAt = System.nanoTime();
 		this.remains = true;
-		this.answer = this.locks.acquire(this.request, this.inTurn, !last, timeout);
+		this.answer = this.locks.acquire(this.request, this.inTurn, timeout);
 		try {
 			return lease(this.answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt);
 		}

@@ -54,14 +54,12 @@ final class RedisLocks {
 
 	/**
 	 * Make one attempt.
-	 * @param inTurn whether to respect the queue of fair waiters
-	 * @param mayWait whether to take a place in that queue
+	 * @param inTurn whether to wait in the queue of fair requests
 	 */
-	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, boolean mayWait, Duration timeout) {
-		String ticket = !inTurn ? "" : mayWait ? millis(TICKET_TIME) : "0";
+	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, Duration timeout) {
 		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), millis(request.leaseTime()),
 				millis(request.leaseTime().plus(RETENTION)), request.holder(),
-				(request.mode() == LockMode.SHARED) ? "shared" : "write", ticket);
+				(request.mode() == LockMode.SHARED) ? "shared" : "write", inTurn ? millis(TICKET_TIME) : "");
 	}
 
 	/**

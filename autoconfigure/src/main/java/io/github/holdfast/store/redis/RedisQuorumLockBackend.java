@@ -86,13 +86,14 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
 			long sentAt = System.nanoTime();
 			List<CompletableFuture<List<Object>>> answers = all(
-					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
+					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
 					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
 						.max()
 						.orElseThrow();
-					if (vote(request, "acquired", (node) -> node.renew(request, request.leaseTime(), epoch)).get()) {
+					if (Votes.count(all((node) -> node.renew(request, request.leaseTime(), epoch)), RedisLocks::isYes)
+						.get()) {
 						return lease(request, epoch, sentAt);
 					}
 				}
