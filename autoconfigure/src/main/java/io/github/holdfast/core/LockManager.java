@@ -1,0 +1,534 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackend.Capability;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockCallback;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockSnapshot;
+import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.core.LockGuard.NotTakenException;
+import io.github.holdfast.core.LockGuard.PendingLease;
+import io.github.holdfast.core.LockGuard.Protection;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Takes the locks of all calls of an application and gives them back. Safe for use by
+ * many threads.
+ */
+public final class LockManager implements AutoCloseable {
+
+	private final SingletonSupplier<LockBackend> backend;
+
+	private final SingletonSupplier<LockGuard> guard;
+
+	private final SingletonSupplier<List<LockListener>> listeners;
+
+	private final Watchdog watchdog = new Watchdog(this::backendName);
+
+	private final Function<String, LockSettings.@Nullable Overrides> overrides;
+
+	private final long handoverNanos;
+
+	private final LocalQueue queue = new LocalQueue();
+
+	private final Set<LockCall> calls = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean draining;
+
+	private volatile boolean closed;
+
+	/**
+	 * Create a manager.
+	 * @param backend supplies the backend, at the first call
+	 * @param guard supplies the guard of the transactions, at the first call
+	 * @param listeners supplies the listeners, at the first call
+	 * @param overrides the configured overrides by lock name
+	 * @param handover how long the threads of this JVM may hand a lock over before it is
+	 * given back to the store; zero switches handover off
+	 */
+	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard,
+			Supplier<List<LockListener>> listeners, Function<String, LockSettings.@Nullable Overrides> overrides,
+			Duration handover) {
+		this.backend = SingletonSupplier.of(backend);
+		this.guard = SingletonSupplier.of(guard);
+		this.listeners = SingletonSupplier.of(listeners);
+		this.overrides = overrides;
+		this.handoverNanos = handover.toNanos();
+	}
+
+	/**
+	 * Create a manager for a backend, without transactions and listeners.
+	 * @param backend the backend
+	 */
+	public LockManager(LockBackend backend) {
+		this(() -> backend, () -> LockGuard.NONE, List::of, (name) -> null, Duration.ofMillis(25));
+	}
+
+	/**
+	 * Applies the configured overrides.
+	 * @param settings the settings of the code
+	 * @return the settings that count
+	 */
+	public LockSettings effective(LockSettings settings) {
+		return settings.overriddenBy(this.overrides.apply(settings.name()));
+	}
+
+	/**
+	 * Calls a body under its locks.
+	 * @param <T> the type of the result
+	 * @param <E> what the body throws
+	 * @param keys the keys, at least one
+	 * @param settings how to take them
+	 * @param body the code; several times if its transaction did not get its locks, or if
+	 * they are optimistic
+	 * @return what the body returned
+	 * @throws E what the body threw
+	 */
+	@SuppressWarnings("try")
+	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, LockSettings settings,
+			LockCallback<T, E> body) throws E {
+		if (settings.mode() == LockMode.OPTIMISTIC) {
+			return new OptimisticCall(this, settings, keys).run(body);
+		}
+		long start = System.nanoTime();
+		LockCall opened = open(keys, settings, start);
+		try (LockCall call = opened) {
+			while (true) {
+				awaitAttempt(call);
+				try {
+					return body.call();
+				}
+				catch (NotTakenException ex) {
+					if (!ex.isOf(call)) {
+						throw ex;
+					}
+					ex.remedy();
+				}
+			}
+		}
+	}
+
+	/**
+	 * Takes the locks of a call.
+	 * @param keys the keys, at least one
+	 * @param settings how to take them; optimistic and transaction locks need
+	 * {@link #execute}
+	 * @return the call, to be closed
+	 */
+	public LockCall acquire(Collection<String> keys, LockSettings settings) {
+		return open(keys, settings.withTransaction(null), System.nanoTime());
+	}
+
+	LockCall open(Collection<String> keys, LockSettings settings, long start) {
+		LockCall call = new LockCall(this, settings, guard().protectionOf(settings), keys, start);
+		guard().beforeAcquire(call);
+		List<String> missing = call.missing();
+		if (!missing.isEmpty()) {
+			this.calls.add(call);
+			call.listeners().attempt();
+		}
+		try {
+			for (String key : missing) {
+				call.add(key, acquire(call, key));
+			}
+			checkValid(call);
+			call.open();
+			guard().acquired(call);
+			return call;
+		}
+		catch (Throwable ex) {
+			Throwable failure = (ex instanceof LockBackendException backend) ? backend.withKey(callersKey(settings, backend))
+					: ex;
+			call.giveUp(failure);
+			throw sneaky(failure);
+		}
+	}
+
+	private static String callersKey(LockSettings settings, LockBackendException ex) {
+		return ex.key().startsWith(settings.keyPrefix()) ? ex.key().substring(settings.keyPrefix().length()) : ex.key();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> RuntimeException sneaky(Throwable ex) throws E {
+		throw (E) ex;
+	}
+
+	/**
+	 * A lease may have run out while another key was waited for.
+	 */
+	private static void checkValid(LockCall call) {
+		for (Grant grant : call.grants()) {
+			if (!grant.isValid()) {
+				throw new LockBackendException(grant.request().key(),
+						"was granted, but its lease was over before the method began", null);
+			}
+		}
+	}
+
+	private Grant acquire(LockCall call, String key) {
+		boolean last = this.draining;
+		Grant grant = null;
+		Exception failure = null;
+		boolean cancelled;
+		call.beginWait(key);
+		try {
+			// Asked after the wait has been noted, so that a shutdown meets every waiter
+			last |= this.draining;
+			grant = this.closed ? null : attempt(call, key, last);
+		}
+		catch (InterruptedException | RejectedExecutionException ex) {
+			failure = ex;
+		}
+		finally {
+			cancelled = call.endWait();
+		}
+		if (grant != null) {
+			return grant;
+		}
+		throw notAcquired(call, key, reason(failure, last || cancelled), failure);
+	}
+
+	private Grant attempt(LockCall call, String key, boolean last) throws InterruptedException {
+		LockSettings settings = call.settings();
+		LockRequest request = request(call, key, last ? 0 : call.remainingWait());
+		if (settings.mode() != LockMode.EXCLUSIVE || settings.fair()) {
+			return ask(call, request, null);
+		}
+		LocalQueue.Turn turn = this.queue.enter(request.key(), request.waitTime().toNanos());
+		if (turn == null) {
+			RuntimeException failure = this.queue.failure(request.key());
+			if (failure != null) {
+				throw new LockBackendException(request.key(), "could not be acquired, because the store failed for "
+						+ "another thread that asked for it", failure);
+			}
+			return null;
+		}
+		Grant grant = null;
+		try {
+			grant = next(call, turn, request);
+		}
+		finally {
+			if (grant == null) {
+				turn.exit();
+			}
+		}
+		return grant;
+	}
+
+	private @Nullable Grant next(LockCall call, LocalQueue.Turn turn, LockRequest request) throws InterruptedException {
+		Grant left = turn.takeLeft();
+		if (left != null && call.protection() != Protection.TRANSACTION && left.serves(call.settings())) {
+			left.takenBy(call, turn);
+			return isInstalled(call, left, request) ? left : again(call, left, request);
+		}
+		if (left != null) {
+			left.takenBy(call, null);
+			Grant.join(left.release());
+		}
+		turn.rest(call.remainingWait());
+		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))), turn);
+	}
+
+	private @Nullable Grant ask(LockCall call, LockRequest request, LocalQueue.@Nullable Turn turn)
+			throws InterruptedException {
+		LockBackend.Lease lease;
+		try {
+			lease = lease(call, request);
+		}
+		catch (RuntimeException ex) {
+			answered(turn, ex);
+			throw ex;
+		}
+		answered(turn, null);
+		if (lease == null) {
+			return null;
+		}
+		Grant grant = new Grant(request, lease, turn, this.watchdog);
+		grant.takenBy(call, turn);
+		if (lease.expires()) {
+			this.watchdog.watch(grant);
+		}
+		return isInstalled(call, grant, request) ? grant : again(call, grant, request);
+	}
+
+	private static void answered(LocalQueue.@Nullable Turn turn, @Nullable RuntimeException failure) {
+		if (turn != null) {
+			turn.answered(failure);
+		}
+	}
+
+	private LockBackend.@Nullable Lease lease(LockCall call, LockRequest request) throws InterruptedException {
+		if (call.mode() == LockMode.OPTIMISTIC) {
+			return guard().version(request);
+		}
+		if (call.protection() == Protection.TRANSACTION) {
+			return guard().pending(request);
+		}
+		checkSupported(call.settings());
+		return backend().acquire(request);
+	}
+
+	/**
+	 * Checks that the backend can do what is asked for.
+	 * @param settings what is asked for
+	 * @throws UnsupportedOperationException if it cannot
+	 */
+	public void checkSupported(LockSettings settings) {
+		Set<Capability> wanted = EnumSet.noneOf(Capability.class);
+		if (settings.mode() == LockMode.SHARED) {
+			wanted.add(Capability.SHARED);
+		}
+		if (settings.fair()) {
+			wanted.add(Capability.FAIR);
+		}
+		if (!wanted.isEmpty() && !backend().capabilities().containsAll(wanted)) {
+			throw new UnsupportedOperationException("Lock '" + settings.name() + "' needs " + wanted
+					+ ", but the backend '" + backendName() + "' offers " + backend().capabilities());
+		}
+	}
+
+	private boolean isInstalled(LockCall call, Grant grant, LockRequest request) throws InterruptedException {
+		if (call.protection() != Protection.INSTALLED || grant.isInstalled() || call.mode() != LockMode.EXCLUSIVE) {
+			return true;
+		}
+		try {
+			return guard().install(grant, request.withWaitTime(nanos(call.remainingWait())));
+		}
+		catch (InterruptedException | RuntimeException | Error ex) {
+			giveBack(grant, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * A later holder is in the row, so the lease has been lost already.
+	 */
+	private @Nullable Grant again(LockCall call, Grant superseded, LockRequest request) throws InterruptedException {
+		LocalQueue.Turn turn = superseded.withoutQueue();
+		giveBack(superseded, null);
+		return (call.remainingWait() > 0) ? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn)
+				: null;
+	}
+
+	private static String callersKey(LockCall call, LockRequest request) {
+		return request.key().substring(call.settings().keyPrefix().length());
+	}
+
+	private static void giveBack(Grant grant, @Nullable Throwable cause) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			Grant.join(grant.release());
+		}
+		catch (RuntimeException | Error ex) {
+			if (cause == null) {
+				throw ex;
+			}
+			cause.addSuppressed(ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private LockRequest request(LockCall call, String key, long waitNanos) {
+		LockSettings settings = call.settings();
+		return new LockRequest(settings.storedKey(key), settings.name(), settings.mode(), settings.fair(),
+				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(),
+				LockOwner.currentThread());
+	}
+
+	private static Duration nanos(long nanos) {
+		return Duration.ofNanos(nanos);
+	}
+
+	/**
+	 * Waits until the transaction of the body may try to take the locks.
+	 */
+	private void awaitAttempt(LockCall call) {
+		for (String key : call.missing()) {
+			PendingLease pending = call.pending(key);
+			if (pending == null) {
+				return;
+			}
+			Exception failure = null;
+			boolean ready = false;
+			boolean cancelled;
+			call.beginWait(key);
+			try {
+				ready = !this.closed && pending.awaitAttempt(this.draining ? 0 : call.remainingWait());
+			}
+			catch (InterruptedException ex) {
+				failure = ex;
+			}
+			catch (LockBackendException ex) {
+				LockBackendException failed = ex.withKey(key);
+				call.refused(failed);
+				throw failed;
+			}
+			finally {
+				cancelled = call.endWait();
+			}
+			if (!ready || cancelled) {
+				LockNotAcquiredException ex = notAcquired(call, key, reason(failure, cancelled), failure);
+				call.refused(ex);
+				throw ex;
+			}
+		}
+	}
+
+	private Reason reason(@Nullable Exception failure, boolean stopping) {
+		if (failure instanceof RejectedExecutionException) {
+			return Reason.QUEUE_FULL;
+		}
+		if (stopping || this.draining || this.closed) {
+			return Reason.SHUTDOWN;
+		}
+		return (failure != null) ? Reason.INTERRUPTED : Reason.BUSY;
+	}
+
+	private LockNotAcquiredException notAcquired(LockCall call, String key, Reason reason, @Nullable Exception cause) {
+		if (reason == Reason.INTERRUPTED) {
+			Thread.currentThread().interrupt();
+		}
+		return new LockNotAcquiredException(key, reason, nanos(call.settings().times().waitNanos()),
+				(reason == Reason.BUSY) ? holder(call.settings().storedKey(key)) : null, cause);
+	}
+
+	private @Nullable String holder(String storedKey) {
+		try {
+			LockHolder holder = backend().holder(storedKey);
+			return (holder != null) ? holder.description() : null;
+		}
+		catch (LockBackendException ex) {
+			// The lock is busy, even if the store does not answer now
+			return null;
+		}
+	}
+
+	/**
+	 * Waits between two attempts of an optimistic call.
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	@Nullable Reason pause(LockCall call, String key, long nanos) {
+		boolean interrupted = false;
+		boolean cancelled;
+		this.calls.add(call);
+		call.beginWait(key);
+		try {
+			if (!this.draining) {
+				TimeUnit.NANOSECONDS.sleep(nanos);
+			}
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+		}
+		finally {
+			cancelled = call.endWait();
+			this.calls.remove(call);
+		}
+		return interrupted || cancelled || this.draining
+				? reason(interrupted ? new InterruptedException() : null, cancelled) : null;
+	}
+
+	LockBackend backend() {
+		return this.backend.obtain();
+	}
+
+	String backendName() {
+		return backend().name();
+	}
+
+	LockGuard guard() {
+		return this.guard.obtain();
+	}
+
+	List<LockListener> listeners() {
+		return this.listeners.obtain();
+	}
+
+	long handoverNanos() {
+		return this.handoverNanos;
+	}
+
+	void ended(LockCall call) {
+		this.calls.remove(call);
+	}
+
+	/**
+	 * The locks that the calls of this JVM hold and wait for. Shows one moment for each
+	 * call, but not the same for all.
+	 * @return one entry for each key
+	 */
+	public List<LockSnapshot> snapshots() {
+		return this.calls.stream().flatMap((call) -> call.snapshots().stream()).toList();
+	}
+
+	/**
+	 * Takes a lock away from its holder, for an operator.
+	 * @param key the stored key
+	 * @return whether there was a holder
+	 * @throws UnsupportedOperationException if the backend cannot do it
+	 */
+	public boolean forceRelease(String key) {
+		if (!(backend() instanceof ManageableLockBackend manageable)) {
+			throw new UnsupportedOperationException("The backend '" + backendName()
+					+ "' cannot take locks away: end the process that holds it");
+		}
+		LockHolder holder = manageable.holder(key);
+		if (holder != null) {
+			guard().exclude(key, holder.epoch());
+		}
+		return manageable.forceRelease(key);
+	}
+
+	/**
+	 * Prepares the shutdown: callers that wait, now or later, get a
+	 * {@link LockNotAcquiredException} with reason {@code SHUTDOWN}. Free locks are still
+	 * granted, and held locks are renewed.
+	 */
+	public void drain() {
+		this.draining = true;
+		this.calls.forEach(LockCall::cancelWait);
+	}
+
+	/**
+	 * Whether no call holds or waits for a lock.
+	 * @return {@code true} when all locks have been given back
+	 */
+	public boolean isIdle() {
+		return this.calls.isEmpty();
+	}
+
+	/**
+	 * Stops the renewal of all leases. New calls get a {@link LockNotAcquiredException}
+	 * with reason {@code SHUTDOWN}.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		drain();
+		this.watchdog.close();
+	}
+
+}
