@@ -11,7 +11,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
-import org.springframework.util.StringUtils;
+import org.springframework.util.Assert;
 
 import io.github.holdfast.LockConfigurationException;
 
@@ -21,8 +21,6 @@ import io.github.holdfast.LockConfigurationException;
 final class QuorumNodes implements AutoCloseable {
 
 	private static final String PROPERTY = "'holdfast.redis.quorum.nodes'";
-
-	private static final int MIN_NODES = 3;
 
 	/** Requests to a node that is connected but does not answer. */
 	private static final int MAX_UNANSWERED = 10_000;
@@ -42,11 +40,11 @@ final class QuorumNodes implements AutoCloseable {
 			.map((address) -> address.getHost() + ":" + address.getPort())
 			.distinct()
 			.count();
-		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
+		if (distinct < nodes.size() || distinct < 3 || distinct % 2 == 0) {
 			throw new LockConfigurationException(
 					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
-					"List an odd number of independent Redis masters, at least " + MIN_NODES
-							+ ", each of them once, or remove the property.");
+					"List an odd number of independent Redis masters, at least three, each of them "
+							+ "once, or remove the property.");
 		}
 		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
 		this.client = configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
@@ -73,9 +71,8 @@ final class QuorumNodes implements AutoCloseable {
 	private RedisURI address(String node, int index) {
 		try {
 			RedisURI address = RedisURI.create(node.contains("://") ? node : "redis://" + node);
-			if (!StringUtils.hasText(address.getHost()) || (address.getHost().contains(":") && !node.contains("["))) {
-				throw new IllegalArgumentException("No host and port");
-			}
+			Assert.hasText(address.getHost(), "No host and port");
+			Assert.isTrue(node.contains("[") || !address.getHost().contains(":"), "No host and port");
 			apply(address, node.contains("@"));
 			return address;
 		}

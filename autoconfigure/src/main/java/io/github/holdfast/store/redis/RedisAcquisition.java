@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +78,7 @@ final class RedisAcquisition implements AutoCloseable {
 		if (epoch > 0) {
 			return new RedisLease(epoch, sentAt,
 					(leaseTime) -> yes(this.locks.renew(this.request, leaseTime, epoch), "renewed"),
-					() -> yes(this.locks.release(this.request), "released"), new AtomicBoolean());
+					() -> yes(this.locks.release(this.request), "released"), new AtomicReference<>());
 		}
 		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(granted, 1) + 1);
 		this.longestPause = (rest > 0 && rest < LONGEST_PAUSE) ? rest : LONGEST_PAUSE;

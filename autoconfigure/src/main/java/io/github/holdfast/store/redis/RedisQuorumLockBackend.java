@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -71,7 +71,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	@Override
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
-		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline.hasPassed()));
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request));
 	}
 
 	/**
@@ -79,7 +79,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * none has a majority. Each time the owner is another, so nothing that arrives late
 	 * affects the next time.
 	 */
-	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
+	private @Nullable Lease attempt(LockRequest wanted) throws InterruptedException {
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
@@ -109,9 +109,6 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			}
 			catch (ExecutionException ex) {
 				leave(request, answers);
-				if (!last && RedisLocks.isTemporary(ex)) {
-					return null;
-				}
 				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
 			}
 		}
@@ -132,7 +129,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
 		return new RedisLease(epoch, sentAt,
 				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime, epoch)),
-				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
+				() -> vote(request, "released", (node) -> node.release(request)), new AtomicReference<>());
 	}
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,

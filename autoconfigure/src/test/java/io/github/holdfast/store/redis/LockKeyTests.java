@@ -26,8 +26,8 @@ class LockKeyTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "lock:a", "{", "}", "{}", "{}a", "}{", "}a", "a}b{c", "{a}b", "{a}{b}", "a}{b}",
-			"a b", "仓库" })
+	@ValueSource(
+			strings = { "lock:a", "{", "}", "{}", "{}a", "}{", "}a", "a}b{c", "{a}b", "{a}{b}", "a}{b}", "a b", "仓库" })
 	void allNamesAreInOneSlot(String key) {
 		assertThat(LockKey.of(key).names().stream().map(ClusterSlotHashUtil::calculateSlot).distinct()).hasSize(1);
 	}
@@ -35,10 +35,11 @@ class LockKeyTests {
 	@Test
 	void keysThatAreNotStoredAsTheyAreDiffer() {
 		String common = "x".repeat(10_000);
-		assertThat(Stream.of("a", "a}", "a}}", "{}a", "a{}", "}{", common, common + "x", common + "}")
-			.map(LockKey::of)).doesNotHaveDuplicates();
-		assertThat(List.of(LockKey.of("a}"), LockKey.of(common))).allSatisfy(
-				(names) -> assertThat(names.names().get(0)).hasSize("holdfast:{}".length() + 64).startsWith("holdfast:{"));
+		assertThat(Stream.of("a", "a}", "a}}", "{}a", "a{}", "}{", common, common + "x", common + "}").map(LockKey::of))
+			.doesNotHaveDuplicates();
+		assertThat(List.of(LockKey.of("a}"), LockKey.of(common)))
+			.allSatisfy((names) -> assertThat(names.names().get(0)).hasSize("holdfast:{}".length() + 64)
+				.startsWith("holdfast:{"));
 	}
 
 }

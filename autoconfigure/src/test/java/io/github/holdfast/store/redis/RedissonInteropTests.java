@@ -20,7 +20,6 @@ import org.redisson.api.RedissonClient;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.testsupport.RedisConnections;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedissonClients;
 
@@ -58,8 +57,8 @@ class RedissonInteropTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void counterThatBothIncrementIsExact(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void counterThatBothIncrementIsExact(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		String counter = "counter:" + this.key;
 		List<FutureTask<Boolean>> threads = new ArrayList<>();
 		for (int i = 0; i < 2; i++) {
@@ -102,8 +101,8 @@ class RedissonInteropTests {
 	 */
 	@ParameterizedTest
 	@EnumSource
-	void releaseWakesRedisson(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void releaseWakesRedisson(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isLocked()).isTrue();
 		assertThat(this.lock.tryLock()).isFalse();
@@ -119,8 +118,8 @@ class RedissonInteropTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void unlockOfRedissonWakesAWaiter(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void unlockOfRedissonWakesAWaiter(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		this.lock.lock();
 		assertThat(this.node.backend().acquire(RedisRequests.request(this.key, NO_WAIT))).isNull();
 		FutureTask<LockBackend.Lease> waiter = this.node.waiter(RedisRequests.request(this.key, LONG));
@@ -135,8 +134,8 @@ class RedissonInteropTests {
 	 */
 	@ParameterizedTest
 	@EnumSource
-	void unlockOfRedissonIsAMessage(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void unlockOfRedissonIsAMessage(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		this.lock.lock();
 		Semaphore signals = new Semaphore(0);
 		Runnable end = this.node.driver().listen(LockKey.of(this.key).channel(), signals::release);
@@ -150,8 +149,8 @@ class RedissonInteropTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void readLockOfRedissonIsKeptOut(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void readLockOfRedissonIsKeptOut(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		RReadWriteLock readWrite = this.service.getReadWriteLock(this.key);
 		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
 		assertThat(readWrite.readLock().tryLock()).isFalse();
@@ -169,8 +168,8 @@ class RedissonInteropTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockOfRedissonIsShownAndCanBeReleasedByForce(Client client) throws Exception {
-		this.node = client.connect(this.server);
+	void lockOfRedissonIsShownAndCanBeReleasedByForce(RedisClientType client) throws Exception {
+		this.node = client.connect(this.server.port());
 		this.lock.lock();
 		LockHolder holder = this.node.backend().holder(this.key);
 		assertThat(holder).isNotNull();
@@ -182,7 +181,7 @@ class RedissonInteropTests {
 
 	@Test
 	void redissonCannotUnlockALockThatItDoesNotHold() throws Exception {
-		this.node = Client.LETTUCE.connect(this.server);
+		this.node = RedisClientType.LETTUCE.connect(this.server.port());
 		LockBackend.Lease lease = this.node.acquired(RedisRequests.request(this.key, NO_WAIT));
 		assertThat(this.lock.isHeldByCurrentThread()).isFalse();
 		assertThat(this.lock.forceUnlock()).isTrue();
@@ -193,30 +192,6 @@ class RedissonInteropTests {
 		String channel = LockKey.of(this.key).channel();
 		await().atMost(LONG)
 			.until(() -> this.server.command("PUBSUB", "NUMSUB", channel).toString().endsWith(" " + count + "]"));
-	}
-
-	enum Client {
-
-		LETTUCE {
-
-			@Override
-			RedisNode connect(RedisServer server) {
-				return RedisNode.lettuce(RedisConnections.lettuce(server.port()));
-			}
-
-		},
-
-		REDISSON {
-
-			@Override
-			RedisNode connect(RedisServer server) {
-				return RedisNode.redisson(RedissonClients.single(server.port()));
-			}
-
-		};
-
-		abstract RedisNode connect(RedisServer server);
-
 	}
 
 }
