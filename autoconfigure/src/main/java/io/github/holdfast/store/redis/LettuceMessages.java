@@ -77,25 +77,7 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 				thread.start();
 			});
 		}
-<<<<<<< HEAD
-		this.connectedTo = client;
-		this.connection = null;
-		this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
-		Thread thread = new Thread(() -> {
-			try {
-				connected(client,
-						(client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(StringCodec.UTF8)
-								: ((RedisClient) client).connectPubSub(StringCodec.UTF8));
-			}
-			catch (RuntimeException ex) {
-				failed(ex);
-			}
-		}, "holdfast-redis-connect");
-		thread.setDaemon(true);
-		thread.start();
-=======
 		return this.connection;
->>>>>>> redis
 	}
 
 	private StatefulRedisPubSubConnection<String, String> connect(AbstractRedisClient client) {

@@ -40,11 +40,7 @@ final class QuorumNodes implements AutoCloseable {
 			.map((address) -> address.getHost() + ":" + address.getPort())
 			.distinct()
 			.count();
-<<<<<<< HEAD
-		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
-=======
 		if (distinct < nodes.size() || distinct < 3 || distinct % 2 == 0) {
->>>>>>> redis
 			throw new LockConfigurationException(
 					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
 					"List an odd number of independent Redis masters, at least three, each of them "

@@ -93,12 +93,8 @@ public final class RedisLockBackend implements ManageableLockBackend {
 		long epoch = RedisLocks.number(answer, 1);
 		long rest = RedisLocks.number(answer, 2);
 		Instant expires = Instant.ofEpochMilli(RedisLocks.number(answer, 3) + rest);
-<<<<<<< HEAD
-		return new LockHolder(description + ", whose lease is renewed or ends in " + rest + " ms",
-=======
 		return new LockHolder(
 				"held by " + RedisDriver.text(answer.get(0)) + ", whose lease is renewed or ends in " + rest + " ms",
->>>>>>> redis
 				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires, (epoch > 0) ? epoch : null);
 	}
 

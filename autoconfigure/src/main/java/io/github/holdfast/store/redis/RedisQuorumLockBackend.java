@@ -92,12 +92,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
 						.max()
 						.orElseThrow();
-<<<<<<< HEAD
-					if (vote(request, "acquired",
-							(node) -> node.renew(request, request.leaseTime(), Long.toString(epoch)))
-=======
 					if (Votes.count(all((node) -> node.renew(request, request.leaseTime(), epoch)), RedisLocks::isYes)
->>>>>>> redis
 						.get()) {
 						return lease(request, epoch, sentAt);
 					}
