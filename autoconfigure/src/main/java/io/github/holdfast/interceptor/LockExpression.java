@@ -10,8 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,9 +32,9 @@ import org.springframework.util.ObjectUtils;
  *
  * <p>
  * SpEL writes a null into a concatenation as the text {@code null}. Therefore this class
- * evaluates concatenations itself, wherever they stand as a key or as an element of a list
- * or projection, and checks each of their parts. The parser refuses concatenations in
- * arguments of a call, which SpEL evaluates.
+ * evaluates concatenations itself, wherever they stand as a key or as an element of a
+ * list or projection, and checks each of their parts. The parser refuses concatenations
+ * in arguments of a call, which SpEL evaluates.
  */
 final class LockExpression {
 
@@ -69,12 +67,8 @@ final class LockExpression {
 	 * @throws IllegalArgumentException if a key or a part of one is refused
 	 */
 	Collection<String> keys(@Nullable Object[] arguments) {
-		Object value = value(this.root, state(arguments));
-		if (value == null || !isSeveral(value)) {
-			return List.of(key(value, this.root::toStringAST));
-		}
 		Set<String> keys = new LinkedHashSet<>();
-		addKeys(value, this.root::toStringAST, keys);
+		addKeys(value(this.root, state(arguments)), this.root::toStringAST, keys);
 		if (keys.size() > MAX_KEYS) {
 			throw new IllegalArgumentException(this.text + " has " + keys.size() + " different keys; the limit is "
 					+ MAX_KEYS + ": lock fewer keys, or take one lock for all of them");
@@ -99,37 +93,25 @@ final class LockExpression {
 		return new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION);
 	}
 
-	private static boolean isSeveral(Object value) {
-		return value instanceof Collection<?> || value.getClass().isArray();
-	}
-
-	private static void addKeys(Object values, Supplier<String> expression, Set<String> keys) {
-		int index = 0;
-		for (Object element : elements(values)) {
-			int position = index++;
-			Supplier<String> elementText = () -> "element " + position + " of " + expression.get();
-			if (element != null && isSeveral(element)) {
-				addKeys(element, elementText, keys);
+	private static void addKeys(@Nullable Object value, Supplier<String> expression, Set<String> keys) {
+		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+			int index = 0;
+			for (Object element : elements(value)) {
+				int position = index++;
+				addKeys(element, () -> "element " + position + " of " + expression.get(), keys);
 			}
-			else {
-				keys.add(key(element, elementText));
-			}
+			return;
 		}
-	}
-
-	private static String key(@Nullable Object value, Supplier<String> expression) {
 		String key = KeyText.of(value, expression);
 		if (key.isBlank()) {
 			throw new IllegalArgumentException(expression.get() + " is blank");
 		}
-		return key;
+		keys.add(key);
 	}
 
 	private static Iterable<?> elements(Object value) {
-		if (value instanceof Map<?, ?> map) {
-			return map.entrySet();
-		}
-		return (value instanceof Iterable<?> iterable) ? iterable : Arrays.asList(ObjectUtils.toObjectArray(value));
+		Object elements = (value instanceof Map<?, ?> map) ? map.entrySet() : value;
+		return (elements instanceof Iterable<?> several) ? several : Arrays.asList(ObjectUtils.toObjectArray(value));
 	}
 
 	private @Nullable Object value(SpelNode node, ExpressionState state) {
@@ -184,39 +166,28 @@ final class LockExpression {
 		if (!(first instanceof OpPlus) && !(lastNode instanceof Projection)) {
 			return node.getValue(state);
 		}
-		TypedValue value = (first instanceof OpPlus) ? new TypedValue(value(first, state)) : first.getTypedValue(state);
+		Object value = value(first, state);
 		for (int i = 1; i < last; i++) {
 			SpelNode part = node.getChild(i);
-			value = on(value, state, () -> part.getTypedValue(state));
+			value = on(value, state, () -> part.getValue(state));
 		}
-		if (lastNode instanceof Projection) {
-			return projection(node, value.getValue(), state);
+		if (!(lastNode instanceof Projection)) {
+			return on(value, state, () -> lastNode.getValue(state));
 		}
-		return on(value, state, () -> lastNode.getValue(state));
-	}
-
-	/**
-	 * Evaluates {@code source.![element]} with the checks of a concatenation in each
-	 * element.
-	 */
-	private List<@Nullable Object> projection(SpelNode node, @Nullable Object source, ExpressionState state) {
-		int last = node.getChildCount() - 1;
-		if (source == null) {
-			throw new IllegalArgumentException(IntStream.range(0, last)
-				.mapToObj((i) -> node.getChild(i).toStringAST())
-				.collect(Collectors.joining("."))
+		if (value == null) {
+			throw new IllegalArgumentException(node.getChild(last - 1).toStringAST()
 					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
 		}
-		SpelNode element = node.getChild(last).getChild(0);
-		List<@Nullable Object> values = new ArrayList<>();
-		for (Object item : elements(source)) {
-			values.add(on(new TypedValue(item), state, () -> value(element, state)));
+		List<@Nullable Object> projected = new ArrayList<>();
+		for (Object element : elements(value)) {
+			projected.add(on(element, state, () -> value(lastNode.getChild(0), state)));
 		}
-		return values;
+		return projected;
 	}
 
-	private static <T extends @Nullable Object> T on(TypedValue context, ExpressionState state, Supplier<T> evaluation) {
-		state.pushActiveContextObject(context);
+	private static <T extends @Nullable Object> T on(@Nullable Object value, ExpressionState state,
+			Supplier<T> evaluation) {
+		state.pushActiveContextObject(new TypedValue(value));
 		state.enterScope();
 		try {
 			return evaluation.get();

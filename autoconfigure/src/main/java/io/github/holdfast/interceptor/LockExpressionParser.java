@@ -3,7 +3,6 @@ package io.github.holdfast.interceptor;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -69,11 +68,12 @@ final class LockExpressionParser {
 			throw new LockConfigurationException(where + " contains a placeholder, which would be taken literally.",
 					"Use a bean reference, such as \"@environment.getProperty('app.tenant')\".");
 		}
-		Parameters parameters = Parameters.of(method, annotated);
+		@Nullable String @Nullable [] names = discoverer.getParameterNames(method);
+		Parameters parameters = new Parameters(method.getParameterCount(),
+				(names != null) ? names : discoverer.getParameterNames(annotated));
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
-			check(root, false, parameters, where);
-			refuseTextInArguments(root, false, where);
+			check(root, false, false, parameters, where);
 			return new LockExpression(text, root, (arguments) -> context(method, arguments, parameters));
 		}
 		catch (ParseException ex) {
@@ -82,7 +82,6 @@ final class LockExpressionParser {
 		}
 	}
 
-	@SuppressWarnings("NullAway") // The constructor's root object may be null
 	private EvaluationContext context(Method method, @Nullable Object[] arguments, Parameters parameters) {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(null, method, arguments, parameters) {
 
@@ -100,8 +99,10 @@ final class LockExpressionParser {
 	 * Checks a node and its children.
 	 * @param scoped whether the node is evaluated on an object, so that bare names mean
 	 * its properties
+	 * @param argument whether the node is inside of an argument of a call. SpEL itself
+	 * evaluates those, and writes a null into a concatenation as a text
 	 */
-	private static void check(SpelNode node, boolean scoped, Parameters parameters, String where) {
+	private static void check(SpelNode node, boolean scoped, boolean argument, Parameters parameters, String where) {
 		String name = node.toStringAST();
 		if (node instanceof FunctionReference) {
 			throw new LockConfigurationException(where + " calls a function that does not exist: " + name + ".",
@@ -116,25 +117,16 @@ final class LockExpressionParser {
 					"Write \"#" + name + "\" for a parameter, \"'" + name + "'\" for literal text.");
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
-			boolean element = node instanceof Projection || node instanceof Selection;
-			boolean tail = node instanceof CompoundExpression && i > 0;
-			check(node.getChild(i), scoped || element || tail, parameters, where);
-		}
-	}
-
-	/**
-	 * SpEL itself evaluates arguments, and writes a null into a concatenation as a text.
-	 */
-	private static void refuseTextInArguments(SpelNode node, boolean argument, String where) {
-		for (int i = 0; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
 			if (argument && node instanceof OpPlus && child instanceof StringLiteral) {
 				throw new LockConfigurationException(
 						where + " joins text in an argument of a call, where a null would become part of the key: "
-								+ node.toStringAST() + ".",
+								+ name + ".",
 						"Pass the parts as separate arguments, or join the text outside of the call.");
 			}
-			refuseTextInArguments(child, argument || node instanceof MethodReference, where);
+			boolean element = node instanceof Projection || node instanceof Selection
+					|| (node instanceof CompoundExpression && i > 0);
+			check(child, scoped || element, argument || node instanceof MethodReference, parameters, where);
 		}
 	}
 
@@ -145,11 +137,6 @@ final class LockExpressionParser {
 	 * @param names their names, or {@code null} if they are unknown
 	 */
 	private record Parameters(int count, @Nullable String @Nullable [] names) implements ParameterNameDiscoverer {
-
-		static Parameters of(Method method, Method annotated) {
-			return new Parameters(method.getParameterCount(), Optional.ofNullable(discoverer.getParameterNames(method))
-				.orElseGet(() -> discoverer.getParameterNames(annotated)));
-		}
 
 		@Override
 		public @Nullable String @Nullable [] getParameterNames(Method method) {
@@ -170,15 +157,15 @@ final class LockExpressionParser {
 				return;
 			}
 			List<String> choice = known.stream().map("#"::concat).toList();
-			if (this.names == null && this.count > 0) {
-				throw new LockConfigurationException(
-						where + " uses #" + name + ", but the class was compiled without parameter names.",
-						"Compile with the option -parameters, or use one of " + choice + ".");
-			}
-			throw new LockConfigurationException(where + " uses #" + name + ", but the method has no such parameter.",
+			boolean unnamed = this.names == null && this.count > 0;
+			throw new LockConfigurationException(
+					where + " uses #" + name
+							+ (unnamed ? ", but the class was compiled without parameter names."
+									: ", but the method has no such parameter."),
 					known.isEmpty()
 							? "The method has no parameters at all: add one, or write a literal text such as \"'orders'\"."
-							: "Use one of " + choice + ".");
+							: (unnamed ? "Compile with the option -parameters, or use" : "Use") + " one of " + choice
+									+ ".");
 		}
 
 	}

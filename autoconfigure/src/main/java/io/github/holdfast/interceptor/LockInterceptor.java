@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Map;
 
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockCallback;
@@ -28,16 +29,37 @@ final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationSource source;
 
-	private final DistributedLockAdvisor advisor;
+	private final Map<Method, LockOperation> operations;
 
-	LockInterceptor(LockOperationSource source, DistributedLockAdvisor advisor) {
+	LockInterceptor(LockOperationSource source) {
+		this(source, Map.of());
+	}
+
+	private LockInterceptor(LockOperationSource source, Map<Method, LockOperation> operations) {
 		this.source = source;
-		this.advisor = advisor;
+		this.operations = operations;
+	}
+
+	/**
+	 * Creates the interceptor of one bean.
+	 * @param operations the operations that the bean has in place of those of its class
+	 */
+	LockInterceptor with(Map<Method, LockOperation> operations) {
+		return new LockInterceptor(this.source, operations);
+	}
+
+	LockOperation ofBean(LockOperation operation) {
+		return this.operations.getOrDefault(operation.method(), operation);
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockOperation operation = operation(invocation);
+		Object target = invocation.getThis();
+		Method method = invocation.getMethod();
+		LockOperation ofClass = this.source.get(method,
+				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
+		Assert.state(ofClass != null, "The pointcut matches only locked methods");
+		LockOperation operation = ofBean(ofClass);
 		Collection<String> keys = operation.keys(invocation.getArguments());
 		if (keys.isEmpty()) {
 			return invocation.proceed();
@@ -47,44 +69,24 @@ final class LockInterceptor implements MethodInterceptor {
 			return this.source.manager().execute(keys, operation.settings(), body);
 		}
 		catch (LockNotAcquiredException ex) {
-			if (ex == body.thrown) {
-				throw ex;
+			boolean busy = ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT;
+			if (busy && ex != body.thrown && operation.fallback() != null) {
+				return callThroughProxy(operation.fallback(), body.invocation, ex);
 			}
-			return proceedWithout(operation, body.invocation, ex);
+			if (busy && ex != body.thrown && operation.onBusy() == OnBusy.SKIP) {
+				return operation.skipped();
+			}
+			throw ex;
 		}
 	}
 
-	private LockOperation operation(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		Method method = invocation.getMethod();
-		LockOperation operation = this.source.get(method,
-				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
-		Assert.state(operation != null, "The pointcut matches only locked methods");
-		return this.advisor.ofBean(operation);
-	}
-
 	/**
-	 * Whether a transaction that did not get its locks, or met a conflict, may begin again.
+	 * Whether a transaction that did not get its locks, or met a conflict, may begin
+	 * again.
 	 */
 	private static boolean mayRepeat(LockSettings settings) {
 		BodyTransaction transaction = settings.transaction();
 		return settings.mode() == LockMode.OPTIMISTIC || (transaction != null && transaction.innermost());
-	}
-
-	/**
-	 * Does what the annotation asks for when other callers have kept the lock.
-	 */
-	private static @Nullable Object proceedWithout(LockOperation operation, ProxyMethodInvocation invocation,
-			LockNotAcquiredException ex) throws Throwable {
-		boolean busy = ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT;
-		Method fallback = operation.fallback();
-		if (busy && fallback != null) {
-			return callThroughProxy(fallback, invocation, ex);
-		}
-		if (busy && operation.onBusy() == OnBusy.SKIP) {
-			return operation.skipped();
-		}
-		throw ex;
 	}
 
 	private static @Nullable Object callThroughProxy(Method fallback, ProxyMethodInvocation invocation,
@@ -95,8 +97,8 @@ final class LockInterceptor implements MethodInterceptor {
 			arguments[arguments.length - 1] = ex;
 		}
 		Method callable = LockOperationSource.callable(fallback, proxy);
-		Assert.state(callable != null, () -> "The fallback method '" + fallback.getName()
-				+ "' is not on an interface of the bean's JDK proxy");
+		Assert.state(callable != null,
+				() -> "The fallback method '" + fallback.getName() + "' is not on an interface of the JDK proxy");
 		ReflectionUtils.makeAccessible(callable);
 		try {
 			return callable.invoke(proxy, arguments);
@@ -107,8 +109,8 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The rest of a call. Each attempt of one that may be repeated goes through all advice
-	 * inside of the lock again, and so has its own transaction.
+	 * The rest of a call. Each attempt of one that may be repeated goes through all
+	 * advice inside of the lock again, and so has its own transaction.
 	 */
 	private static final class Body implements LockCallback<@Nullable Object, Throwable> {
 
@@ -116,7 +118,7 @@ final class LockInterceptor implements MethodInterceptor {
 
 		private final boolean mayRepeat;
 
-		/** Not acquired was another lock, inside of the method. */
+		/** The exception of another lock, inside of the method. */
 		private @Nullable LockNotAcquiredException thrown;
 
 		Body(ProxyMethodInvocation invocation, boolean mayRepeat) {

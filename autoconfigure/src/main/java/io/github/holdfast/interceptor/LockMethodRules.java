@@ -5,12 +5,10 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
-import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockConfigurationException;
@@ -20,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -29,29 +26,14 @@ import org.springframework.util.ReflectionUtils;
  */
 final class LockMethodRules {
 
-	/** A method that returns one of these returns before its work is done. */
-	private static final List<Class<?>> LATER = Stream
-		.concat(Stream.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class, Iterator.class),
-				present("org.springframework.web.context.request.async.WebAsyncTask",
-						"org.springframework.web.context.request.async.DeferredResult",
-						"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-						"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
-						"org.apache.ibatis.cursor.Cursor"))
-		.toList();
-
-	/** The content of these counts. */
-	private static final List<Class<?>> WRAPPERS = Stream
-		.concat(Stream.of(Optional.class), present("org.springframework.http.HttpEntity"))
-		.toList();
+	/**
+	 * A method that returns one of these, or a reactive type, returns before its work is
+	 * done.
+	 */
+	private static final List<Class<?>> LATER = List.of(Future.class, CompletionStage.class, Callable.class,
+			BaseStream.class, Iterator.class);
 
 	private LockMethodRules() {
-	}
-
-	private static Stream<Class<?>> present(String... names) {
-		ClassLoader loader = LockMethodRules.class.getClassLoader();
-		return Arrays.stream(names)
-			.filter((name) -> ClassUtils.isPresent(name, loader))
-			.map((name) -> ClassUtils.resolveClassName(name, loader));
 	}
 
 	/**
@@ -70,43 +52,30 @@ final class LockMethodRules {
 							+ " and so cannot be called through a proxy: it would run without a lock.",
 					"Make the method public and not static.");
 		}
-		Class<?> later = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
-				: later(ResolvableType.forMethodReturnType(method, targetClass));
-		if (later != null) {
+		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
+		if (returnsLater(type) || KotlinDetector.isSuspendingFunction(method)) {
 			throw new LockConfigurationException(
-					where + "which returns a " + later.getSimpleName()
+					where + "which returns a " + type.getSimpleName()
 							+ " before its work is done: the lock would be released too early.",
 					"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
-							+ "iterator, and call it from " + caller(method));
+							+ "iterator, and call it from the code that runs later, such as the @Async method of another bean.");
 		}
-		Class<?> type = method.getReturnType();
-		if (operation.onBusy() == OnBusy.SKIP && type.isPrimitive() && type != void.class) {
+		boolean skips = operation.onBusy() == OnBusy.SKIP;
+		if (skips && type.isPrimitive() && type != void.class) {
 			throw new LockConfigurationException(
 					where + "with onBusy = SKIP, but a skipped call has no value of type " + type + " to return.",
 					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
 							+ " (null when skipped) or Optional, or use a fallback method.");
 		}
-		if (operation.onBusy() == OnBusy.SKIP && operation.fallback() != null) {
+		if (skips && operation.fallback() != null) {
 			throw new LockConfigurationException(where + "with onBusy = SKIP and a fallback method.",
 					"Remove one of the two.");
 		}
 	}
 
-	private static String caller(Method method) {
-		return MergedAnnotations.from(method).isPresent("org.springframework.scheduling.annotation.Async")
-				? "the @Async method: put @DistributedLock on a method of another bean." : "the code that runs later.";
-	}
-
-	private static @Nullable Class<?> later(ResolvableType returned) {
-		Class<?> type = returned.toClass();
-		if (isOneOf(LATER, type) || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
-			return type;
-		}
-		return (isOneOf(WRAPPERS, type) && returned.hasGenerics()) ? later(returned.getGeneric()) : null;
-	}
-
-	private static boolean isOneOf(List<Class<?>> types, Class<?> type) {
-		return types.stream().anyMatch((one) -> one.isAssignableFrom(type));
+	private static boolean returnsLater(Class<?> type) {
+		return LATER.stream().anyMatch((later) -> later.isAssignableFrom(type))
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
 	}
 
 	/**

@@ -18,6 +18,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.core.LockSettings.Times;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
@@ -31,6 +32,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -56,8 +58,8 @@ public final class LockOperationSource {
 	 * @param manager supplies the manager that takes the locks
 	 * @param defaults supplies the configured settings
 	 * @param transactions supplies the advice of {@code @Transactional} methods
-	 * @param beanFactory resolves placeholders and bean references, and has the transaction
-	 * managers
+	 * @param beanFactory resolves placeholders and bean references, and has the
+	 * transaction managers
 	 */
 	public LockOperationSource(Supplier<LockManager> manager, Supplier<LockSettings> defaults,
 			Supplier<@Nullable TransactionAspectSupport> transactions, ConfigurableBeanFactory beanFactory) {
@@ -117,7 +119,7 @@ public final class LockOperationSource {
 	public Collection<LockOperation> getAll(Object bean) {
 		DistributedLockAdvisor advisor = DistributedLockAdvisor.of(bean);
 		Collection<LockOperation> operations = getAll(AopProxyUtils.ultimateTargetClass(bean));
-		return (advisor != null) ? operations.stream().map(advisor::ofBean).toList() : operations;
+		return (advisor != null) ? operations.stream().map(advisor.interceptor()::ofBean).toList() : operations;
 	}
 
 	/**
@@ -156,29 +158,42 @@ public final class LockOperationSource {
 	 * @return the class, the method and the types of its parameters
 	 */
 	public static String location(Method method, Class<?> targetClass) {
-		return ClassUtils.getShortName(targetClass) + "." + method.getName() + Arrays.stream(method.getParameterTypes())
-			.map(Class::getSimpleName)
-			.collect(Collectors.joining(", ", "(", ")"));
+		return ClassUtils.getShortName(targetClass) + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getSimpleName)
+					.collect(Collectors.joining(", ", "(", ")"));
 	}
 
 	LockManager manager() {
 		return this.manager.get();
 	}
 
-	ConfigurableBeanFactory beanFactory() {
-		return this.beanFactory;
+	/**
+	 * The transaction that a method declares.
+	 * @param advice the advice that begins it
+	 * @param innermost whether the advice comes right behind the lock
+	 */
+	@Nullable BodyTransaction transaction(TransactionAspectSupport advice, Method method, Class<?> targetClass,
+			boolean innermost) {
+		return DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, innermost);
 	}
 
 	private LockOperation parse(Method method, Class<?> targetClass) {
 		String location = location(method, targetClass);
-		refuseSecondAnnotation(method, location);
+		long direct = MergedAnnotations.from(method).stream(DistributedLock.class).count();
+		if (direct > 1) {
+			throw new LockConfigurationException(
+					"@DistributedLock is present " + direct + " times on " + location + ".",
+					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
+		}
 		MergedAnnotation<DistributedLock> annotation;
 		try {
 			annotation = LockAnnotations.find(method, targetClass);
 		}
 		catch (AnnotationConfigurationException ex) {
-			throw new LockConfigurationException("@DistributedLock on " + location + " cannot be read: "
-					+ ex.getMessage(), "Set either 'value' or 'key', not both.", ex);
+			throw new LockConfigurationException(
+					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage(),
+					"Set either 'value' or 'key', not both.", ex);
 		}
 		Method annotated = LockAnnotations.annotatedMethod(annotation, method);
 		String condition = annotation.getString("condition");
@@ -192,46 +207,27 @@ public final class LockOperationSource {
 		return operation;
 	}
 
-	private static void refuseSecondAnnotation(Method method, String location) {
-		long direct = MergedAnnotations.from(method).stream().filter(LockOperationSource::isLock).count();
-		if (direct > 1) {
-			throw new LockConfigurationException(
-					"@DistributedLock is present " + direct + " times on " + location
-							+ ", directly or by composed annotations.",
-					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
-		}
-	}
-
-	private static boolean isLock(MergedAnnotation<?> annotation) {
-		return annotation.getType() == DistributedLock.class;
-	}
-
 	private LockSettings settings(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
 		LockSettings defaults = this.defaults.get();
+		TransactionAspectSupport advice = this.transactions.get();
 		Duration waitTime = duration(annotation, "waitTime", location);
 		Duration leaseTime = duration(annotation, "leaseTime", location);
 		Duration maxHoldTime = duration(annotation, "maxHoldTime", location);
 		Duration minHoldTime = duration(annotation, "minHoldTime", location);
 		try {
-			LockSettings settings = defaults.withName(name(annotation, method, targetClass))
-				.withTimes(defaults.times()
-					.overriddenBy(new LockSettings.Times(waitTime, leaseTime, maxHoldTime, minHoldTime)))
+			Times times = defaults.times().overriddenBy(new Times(waitTime, leaseTime, maxHoldTime, minHoldTime));
+			return manager().effective(defaults.withName(name(annotation, method, targetClass))
+				.withTimes(times)
 				.withMode(annotation.getEnum("mode", LockMode.class), annotation.getBoolean("fair"),
 						annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP)
-				.withTransaction(transaction(method, targetClass));
-			return manager().effective(settings);
+				.withTransaction((advice != null) ? transaction(advice, method, targetClass, false) : null));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockConfigurationException(
 					"@DistributedLock on " + location + " is not usable: " + ex.getMessage() + ".",
 					"Correct the annotation, or 'holdfast.locks' if that overrides times of this lock.", ex);
 		}
-	}
-
-	private @Nullable BodyTransaction transaction(Method method, Class<?> targetClass) {
-		TransactionAspectSupport advice = this.transactions.get();
-		return (advice != null) ? DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, false) : null;
 	}
 
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
@@ -241,8 +237,9 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * The class of the bean, or the interface that has the annotation if its implementation
-	 * is not the user's: Spring Data has its own class, MyBatis generates one.
+	 * The class of the bean, or the interface that has the annotation if its
+	 * implementation is not the user's: Spring Data has its own class, MyBatis generates
+	 * one.
 	 */
 	private static Class<?> namingClass(MergedAnnotation<DistributedLock> annotation, Method method,
 			Class<?> targetClass) {
@@ -257,17 +254,13 @@ public final class LockOperationSource {
 		if (text.isEmpty()) {
 			return null;
 		}
-		String where = "The " + attribute + " \"" + text + "\" of @DistributedLock on " + location;
-		if (text.matches("0*[1-9]\\d?")) {
-			throw new LockConfigurationException(
-					where + " means " + text + " milliseconds, because a number without a unit counts those.",
-					"Write \"" + text + "s\", or \"" + text + "ms\" if that is meant.");
-		}
 		try {
+			Assert.isTrue(!text.matches("0*[1-9]\\d?"), "a number without a unit counts milliseconds");
 			return DurationFormatterUtils.detectAndParse(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new LockConfigurationException(where + " is not usable: " + ex.getMessage() + ".",
+			throw new LockConfigurationException("The " + attribute + " \"" + text + "\" of @DistributedLock on "
+					+ location + " is not usable: " + ex.getMessage() + ".",
 					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".", ex);
 		}
 	}
@@ -277,7 +270,7 @@ public final class LockOperationSource {
 	 */
 	private String resolve(MergedAnnotation<DistributedLock> annotation, String attribute, String location) {
 		String text = annotation.getString(attribute);
-		String resolved = text;
+		String resolved = null;
 		IllegalArgumentException failure = null;
 		try {
 			resolved = this.beanFactory.resolveEmbeddedValue(text);
