@@ -124,7 +124,8 @@ final class LockExpression {
 		}
 		if (node instanceof Elvis) {
 			Object value = value(node.getChild(0), state);
-			return isMissing(value) ? value(node.getChild(1), state) : value;
+			boolean missing = value == null || "".equals(value) || Optional.empty().equals(value);
+			return missing ? value(node.getChild(1), state) : value;
 		}
 		if (node instanceof InlineList) {
 			List<@Nullable Object> values = new ArrayList<>();
@@ -134,10 +135,6 @@ final class LockExpression {
 			return values;
 		}
 		return (node instanceof CompoundExpression) ? compound(node, state) : node.getValue(state);
-	}
-
-	private static boolean isMissing(@Nullable Object value) {
-		return value == null || "".equals(value) || (value instanceof Optional<?> optional && optional.isEmpty());
 	}
 
 	private @Nullable Object sum(SpelNode node, ExpressionState state) {

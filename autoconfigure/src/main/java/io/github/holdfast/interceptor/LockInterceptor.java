@@ -5,9 +5,9 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.holdfast.DistributedLock.OnBusy;
-import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
@@ -64,18 +64,36 @@ final class LockInterceptor implements MethodInterceptor {
 		if (keys.isEmpty()) {
 			return invocation.proceed();
 		}
-		Body body = new Body((ProxyMethodInvocation) invocation, mayRepeat(operation.settings()));
+		AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
 		try {
-			return this.source.manager().execute(keys, operation.settings(), body);
+			return this.source.manager()
+				.<@Nullable Object, Throwable>execute(keys, operation.settings(),
+						() -> proceed((ProxyMethodInvocation) invocation, mayRepeat(operation.settings()), thrown));
 		}
 		catch (LockNotAcquiredException ex) {
-			boolean busy = ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT;
-			if (busy && ex != body.thrown && operation.fallback() != null) {
-				return callThroughProxy(operation.fallback(), body.invocation, ex);
+			boolean busy = ex != thrown.get() && (ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT);
+			if (busy && operation.fallback() != null) {
+				return callThroughProxy(operation.fallback(), (ProxyMethodInvocation) invocation, ex);
 			}
-			if (busy && ex != body.thrown && operation.onBusy() == OnBusy.SKIP) {
+			if (busy && operation.onBusy() == OnBusy.SKIP) {
 				return operation.skipped();
 			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Runs the rest of a call. Each attempt of one that may be repeated goes through all
+	 * advice inside of the lock again, and so has its own transaction.
+	 * @param thrown set to the exception of another lock, inside of the method
+	 */
+	private static @Nullable Object proceed(ProxyMethodInvocation invocation, boolean mayRepeat,
+			AtomicReference<@Nullable Throwable> thrown) throws Throwable {
+		try {
+			return (mayRepeat ? invocation.invocableClone() : invocation).proceed();
+		}
+		catch (LockNotAcquiredException ex) {
+			thrown.set(ex);
 			throw ex;
 		}
 	}
@@ -106,37 +124,6 @@ final class LockInterceptor implements MethodInterceptor {
 		catch (InvocationTargetException failure) {
 			throw failure.getTargetException();
 		}
-	}
-
-	/**
-	 * The rest of a call. Each attempt of one that may be repeated goes through all
-	 * advice inside of the lock again, and so has its own transaction.
-	 */
-	private static final class Body implements LockCallback<@Nullable Object, Throwable> {
-
-		private final ProxyMethodInvocation invocation;
-
-		private final boolean mayRepeat;
-
-		/** The exception of another lock, inside of the method. */
-		private @Nullable LockNotAcquiredException thrown;
-
-		Body(ProxyMethodInvocation invocation, boolean mayRepeat) {
-			this.invocation = invocation;
-			this.mayRepeat = mayRepeat;
-		}
-
-		@Override
-		public @Nullable Object call() throws Throwable {
-			try {
-				return (this.mayRepeat ? this.invocation.invocableClone() : this.invocation).proceed();
-			}
-			catch (LockNotAcquiredException ex) {
-				this.thrown = ex;
-				throw ex;
-			}
-		}
-
 	}
 
 }

@@ -46,30 +46,28 @@ final class LockMethodRules {
 		Method method = operation.method();
 		String where = "@DistributedLock is present on " + operation.location() + ", ";
 		int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC);
-		if (hidden != 0) {
-			throw new LockConfigurationException(
-					where + "which is " + Modifier.toString(hidden)
-							+ " and so cannot be called through a proxy: it would run without a lock.",
-					"Make the method public and not static.");
-		}
+		refuseIf(hidden != 0,
+				where + "which is " + Modifier.toString(hidden)
+						+ " and so cannot be called through a proxy: it would run without a lock.",
+				"Make the method public and not static.");
 		Class<?> type = ResolvableType.forMethodReturnType(method, targetClass).toClass();
-		if (returnsLater(type) || KotlinDetector.isSuspendingFunction(method)) {
-			throw new LockConfigurationException(
-					where + "which returns a " + type.getSimpleName()
-							+ " before its work is done: the lock would be released too early.",
-					"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
-							+ "iterator, and call it from the code that runs later, such as the @Async method of another bean.");
-		}
+		refuseIf(returnsLater(type) || KotlinDetector.isSuspendingFunction(method),
+				where + "which returns a " + type.getSimpleName()
+						+ " before its work is done: the lock would be released too early.",
+				"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
+						+ "iterator, and call it from the code that runs later, such as the @Async method of another bean.");
 		boolean skips = operation.onBusy() == OnBusy.SKIP;
-		if (skips && type.isPrimitive() && type != void.class) {
-			throw new LockConfigurationException(
-					where + "with onBusy = SKIP, but a skipped call has no value of type " + type + " to return.",
-					"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
-							+ " (null when skipped) or Optional, or use a fallback method.");
-		}
-		if (skips && operation.fallback() != null) {
-			throw new LockConfigurationException(where + "with onBusy = SKIP and a fallback method.",
-					"Remove one of the two.");
+		refuseIf(skips && type.isPrimitive() && type != void.class,
+				where + "with onBusy = SKIP, but a skipped call has no value of type " + type + " to return.",
+				"Return " + ClassUtils.resolvePrimitiveIfNecessary(type).getSimpleName()
+						+ " (null when skipped) or Optional, or use a fallback method.");
+		refuseIf(skips && operation.fallback() != null, where + "with onBusy = SKIP and a fallback method.",
+				"Remove one of the two.");
+	}
+
+	static void refuseIf(boolean wrong, String description, String action) {
+		if (wrong) {
+			throw new LockConfigurationException(description, action);
 		}
 	}
 
@@ -94,14 +92,12 @@ final class LockMethodRules {
 		List<Method> candidates = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(targetClass))
 			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isBridge() && fits(candidate, method))
 			.toList();
-		if (candidates.size() != 1) {
-			throw new LockConfigurationException(
-					"The fallback method '" + name + "' of @DistributedLock on " + location + " "
-							+ (candidates.isEmpty() ? "does not exist." : "exists " + candidates.size() + " times."),
-					"Declare exactly one method of this name in " + ClassUtils.getShortName(targetClass)
-							+ ", neither private, static nor final, with the same parameters, optionally followed by a "
-							+ "LockNotAcquiredException, and with a return type that fits.");
-		}
+		refuseIf(candidates.size() != 1,
+				"The fallback method '" + name + "' of @DistributedLock on " + location + " "
+						+ (candidates.isEmpty() ? "does not exist." : "exists " + candidates.size() + " times."),
+				"Declare exactly one method of this name in " + ClassUtils.getShortName(targetClass)
+						+ ", neither private, static nor final, with the same parameters, optionally followed by a "
+						+ "LockNotAcquiredException, and with a return type that fits.");
 		return candidates.get(0);
 	}
 
@@ -110,12 +106,11 @@ final class LockMethodRules {
 		Class<?>[] actual = candidate.getParameterTypes();
 		boolean withException = actual.length == parameters.length + 1
 				&& actual[parameters.length].isAssignableFrom(LockNotAcquiredException.class);
-		boolean sameParameters = (withException || actual.length == parameters.length)
-				&& Arrays.equals(parameters, Arrays.copyOf(actual, parameters.length));
-		boolean returnFits = method.getReturnType() == void.class
-				|| ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType());
-		boolean callable = (candidate.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0;
-		return sameParameters && returnFits && callable;
+		return (withException || actual.length == parameters.length)
+				&& Arrays.equals(parameters, Arrays.copyOf(actual, parameters.length))
+				&& (method.getReturnType() == void.class
+						|| ClassUtils.isAssignable(method.getReturnType(), candidate.getReturnType()))
+				&& (candidate.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) == 0;
 	}
 
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -34,7 +35,6 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
@@ -180,19 +180,17 @@ public final class LockOperationSource {
 
 	private LockOperation parse(Method method, Class<?> targetClass) {
 		String location = location(method, targetClass);
-		long direct = MergedAnnotations.from(method).stream(DistributedLock.class).count();
-		if (direct > 1) {
-			throw new LockConfigurationException(
-					"@DistributedLock is present " + direct + " times on " + location + ".",
-					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
-		}
 		MergedAnnotation<DistributedLock> annotation;
 		try {
+			long direct = MergedAnnotations.from(method).stream(DistributedLock.class).count();
+			LockMethodRules.refuseIf(direct > 1,
+					"@DistributedLock is present " + direct + " times on " + location + ".",
+					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
 			annotation = LockAnnotations.find(method, targetClass);
 		}
 		catch (AnnotationConfigurationException ex) {
 			throw new LockConfigurationException(
-					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage(),
+					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage() + ".",
 					"Set either 'value' or 'key', not both.", ex);
 		}
 		Method annotated = LockAnnotations.annotatedMethod(annotation, method);
@@ -211,14 +209,12 @@ public final class LockOperationSource {
 			String location) {
 		LockSettings defaults = this.defaults.get();
 		TransactionAspectSupport advice = this.transactions.get();
-		Duration waitTime = duration(annotation, "waitTime", location);
-		Duration leaseTime = duration(annotation, "leaseTime", location);
-		Duration maxHoldTime = duration(annotation, "maxHoldTime", location);
-		Duration minHoldTime = duration(annotation, "minHoldTime", location);
 		try {
-			Times times = defaults.times().overriddenBy(new Times(waitTime, leaseTime, maxHoldTime, minHoldTime));
+			Times times = new Times(duration(annotation, "waitTime", location),
+					duration(annotation, "leaseTime", location), duration(annotation, "maxHoldTime", location),
+					duration(annotation, "minHoldTime", location));
 			return manager().effective(defaults.withName(name(annotation, method, targetClass))
-				.withTimes(times)
+				.withTimes(defaults.times().overriddenBy(times))
 				.withMode(annotation.getEnum("mode", LockMode.class), annotation.getBoolean("fair"),
 						annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP)
 				.withTransaction((advice != null) ? transaction(advice, method, targetClass, false) : null));
@@ -232,7 +228,7 @@ public final class LockOperationSource {
 
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
 		String name = resolve(annotation, "name", location(method, targetClass));
-		return StringUtils.hasText(name) ? name
+		return !name.isEmpty() ? name
 				: ClassUtils.getShortName(namingClass(annotation, method, targetClass)) + "." + method.getName();
 	}
 
@@ -250,13 +246,10 @@ public final class LockOperationSource {
 
 	private @Nullable Duration duration(MergedAnnotation<DistributedLock> annotation, String attribute,
 			String location) {
-		String text = resolve(annotation, attribute, location).strip();
-		if (text.isEmpty()) {
-			return null;
-		}
+		String text = resolve(annotation, attribute, location);
 		try {
-			Assert.isTrue(!text.matches("0*[1-9]\\d?"), "a number without a unit counts milliseconds");
-			return DurationFormatterUtils.detectAndParse(text);
+			Assert.isTrue(!text.matches("0*[1-9]\\d?"), "A number without a unit counts milliseconds");
+			return text.isEmpty() ? null : DurationFormatterUtils.detectAndParse(text);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockConfigurationException("The " + attribute + " \"" + text + "\" of @DistributedLock on "
@@ -270,21 +263,17 @@ public final class LockOperationSource {
 	 */
 	private String resolve(MergedAnnotation<DistributedLock> annotation, String attribute, String location) {
 		String text = annotation.getString(attribute);
-		String resolved = null;
-		IllegalArgumentException failure = null;
 		try {
-			resolved = this.beanFactory.resolveEmbeddedValue(text);
+			String resolved = Objects.requireNonNullElse(this.beanFactory.resolveEmbeddedValue(text), "");
+			Assert.isTrue(!resolved.contains("${"), "Unresolved");
+			return resolved.strip();
 		}
 		catch (IllegalArgumentException ex) {
-			failure = ex;
-		}
-		if (failure != null || (resolved != null && resolved.contains("${"))) {
 			throw new LockConfigurationException(
 					"The " + attribute + " \"" + text + "\" of @DistributedLock on " + location
 							+ " has a placeholder without a value.",
-					"Set the property, or give it a default: \"${name:default}\".", failure);
+					"Set the property, or give it a default: \"${name:default}\".", ex);
 		}
-		return (resolved != null) ? resolved : "";
 	}
 
 }

@@ -170,7 +170,7 @@ class BodyTransactionTests {
 			assertThat(context.getBean(Stock.class).transactional()).isEqualTo("done [stock]");
 			assertThat(this.manager.begun).isEqualTo(3);
 			assertThat(this.manager.committed).isOne();
-			assertThat(context.getBean(Service.class).calls).isOne();
+			assertThat(context.getBean(Stock.class).calls()).isOne();
 		});
 	}
 
@@ -181,22 +181,24 @@ class BodyTransactionTests {
 		this.application.run((context) -> {
 			assertThatIllegalStateException().isThrownBy(context.getBean(Stock.class)::transactional)
 				.withMessageContaining("the transaction has begun without it");
-			assertThat(context.getBean(Service.class).calls).isZero();
+			assertThat(context.getBean(Stock.class).calls()).isZero();
 			assertThat(this.manager.committed).isZero();
 		});
 	}
 
 	@Test
 	void optimisticBodyRunsAgainAfterAConflict() {
-		this.guard.conflicts = 2;
+		this.manager.conflicts = 2;
 		this.application.run((context) -> {
 			assertThat(context.getBean(Stock.class).optimistic("a")).isEqualTo("done a");
-			assertThat(context.getBean(Service.class).calls).isEqualTo(3);
+			assertThat(context.getBean(Stock.class).calls()).isEqualTo(3);
 			assertThat(this.manager.begun).isEqualTo(3);
 		});
 	}
 
 	interface Stock {
+
+		int calls();
 
 		String transactional();
 
@@ -212,7 +214,12 @@ class BodyTransactionTests {
 
 	static class Service implements Stock {
 
-		int calls;
+		private int calls;
+
+		@Override
+		public int calls() {
+			return this.calls;
+		}
 
 		@Override
 		@DistributedLock("'stock'")
@@ -287,7 +294,7 @@ class BodyTransactionTests {
 		static ProxyFactory factory(@Nullable Object target) {
 			ProxyFactory factory = new ProxyFactory();
 			factory.setTarget(Objects.requireNonNull(target));
-			factory.addInterface(Stock.class);
+			factory.setProxyTargetClass(true);
 			return factory;
 		}
 
@@ -328,8 +335,6 @@ class BodyTransactionTests {
 
 		Protection protection = Protection.LEASE;
 
-		int conflicts;
-
 		BodyTransaction transaction() {
 			BodyTransaction transaction = this.settings.get(this.settings.size() - 1).transaction();
 			assertThat(transaction).isNotNull();
@@ -350,19 +355,6 @@ class BodyTransactionTests {
 		@Override
 		public LockBackend.Lease version(LockRequest request) {
 			return new TestLease();
-		}
-
-		@Override
-		public boolean beforeRelease(LockCall call, Runnable release) {
-			if (call.mode() == LockMode.OPTIMISTIC) {
-				if (this.conflicts-- > 0) {
-					call.conflict();
-				}
-				else {
-					call.committed();
-				}
-			}
-			return false;
 		}
 
 	}
@@ -421,6 +413,8 @@ class BodyTransactionTests {
 
 		int refused;
 
+		int conflicts;
+
 		boolean takes = true;
 
 		@Override
@@ -442,7 +436,14 @@ class BodyTransactionTests {
 
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
-			this.committed++;
+			LockCall call = LockCall.current();
+			if (call != null && this.conflicts-- > 0) {
+				call.conflict();
+			}
+			else if (call != null) {
+				this.committed++;
+				call.committed();
+			}
 		}
 
 		@Override

@@ -368,17 +368,20 @@ class RefusedAnnotationTests {
 
 	// Annotations
 
+	/**
+	 * Compiled here, because Spring cannot even scan such a class.
+	 */
 	@Test
-	void valueAndKeyThatDifferFailTheStart() {
-		assertFailure(ValueAndKey.class, "ValueAndKey.lock() cannot be read", "Set either 'value' or 'key', not both.");
-	}
-
-	static class ValueAndKey {
-
-		@DistributedLock(value = "'a'", key = "'b'")
-		public void lock() {
-		}
-
+	void valueAndKeyThatDifferFailTheStart() throws Exception {
+		TestCompiler compiler = new TestCompiler();
+		assertThat(compiler.compile("ValueAndKey", """
+				public class ValueAndKey {
+					@io.github.holdfast.DistributedLock(value = "'a'", key = "'b'")
+					public void lock() {
+					}
+				}""")).as(compiler::messages).isTrue();
+		assertFailure(compiler.load("ValueAndKey"), "ValueAndKey.lock() cannot be read",
+				"Set either 'value' or 'key', not both.");
 	}
 
 	@Test
