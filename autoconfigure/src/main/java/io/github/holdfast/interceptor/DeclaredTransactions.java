@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import io.github.holdfast.core.BodyTransaction;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
@@ -36,19 +35,13 @@ final class DeclaredTransactions extends TransactionAspectSupport {
 			BeanFactory beanFactory, boolean innermost) {
 		TransactionAttributeSource source = advice.getTransactionAttributeSource();
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
-		return (attribute == null) ? null : new BodyTransaction(attribute,
-				new SingletonSupplier<@Nullable TransactionManager>(
-						() -> new DeclaredTransactions(advice, beanFactory).manager(attribute, targetClass), null),
-				innermost);
-	}
-
-	private @Nullable TransactionManager manager(TransactionAttribute attribute, Class<?> targetClass) {
-		try {
-			return determineTransactionManager(attribute, targetClass);
-		}
-		catch (BeansException ex) {
-			return null;
-		}
+		return (attribute == null) ? null
+				: new BodyTransaction(attribute,
+						new SingletonSupplier<@Nullable TransactionManager>(
+								() -> new DeclaredTransactions(advice, beanFactory)
+									.determineTransactionManager(attribute, targetClass),
+								null),
+						innermost);
 	}
 
 }

@@ -62,8 +62,4 @@ public final class DistributedLockAdvisor extends DefaultPointcutAdvisor {
 		return of(AopProxyUtils.getSingletonTarget(bean));
 	}
 
-	LockInterceptor interceptor() {
-		return (LockInterceptor) getAdvice();
-	}
-
 }

@@ -23,7 +23,8 @@ final class LockAnnotations {
 
 	static boolean isPresent(Method method, Class<?> targetClass) {
 		return declared(method, targetClass)
-			.anyMatch((declared) -> hierarchy(declared).isPresent(DistributedLock.class));
+			.anyMatch((declared) -> MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY)
+				.isPresent(DistributedLock.class));
 	}
 
 	/**
@@ -33,7 +34,9 @@ final class LockAnnotations {
 	 * @return the nearest annotation, or a missing one
 	 */
 	static MergedAnnotation<DistributedLock> find(Method method, Class<?> targetClass) {
-		return declared(method, targetClass).map((declared) -> hierarchy(declared).get(DistributedLock.class))
+		return declared(method, targetClass)
+			.map((declared) -> MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY)
+				.get(DistributedLock.class))
 			.filter(MergedAnnotation::isPresent)
 			.findFirst()
 			.orElseGet(MergedAnnotation::missing);
@@ -73,10 +76,6 @@ final class LockAnnotations {
 			.filter((declared) -> declared.getName().equals(method.getName())
 					&& declared.getParameterCount() == method.getParameterCount()
 					&& AopUtils.getMostSpecificMethod(declared, targetClass).equals(method));
-	}
-
-	private static MergedAnnotations hierarchy(Method method) {
-		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
 	}
 
 }

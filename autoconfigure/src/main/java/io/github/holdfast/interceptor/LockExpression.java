@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.ExpressionException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
@@ -25,6 +26,7 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.util.Assert;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -42,7 +44,7 @@ final class LockExpression {
 
 	private static final int MAX_KEYS = 1000;
 
-	private final String text;
+	private final String description;
 
 	private final SpelNode root;
 
@@ -50,12 +52,12 @@ final class LockExpression {
 
 	/**
 	 * Create an expression.
-	 * @param text the expression as it is written
+	 * @param description what and where the expression is, for messages
 	 * @param root the parsed expression
 	 * @param contexts creates the context of a call from its arguments
 	 */
-	LockExpression(String text, SpelNode root, Function<@Nullable Object[], EvaluationContext> contexts) {
-		this.text = text;
+	LockExpression(String description, SpelNode root, Function<@Nullable Object[], EvaluationContext> contexts) {
+		this.description = description;
 		this.root = root;
 		this.contexts = contexts;
 	}
@@ -67,13 +69,13 @@ final class LockExpression {
 	 * @throws IllegalArgumentException if a key or a part of one is refused
 	 */
 	Collection<String> keys(@Nullable Object[] arguments) {
-		Set<String> keys = new LinkedHashSet<>();
-		addKeys(value(this.root, state(arguments)), this.root::toStringAST, keys);
-		if (keys.size() > MAX_KEYS) {
-			throw new IllegalArgumentException(this.text + " has " + keys.size() + " different keys; the limit is "
+		return evaluate(arguments, (state) -> {
+			Set<String> keys = new LinkedHashSet<>();
+			addKeys(value(this.root, state), this.root::toStringAST, keys);
+			Assert.isTrue(keys.size() <= MAX_KEYS, () -> "there are " + keys.size() + " different keys; the limit is "
 					+ MAX_KEYS + ": lock fewer keys, or take one lock for all of them");
-		}
-		return keys;
+			return keys;
+		});
 	}
 
 	/**
@@ -83,14 +85,20 @@ final class LockExpression {
 	 * @throws IllegalArgumentException if it is not a boolean
 	 */
 	boolean isTrue(@Nullable Object[] arguments) {
-		if (this.root.getValue(state(arguments)) instanceof Boolean result) {
-			return result;
-		}
-		throw new IllegalArgumentException(this.text + " is neither true nor false");
+		Object result = evaluate(arguments, this.root::getValue);
+		Assert.isInstanceOf(Boolean.class, result, this.description + " is neither true nor false");
+		return (Boolean) result;
 	}
 
-	private ExpressionState state(@Nullable Object[] arguments) {
-		return new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION);
+	private <T extends @Nullable Object> T evaluate(@Nullable Object[] arguments,
+			Function<ExpressionState, T> evaluation) {
+		try {
+			return evaluation
+				.apply(new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION));
+		}
+		catch (IllegalArgumentException | ExpressionException ex) {
+			throw new IllegalArgumentException(this.description + " cannot be evaluated: " + ex.getMessage(), ex);
+		}
 	}
 
 	private static void addKeys(@Nullable Object value, Supplier<String> expression, Set<String> keys) {
@@ -103,9 +111,7 @@ final class LockExpression {
 			return;
 		}
 		String key = KeyText.of(value, expression);
-		if (key.isBlank()) {
-			throw new IllegalArgumentException(expression.get() + " is blank");
-		}
+		Assert.isTrue(!key.isBlank(), () -> expression.get() + " is blank");
 		keys.add(key);
 	}
 
@@ -164,40 +170,23 @@ final class LockExpression {
 			return node.getValue(state);
 		}
 		Object value = value(first, state);
-		for (int i = 1; i < last; i++) {
-			SpelNode part = node.getChild(i);
-			value = on(value, state, () -> part.getValue(state));
-		}
-		if (!(lastNode instanceof Projection)) {
-			return on(value, state, () -> lastNode.getValue(state));
-		}
-		if (value == null) {
-			throw new IllegalArgumentException(node.getChild(last - 1).toStringAST()
-					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
-		}
-		List<@Nullable Object> projected = new ArrayList<>();
-		for (Object element : elements(value)) {
-			projected.add(on(element, state, () -> value(lastNode.getChild(0), state)));
-		}
-		return projected;
-	}
-
-	private static <T extends @Nullable Object> T on(@Nullable Object value, ExpressionState state,
-			Supplier<T> evaluation) {
-		state.pushActiveContextObject(new TypedValue(value));
-		state.enterScope();
-		try {
-			return evaluation.get();
-		}
-		finally {
-			state.exitScope();
+		int parts = (lastNode instanceof Projection) ? last : last + 1;
+		for (int i = 1; i < parts; i++) {
+			state.pushActiveContextObject(new TypedValue(value));
+			value = node.getChild(i).getValue(state);
 			state.popActiveContextObject();
 		}
-	}
-
-	@Override
-	public String toString() {
-		return this.text;
+		if (parts > last) {
+			return value;
+		}
+		Assert.notNull(value, () -> node.getChild(last - 1).toStringAST()
+				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
+		List<@Nullable Object> projected = new ArrayList<>();
+		for (Object element : elements(value)) {
+			projected.add(value(lastNode.getChild(0),
+					new ExpressionState(state.getEvaluationContext(), new TypedValue(element), CONFIGURATION)));
+		}
+		return projected;
 	}
 
 }

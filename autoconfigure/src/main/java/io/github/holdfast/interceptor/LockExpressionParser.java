@@ -67,7 +67,7 @@ final class LockExpressionParser {
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
 			check(root, false, false, parameters, where);
-			return new LockExpression(text, root, (arguments) -> context(method, arguments, parameters));
+			return new LockExpression(where, root, (arguments) -> context(method, arguments, parameters));
 		}
 		catch (ParseException ex) {
 			throw new LockConfigurationException(where + " is not a SpEL expression: " + ex.getMessage() + ".",
@@ -143,17 +143,14 @@ final class LockExpressionParser {
 					: IntStream.range(0, this.count).mapToObj("p%d"::formatted).toList();
 			boolean position = name.matches("[pa]\\d{1,3}") && Integer.parseInt(name.substring(1)) < this.count;
 			boolean unnamed = this.names == null && this.count > 0;
-			String choice = " one of " + known.stream().map("#"::concat).toList() + ".";
-			LockMethodRules
-				.refuseIf(
-						!position && !known.contains(name) && !name.equals("this") && !name.equals("root"), where
-								+ " uses #" + name
-								+ (unnamed
-										? ", but the class was compiled without parameter names."
-										: ", but the method has no such parameter."),
-						known.isEmpty()
-								? "The method has no parameters at all: add one, or write literal text such as \"'orders'\"."
-								: (unnamed ? "Compile with the option -parameters, or use" : "Use") + choice);
+			String problem = unnamed ? "the class was compiled without parameter names."
+					: "the method has no such parameter.";
+			String action = (unnamed ? "Compile with the option -parameters, or use" : "Use") + " one of "
+					+ known.stream().map("#"::concat).toList() + ".";
+			LockMethodRules.refuseIf(!position && !known.contains(name) && !name.equals("this") && !name.equals("root"),
+					where + " uses #" + name + ", but " + problem,
+					known.isEmpty() ? "The method has no parameters at all: add one, or write literal text in quotes."
+							: action);
 		}
 
 	}

@@ -106,7 +106,9 @@ public final class LockOperationSource {
 	 * @throws LockConfigurationException if one of the annotations cannot work
 	 */
 	public Collection<LockOperation> getAll(Class<?> targetClass) {
-		return select(targetClass, (method) -> get(method, targetClass));
+		return MethodIntrospector
+			.selectMethods(targetClass, (MetadataLookup<LockOperation>) (method) -> get(method, targetClass))
+			.values();
 	}
 
 	/**
@@ -119,21 +121,8 @@ public final class LockOperationSource {
 	public Collection<LockOperation> getAll(Object bean) {
 		DistributedLockAdvisor advisor = DistributedLockAdvisor.of(bean);
 		Collection<LockOperation> operations = getAll(AopProxyUtils.ultimateTargetClass(bean));
-		return (advisor != null) ? operations.stream().map(advisor.interceptor()::ofBean).toList() : operations;
-	}
-
-	/**
-	 * The names of all locks of a class, whether their annotations can work or not.
-	 * @param targetClass the class
-	 * @return the names
-	 */
-	public Collection<String> names(Class<?> targetClass) {
-		return select(targetClass, (method) -> isLocked(method, targetClass)
-				? name(LockAnnotations.find(method, targetClass), method, targetClass) : null);
-	}
-
-	private static <T> Collection<T> select(Class<?> targetClass, MetadataLookup<T> lookup) {
-		return MethodIntrospector.selectMethods(targetClass, lookup).values();
+		return (advisor != null) ? operations.stream().map(((LockInterceptor) advisor.getAdvice())::ofBean).toList()
+				: operations;
 	}
 
 	/**
@@ -151,13 +140,7 @@ public final class LockOperationSource {
 					.orElse(null);
 	}
 
-	/**
-	 * Describes a method, for messages.
-	 * @param method the method
-	 * @param targetClass the class of the bean
-	 * @return the class, the method and the types of its parameters
-	 */
-	public static String location(Method method, Class<?> targetClass) {
+	private static String location(Method method, Class<?> targetClass) {
 		return ClassUtils.getShortName(targetClass) + "." + method.getName()
 				+ Arrays.stream(method.getParameterTypes())
 					.map(Class::getSimpleName)
@@ -213,7 +196,7 @@ public final class LockOperationSource {
 			Times times = new Times(duration(annotation, "waitTime", location),
 					duration(annotation, "leaseTime", location), duration(annotation, "maxHoldTime", location),
 					duration(annotation, "minHoldTime", location));
-			return manager().effective(defaults.withName(name(annotation, method, targetClass))
+			return manager().effective(defaults.withName(name(annotation, method, targetClass, location))
 				.withTimes(defaults.times().overriddenBy(times))
 				.withMode(annotation.getEnum("mode", LockMode.class), annotation.getBoolean("fair"),
 						annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP)
@@ -226,8 +209,9 @@ public final class LockOperationSource {
 		}
 	}
 
-	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
-		String name = resolve(annotation, "name", location(method, targetClass));
+	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
+			String location) {
+		String name = resolve(annotation, "name", location);
 		return !name.isEmpty() ? name
 				: ClassUtils.getShortName(namingClass(annotation, method, targetClass)) + "." + method.getName();
 	}
