@@ -73,7 +73,7 @@ public final class ClaimPostProcessor implements BeanPostProcessor {
 			advised.addAdvisor(advised.indexOf(transaction) + 1,
 					new DefaultPointcutAdvisor(lock.getPointcut(), new ClaimInterceptor()));
 			advised.replaceAdvisor(lock,
-					new DistributedLockAdvisor(((LockInterceptor) lock.getAdvice()).with(innermost), lock.getOrder()));
+					new DistributedLockAdvisor(new LockInterceptor(this.source, innermost), lock.getOrder()));
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import io.github.holdfast.core.BodyTransaction;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
@@ -24,24 +25,29 @@ final class DeclaredTransactions extends TransactionAspectSupport {
 
 	/**
 	 * Finds the transaction of a method.
-	 * @param advice begins the transaction
+	 * @param advice begins the transaction, if there is any
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @param beanFactory has the managers
 	 * @param innermost whether the advice comes right behind the lock
 	 * @return the transaction, or {@code null} if the method declares none
 	 */
-	static @Nullable BodyTransaction find(TransactionAspectSupport advice, Method method, Class<?> targetClass,
-			BeanFactory beanFactory, boolean innermost) {
-		TransactionAttributeSource source = advice.getTransactionAttributeSource();
+	static @Nullable BodyTransaction find(@Nullable TransactionAspectSupport advice, Method method,
+			Class<?> targetClass, BeanFactory beanFactory, boolean innermost) {
+		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
-		return (attribute == null) ? null
-				: new BodyTransaction(attribute,
-						new SingletonSupplier<@Nullable TransactionManager>(
-								() -> new DeclaredTransactions(advice, beanFactory)
-									.determineTransactionManager(attribute, targetClass),
-								null),
-						innermost);
+		return (advice == null || attribute == null) ? null : new BodyTransaction(attribute,
+				SingletonSupplier.of(() -> manager(advice, attribute, targetClass, beanFactory)), innermost);
+	}
+
+	private static @Nullable TransactionManager manager(TransactionAspectSupport advice, TransactionAttribute attribute,
+			Class<?> targetClass, BeanFactory beanFactory) {
+		try {
+			return new DeclaredTransactions(advice, beanFactory).determineTransactionManager(attribute, targetClass);
+		}
+		catch (BeansException ex) {
+			return null;
+		}
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ public final class DistributedLockAdvisor extends DefaultPointcutAdvisor {
 	 * @param order the order among the advisors of a bean
 	 */
 	public DistributedLockAdvisor(LockOperationSource source, int order) {
-		this(new LockInterceptor(source), order);
+		this(new LockInterceptor(source, Map.of()), order);
 	}
 
 	DistributedLockAdvisor(LockInterceptor interceptor, int order) {

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -43,10 +44,8 @@ final class KeyText {
 	 */
 	static String of(@Nullable Object value, Supplier<String> expression) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
-		if (content == null) {
-			throw new IllegalArgumentException(expression.get()
-					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
-		}
+		Assert.notNull(content, () -> expression.get()
+				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
 		if (content instanceof Enum<?> constant) {
 			return constant.name();
 		}
@@ -63,10 +62,8 @@ final class KeyText {
 							+ "Of your own types write a property: `#id.value`"));
 		}
 		String text = content.toString();
-		if (text.length() > MAX_LENGTH) {
-			throw new IllegalArgumentException(
-					expression.get() + " has " + text.length() + " characters; the limit is " + MAX_LENGTH);
-		}
+		Assert.isTrue(text.length() <= MAX_LENGTH,
+				() -> expression.get() + " has " + text.length() + " characters; the limit is " + MAX_LENGTH);
 		return text;
 	}
 

@@ -151,42 +151,41 @@ final class LockExpression {
 		if (!(left instanceof Number && right instanceof Number)) {
 			return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));
 		}
-		if (!(leftNode instanceof Literal) && !(rightNode instanceof Literal)) {
-			throw new IllegalArgumentException(node.toStringAST() + " adds two numbers, so that others with the "
-					+ "same sum would have the same key: put a text between them, as in " + leftNode.toStringAST()
-					+ " + ':' + " + rightNode.toStringAST());
-		}
+		Assert.isTrue(leftNode instanceof Literal || rightNode instanceof Literal, () -> node.toStringAST()
+				+ " adds two numbers, so that others with the same sum would have the same key: "
+				+ "put a text between them, as in " + leftNode.toStringAST() + " + ':' + " + rightNode.toStringAST());
 		return node.getValue(state);
 	}
 
 	/**
-	 * Evaluates {@code a.b.c}, each part on the value of the one before.
+	 * Evaluates {@code a.b.c}, each part on the value of the one before. The last part of
+	 * {@code a.b.![c]} is evaluated on each element.
 	 */
 	private @Nullable Object compound(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
-		SpelNode first = node.getChild(0);
-		SpelNode lastNode = node.getChild(last);
-		if (!(first instanceof OpPlus) && !(lastNode instanceof Projection)) {
+		boolean projects = node.getChild(last) instanceof Projection;
+		if (!projects && !(node.getChild(0) instanceof OpPlus)) {
 			return node.getValue(state);
 		}
-		Object value = value(first, state);
-		int parts = (lastNode instanceof Projection) ? last : last + 1;
-		for (int i = 1; i < parts; i++) {
+		Object value = value(node.getChild(0), state);
+		for (int i = 1; i < (projects ? last : last + 1); i++) {
 			state.pushActiveContextObject(new TypedValue(value));
 			value = node.getChild(i).getValue(state);
 			state.popActiveContextObject();
 		}
-		if (parts > last) {
-			return value;
-		}
-		Assert.notNull(value, () -> node.getChild(last - 1).toStringAST()
+		return projects ? projection(value, node.getChild(last).getChild(0), node.getChild(last - 1), state) : value;
+	}
+
+	private List<@Nullable Object> projection(@Nullable Object source, SpelNode element, SpelNode sourceNode,
+			ExpressionState state) {
+		Assert.notNull(source, () -> sourceNode.toStringAST()
 				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
-		List<@Nullable Object> projected = new ArrayList<>();
-		for (Object element : elements(value)) {
-			projected.add(value(lastNode.getChild(0),
-					new ExpressionState(state.getEvaluationContext(), new TypedValue(element), CONFIGURATION)));
+		List<@Nullable Object> values = new ArrayList<>();
+		for (Object item : elements(source)) {
+			values.add(value(element,
+					new ExpressionState(state.getEvaluationContext(), new TypedValue(item), CONFIGURATION)));
 		}
-		return projected;
+		return values;
 	}
 
 }

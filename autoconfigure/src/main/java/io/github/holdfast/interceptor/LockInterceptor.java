@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.holdfast.DistributedLock.OnBusy;
@@ -31,21 +32,14 @@ final class LockInterceptor implements MethodInterceptor {
 
 	private final Map<Method, LockOperation> operations;
 
-	LockInterceptor(LockOperationSource source) {
-		this(source, Map.of());
-	}
-
-	private LockInterceptor(LockOperationSource source, Map<Method, LockOperation> operations) {
+	/**
+	 * Create an interceptor.
+	 * @param source knows the annotated methods
+	 * @param operations the operations that a bean has in place of those of its class
+	 */
+	LockInterceptor(LockOperationSource source, Map<Method, LockOperation> operations) {
 		this.source = source;
 		this.operations = operations;
-	}
-
-	/**
-	 * Creates the interceptor of one bean.
-	 * @param operations the operations that the bean has in place of those of its class
-	 */
-	LockInterceptor with(Map<Method, LockOperation> operations) {
-		return new LockInterceptor(this.source, operations);
 	}
 
 	LockOperation ofBean(LockOperation operation) {
@@ -54,10 +48,8 @@ final class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = invocation.getThis();
-		Method method = invocation.getMethod();
-		LockOperation ofClass = this.source.get(method,
-				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
+		LockOperation ofClass = this.source.get(invocation.getMethod(),
+				AopProxyUtils.ultimateTargetClass(Objects.requireNonNull(invocation.getThis())));
 		Assert.state(ofClass != null, "The pointcut matches only locked methods");
 		LockOperation operation = ofBean(ofClass);
 		Collection<String> keys = operation.keys(invocation.getArguments());

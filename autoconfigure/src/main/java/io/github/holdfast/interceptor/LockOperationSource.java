@@ -153,10 +153,10 @@ public final class LockOperationSource {
 
 	/**
 	 * The transaction that a method declares.
-	 * @param advice the advice that begins it
+	 * @param advice the advice that begins it, if there is any
 	 * @param innermost whether the advice comes right behind the lock
 	 */
-	@Nullable BodyTransaction transaction(TransactionAspectSupport advice, Method method, Class<?> targetClass,
+	@Nullable BodyTransaction transaction(@Nullable TransactionAspectSupport advice, Method method, Class<?> targetClass,
 			boolean innermost) {
 		return DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, innermost);
 	}
@@ -191,7 +191,6 @@ public final class LockOperationSource {
 	private LockSettings settings(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
 		LockSettings defaults = this.defaults.get();
-		TransactionAspectSupport advice = this.transactions.get();
 		try {
 			Times times = new Times(duration(annotation, "waitTime", location),
 					duration(annotation, "leaseTime", location), duration(annotation, "maxHoldTime", location),
@@ -200,7 +199,7 @@ public final class LockOperationSource {
 				.withTimes(defaults.times().overriddenBy(times))
 				.withMode(annotation.getEnum("mode", LockMode.class), annotation.getBoolean("fair"),
 						annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP)
-				.withTransaction((advice != null) ? transaction(advice, method, targetClass, false) : null));
+				.withTransaction(transaction(this.transactions.get(), method, targetClass, false)));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockConfigurationException(
@@ -209,23 +208,18 @@ public final class LockOperationSource {
 		}
 	}
 
+	/**
+	 * The name by default is that of the bean's class, or that of the interface that has
+	 * the annotation if others implement it: Spring Data has its own class, MyBatis
+	 * generates one.
+	 */
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
-		String name = resolve(annotation, "name", location);
-		return !name.isEmpty() ? name
-				: ClassUtils.getShortName(namingClass(annotation, method, targetClass)) + "." + method.getName();
-	}
-
-	/**
-	 * The class of the bean, or the interface that has the annotation if its
-	 * implementation is not the user's: Spring Data has its own class, MyBatis generates
-	 * one.
-	 */
-	private static Class<?> namingClass(MergedAnnotation<DistributedLock> annotation, Method method,
-			Class<?> targetClass) {
 		Class<?> declaring = LockAnnotations.annotatedMethod(annotation, method).getDeclaringClass();
-		boolean written = !targetClass.isInterface() && !Proxy.isProxyClass(targetClass) && !targetClass.isHidden();
-		return (written && declaring.isAssignableFrom(targetClass)) ? targetClass : declaring;
+		boolean generated = targetClass.isInterface() || Proxy.isProxyClass(targetClass) || targetClass.isHidden();
+		Class<?> named = (generated || !declaring.isAssignableFrom(targetClass)) ? declaring : targetClass;
+		String name = resolve(annotation, "name", location);
+		return !name.isEmpty() ? name : ClassUtils.getShortName(named) + "." + method.getName();
 	}
 
 	private @Nullable Duration duration(MergedAnnotation<DistributedLock> annotation, String attribute,
