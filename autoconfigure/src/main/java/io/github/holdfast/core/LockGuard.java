@@ -82,6 +82,15 @@ public interface LockGuard {
 	}
 
 	/**
+	 * Keeps the transactions of a holder from committing, before an operator takes its
+	 * lock away.
+	 * @param key the stored key
+	 * @param epoch the epoch of its grant, or {@code null} if unknown
+	 */
+	default void exclude(String key, @Nullable Long epoch) {
+	}
+
+	/**
 	 * How the transactions of a call are bound to its locks.
 	 */
 	enum Protection {
@@ -132,9 +141,21 @@ public interface LockGuard {
 
 		private final transient LockCall call;
 
-		public NotTakenException(LockCall call, @Nullable Throwable cause) {
-			super("The transaction did not get its lock", cause, false, false);
+		private final transient Runnable remedy;
+
+		/**
+		 * Create an exception.
+		 * @param call the call whose transaction did not get its lock
+		 * @param remedy what to do outside of the transaction before the next attempt
+		 */
+		public NotTakenException(LockCall call, Runnable remedy) {
+			super("The transaction did not get its lock", null, false, false);
 			this.call = call;
+			this.remedy = remedy;
+		}
+
+		void remedy() {
+			this.remedy.run();
 		}
 
 		boolean isOf(LockCall call) {

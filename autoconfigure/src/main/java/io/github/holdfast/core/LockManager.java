@@ -22,6 +22,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockSnapshot;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.core.LockGuard.NotTakenException;
 import io.github.holdfast.core.LockGuard.PendingLease;
 import io.github.holdfast.core.LockGuard.Protection;
@@ -64,9 +65,8 @@ public final class LockManager implements AutoCloseable {
 	 * @param handover how long the threads of this JVM may hand a lock over before it is
 	 * given back to the store; zero switches handover off
 	 */
-	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard,
-			Supplier<List<LockListener>> listeners, Function<String, LockSettings.@Nullable Overrides> overrides,
-			Duration handover) {
+	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard, Supplier<List<LockListener>> listeners,
+			Function<String, LockSettings.@Nullable Overrides> overrides, Duration handover) {
 		this.backend = SingletonSupplier.of(backend);
 		this.guard = SingletonSupplier.of(guard);
 		this.listeners = SingletonSupplier.of(listeners);
@@ -120,6 +120,7 @@ public final class LockManager implements AutoCloseable {
 					if (!ex.isOf(call)) {
 						throw ex;
 					}
+					ex.remedy();
 				}
 			}
 		}
@@ -154,8 +155,8 @@ public final class LockManager implements AutoCloseable {
 			return call;
 		}
 		catch (Throwable ex) {
-			Throwable failure = (ex instanceof LockBackendException backend) ? backend.withKey(callersKey(settings, backend))
-					: ex;
+			Throwable failure = (ex instanceof LockBackendException backend)
+					? backend.withKey(callersKey(settings, backend)) : ex;
 			call.giveUp(failure);
 			throw sneaky(failure);
 		}
@@ -215,8 +216,9 @@ public final class LockManager implements AutoCloseable {
 		if (turn == null) {
 			RuntimeException failure = this.queue.failure(request.key());
 			if (failure != null) {
-				throw new LockBackendException(request.key(), "could not be acquired, because the store failed for "
-						+ "another thread that asked for it", failure);
+				throw new LockBackendException(request.key(),
+						"could not be acquired, because the store failed for " + "another thread that asked for it",
+						failure);
 			}
 			return null;
 		}
@@ -243,7 +245,8 @@ public final class LockManager implements AutoCloseable {
 			Grant.join(left.release());
 		}
 		turn.rest(call.remainingWait());
-		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))), turn);
+		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))),
+				turn);
 	}
 
 	private @Nullable Grant ask(LockCall call, LockRequest request, LocalQueue.@Nullable Turn turn)
@@ -323,8 +326,8 @@ public final class LockManager implements AutoCloseable {
 	private @Nullable Grant again(LockCall call, Grant superseded, LockRequest request) throws InterruptedException {
 		LocalQueue.Turn turn = superseded.withoutQueue();
 		giveBack(superseded, null);
-		return (call.remainingWait() > 0) ? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn)
-				: null;
+		return (call.remainingWait() > 0)
+				? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn) : null;
 	}
 
 	private static String callersKey(LockCall call, LockRequest request) {
@@ -352,8 +355,7 @@ public final class LockManager implements AutoCloseable {
 	private LockRequest request(LockCall call, String key, long waitNanos) {
 		LockSettings settings = call.settings();
 		return new LockRequest(settings.storedKey(key), settings.name(), settings.mode(), settings.fair(),
-				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(),
-				LockOwner.currentThread());
+				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(), LockOwner.currentThread());
 	}
 
 	private static Duration nanos(long nanos) {
@@ -387,7 +389,7 @@ public final class LockManager implements AutoCloseable {
 			finally {
 				cancelled = call.endWait();
 			}
-			if (!ready) {
+			if (!ready || cancelled) {
 				LockNotAcquiredException ex = notAcquired(call, key, reason(failure, cancelled), failure);
 				call.refused(ex);
 				throw ex;
@@ -480,6 +482,24 @@ public final class LockManager implements AutoCloseable {
 	 */
 	public List<LockSnapshot> snapshots() {
 		return this.calls.stream().flatMap((call) -> call.snapshots().stream()).toList();
+	}
+
+	/**
+	 * Takes a lock away from its holder, for an operator.
+	 * @param key the stored key
+	 * @return whether there was a holder
+	 * @throws UnsupportedOperationException if the backend cannot do it
+	 */
+	public boolean forceRelease(String key) {
+		if (!(backend() instanceof ManageableLockBackend manageable)) {
+			throw new UnsupportedOperationException(
+					"The backend '" + backendName() + "' cannot take locks away: end the process that holds it");
+		}
+		LockHolder holder = manageable.holder(key);
+		if (holder != null) {
+			guard().exclude(key, holder.epoch());
+		}
+		return manageable.forceRelease(key);
 	}
 
 	/**

@@ -67,7 +67,7 @@ class BodyTransactionTests {
 				assertThat(transaction.innermost()).isTrue();
 				assertThat(transaction.definition().getPropagationBehavior())
 					.isEqualTo(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-				assertThat((Object) transaction.manager().get()).isSameAs(this.manager);
+				assertThat((Object) transaction.manager()).isSameAs(this.manager);
 			});
 			assertThat(context.getBean(LockOperationSource.class).getAll(service)).anySatisfy((operation) -> {
 				assertThat(operation.method().getName()).isEqualTo("transactional");
@@ -143,7 +143,7 @@ class BodyTransactionTests {
 		TestTransactionManager other = new TestTransactionManager();
 		this.application.withBean("other", TestTransactionManager.class, () -> other).run((context) -> {
 			context.getBean(Stock.class).named();
-			assertThat((Object) this.guard.transaction().manager().get()).isSameAs(other);
+			assertThat((Object) this.guard.transaction().manager()).isSameAs(other);
 			assertThat(other.begun).isOne();
 		});
 	}
@@ -155,7 +155,7 @@ class BodyTransactionTests {
 			.withBean(TransactionManagementConfigurer.class, () -> () -> other)
 			.run((context) -> {
 				context.getBean(Stock.class).transactional();
-				assertThat((Object) this.guard.transaction().manager().get()).isSameAs(other);
+				assertThat((Object) this.guard.transaction().manager()).isSameAs(other);
 				assertThat(other.begun).isOne();
 			});
 	}
@@ -427,7 +427,7 @@ class BodyTransactionTests {
 			this.begun++;
 			LockCall call = LockCall.current();
 			if (call != null && this.refused-- > 0) {
-				call.claimFailed(new LockCall.ClaimFailure(new LockGuard.NotTakenException(call, null)));
+				call.claimFailed(new LockCall.ClaimFailure(new LockGuard.NotTakenException(call, () -> { })));
 			}
 			else if (call != null && this.takes && call.grants().get(0).lease() instanceof TestLease lease) {
 				lease.taken = true;

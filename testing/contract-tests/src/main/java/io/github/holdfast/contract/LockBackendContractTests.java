@@ -7,7 +7,6 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -28,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,7 +54,7 @@ public abstract class LockBackendContractTests {
 	/** Somewhat less than the shortest time that a client waits for an answer. */
 	private static final Duration STALL = Duration.ofMillis(900);
 
-	private final Queue<LockLease> granted = new ConcurrentLinkedQueue<>();
+	private final Queue<HeldLock> granted = new ConcurrentLinkedQueue<>();
 
 	private final List<Waiter<?>> threads = new ArrayList<>();
 
@@ -79,17 +78,17 @@ public abstract class LockBackendContractTests {
 		for (Waiter<?> waiter : this.threads) {
 			waiter.thread.join(SLACK.toMillis());
 		}
-		this.granted.forEach(LockLease::release);
+		this.granted.forEach(HeldLock::releaseQuietly);
 		assertThat(this.threads).as("waiters that ignored their interrupt")
 			.noneMatch((waiter) -> waiter.thread.isAlive());
 	}
 
 	@Test
 	final void acquireWhenFree() throws Exception {
-		LockRequest request = request(newKey(), LONG);
-		LockLease lease = acquired(backend(), request);
-		assertThat(lease.key()).isEqualTo(request.key());
-		assertThat(lease.owner()).isEqualTo(request.owner());
+		long before = System.nanoTime();
+		HeldLock lease = acquired(backend(), request(newKey(), LONG));
+		assertThat(lease.sentAt() - before).isBetween(0L, System.nanoTime() - before);
+		assertThat(lease.epoch()).isPositive();
 		assertThat(lease.isValid()).isTrue();
 	}
 
@@ -106,7 +105,7 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void acquireWithZeroWaitTriesOnce() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), request(key, NO_WAIT));
+		HeldLock lease = acquired(backend(), request(key, NO_WAIT));
 		long start = System.nanoTime();
 		assertHeld(key);
 		assertThat(since(start)).isLessThan(SLACK);
@@ -117,13 +116,13 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void acquireWaitsUntilReleased() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
-		Waiter<LockLease> local = waiter(backend(), key, LONG);
-		Waiter<LockLease> remote = waiter(secondBackend(), key, LONG);
+		HeldLock lease = acquired(backend(), key);
+		Waiter<HeldLock> local = waiter(backend(), key, LONG);
+		Waiter<HeldLock> remote = waiter(secondBackend(), key, LONG);
 		await().during(Duration.ofMillis(300)).atMost(SLACK).until(() -> !local.isDone() && !remote.isDone());
 		assertReleased(lease);
 		await().atMost(LONG).until(() -> local.isDone() || remote.isDone());
-		Waiter<LockLease> first = local.isDone() ? local : remote;
+		Waiter<HeldLock> first = local.isDone() ? local : remote;
 		assertReleased(first.result());
 		assertThat(((first == local) ? remote : local).result()).isNotNull();
 	}
@@ -145,10 +144,10 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void secondBackendInstanceSeesTheLock() throws Exception {
 		String key = newKey();
-		LockLease first = acquired(backend(), key);
+		HeldLock first = acquired(backend(), key);
 		assertThat(acquire(secondBackend(), request(key, NO_WAIT))).isNull();
 		assertReleased(first);
-		LockLease second = acquired(secondBackend(), request(key, NO_WAIT));
+		HeldLock second = acquired(secondBackend(), request(key, NO_WAIT));
 		assertThat(acquire(backend(), request(key, NO_WAIT))).isNull();
 		assertReleased(second);
 	}
@@ -157,26 +156,26 @@ public abstract class LockBackendContractTests {
 	@Tag("F06")
 	final void releaseFromAnotherThread() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
-		assertThat(waiter(() -> release(lease)).result()).isTrue();
+		HeldLock lease = acquired(backend(), key);
+		assertThat(waiter(() -> lease.release()).result()).isTrue();
 		acquired(backend(), request(key, NO_WAIT));
 	}
 
 	@Test
 	@Tag("F06")
 	final void releaseTwiceReportsLoss() throws Exception {
-		LockLease lease = acquired(backend(), newKey());
-		assertThat(release(lease)).isTrue();
-		assertThat(release(lease)).isFalse();
+		HeldLock lease = acquired(backend(), newKey());
+		assertThat(lease.release()).isTrue();
+		assertThat(lease.release()).isFalse();
 	}
 
 	@Test
 	final void releaseByManyThreadsSucceedsOnce() throws Exception {
-		LockLease lease = acquired(backend(), newKey());
+		HeldLock lease = acquired(backend(), newKey());
 		CyclicBarrier barrier = new CyclicBarrier(4);
 		List<Waiter<Boolean>> releases = waiters(4, () -> {
 			barrier.await();
-			return release(lease);
+			return lease.release();
 		});
 		assertThat(results(releases)).containsOnlyOnce(true).hasSize(4);
 	}
@@ -185,10 +184,10 @@ public abstract class LockBackendContractTests {
 	@Tag("F06")
 	final void staleReleaseDoesNotFreeSuccessor() throws Exception {
 		String key = newKey();
-		LockLease stale = acquired(backend(), key);
+		HeldLock stale = acquired(backend(), key);
 		assertReleased(stale);
-		LockLease successor = acquired(secondBackend(), request(key, NO_WAIT));
-		assertThat(release(stale)).isFalse();
+		HeldLock successor = acquired(secondBackend(), request(key, NO_WAIT));
+		assertThat(stale.release()).isFalse();
 		assertHeld(key);
 		assertThat(successor.isValid()).isTrue();
 		assertReleased(successor);
@@ -200,16 +199,16 @@ public abstract class LockBackendContractTests {
 		for (int i = 0; i < 2000; i++) {
 			// Each client follows itself as often as the other one
 			LockBackend backend = ((i & 2) == 0) ? backend() : secondBackend();
-			LockLease lease = ask(backend, request(key, NO_WAIT));
+			HeldLock lease = ask(backend, request(key, NO_WAIT));
 			assertThat(lease).as("acquisition %d", i).isNotNull();
-			assertThat(release(lease)).as("release %d", i).isTrue();
+			assertThat(lease.release()).as("release %d", i).isTrue();
 		}
 	}
 
 	@Test
 	final void renewWhileHeld() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
+		HeldLock lease = acquired(backend(), key);
 		assertThat(lease.renew(LONG)).isTrue();
 		assertThat(lease.isValid()).isTrue();
 		assertHeld(key);
@@ -219,7 +218,7 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void renewAfterReleaseReportsLoss() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
+		HeldLock lease = acquired(backend(), key);
 		assertReleased(lease);
 		assertThat(lease.renew(LONG)).isFalse();
 		assertThat(lease.isValid()).isFalse();
@@ -229,9 +228,9 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void staleRenewDoesNotTakeFromSuccessor() throws Exception {
 		String key = newKey();
-		LockLease stale = acquired(backend(), key);
+		HeldLock stale = acquired(backend(), key);
 		assertReleased(stale);
-		LockLease successor = acquired(secondBackend(), request(key, NO_WAIT));
+		HeldLock successor = acquired(secondBackend(), request(key, NO_WAIT));
 		assertThat(stale.renew(LONG)).isFalse();
 		assertThat(successor.renew(LONG)).isTrue();
 		assertReleased(successor);
@@ -242,14 +241,14 @@ public abstract class LockBackendContractTests {
 	final void renewRacingReleaseHoldsNothing() throws Exception {
 		for (int i = 0; i < 50; i++) {
 			String key = newKey();
-			LockLease lease = acquired(backend(), key);
+			HeldLock lease = acquired(backend(), key);
 			CyclicBarrier barrier = new CyclicBarrier(2);
 			Waiter<Boolean> renewal = waiter(() -> {
 				barrier.await();
 				return lease.renew(LONG);
 			});
 			barrier.await();
-			assertThat(release(lease)).isTrue();
+			assertThat(lease.release()).isTrue();
 			renewal.result();
 			assertThat(lease.isValid()).isFalse();
 			assertFree(key);
@@ -258,7 +257,7 @@ public abstract class LockBackendContractTests {
 
 	@Test
 	final void leaseIsNotValidOnceReleased() throws Exception {
-		LockLease lease = acquired(backend(), newKey());
+		HeldLock lease = acquired(backend(), newKey());
 		assertThat(lease.isValid()).isTrue();
 		assertReleased(lease);
 		assertThat(lease.isValid()).isFalse();
@@ -274,8 +273,8 @@ public abstract class LockBackendContractTests {
 		// From before the first attempt until well into the wait
 		for (int delay : List.of(0, 1, 5, 20, 100, 300)) {
 			String key = newKey();
-			LockLease lease = acquired(backend(), key);
-			Waiter<LockLease> waiter = waiter(secondBackend(), key, LONG);
+			HeldLock lease = acquired(backend(), key);
+			Waiter<HeldLock> waiter = waiter(secondBackend(), key, LONG);
 			waiter.interruptAfter(delay);
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::result)
 				.withCauseInstanceOf(InterruptedException.class);
@@ -289,7 +288,7 @@ public abstract class LockBackendContractTests {
 	@Tag("F23")
 	final void timedOutWaitHoldsNothing() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
+		HeldLock lease = acquired(backend(), key);
 		assertThat(acquire(secondBackend(), request(key, Duration.ofMillis(200)))).isNull();
 		assertThat(acquire(backend(), request(key, Duration.ofMillis(200)))).isNull();
 		assertReleased(lease);
@@ -302,11 +301,11 @@ public abstract class LockBackendContractTests {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
 			String key = newKey();
-			LockLease lease = acquired(backend(), key);
-			Waiter<LockLease> waiter = waiter(secondBackend(), key, LONG);
+			HeldLock lease = acquired(backend(), key);
+			Waiter<HeldLock> waiter = waiter(secondBackend(), key, LONG);
 			Waiter<Boolean> release = waiter(() -> {
 				Thread.sleep(random.nextInt(30));
-				return release(lease);
+				return lease.release();
 			});
 			waiter.interruptAfter(random.nextInt(30));
 			assertThat(release.result()).isTrue();
@@ -320,8 +319,8 @@ public abstract class LockBackendContractTests {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
 			String key = newKey();
-			LockLease lease = acquired(backend(), key);
-			Waiter<LockLease> waiter = waiter(secondBackend(), key, Duration.ofMillis(30));
+			HeldLock lease = acquired(backend(), key);
+			Waiter<HeldLock> waiter = waiter(secondBackend(), key, Duration.ofMillis(30));
 			Thread.sleep(random.nextInt(60));
 			assertReleased(lease);
 			assertHoldsNothingOrTheLock(key, waiter);
@@ -333,7 +332,7 @@ public abstract class LockBackendContractTests {
 		String key = newKey();
 		long last = -1;
 		for (int i = 0; i < 40; i++) {
-			LockLease lease = acquired(((i & 2) == 0) ? backend() : secondBackend(), request(key, NO_WAIT));
+			HeldLock lease = acquired(((i & 2) == 0) ? backend() : secondBackend(), request(key, NO_WAIT));
 			assertThat(lease.epoch()).isGreaterThan(last);
 			last = lease.epoch();
 			assertReleased(lease);
@@ -341,46 +340,11 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	final void epochIsNotBelowTheMinimumOfTheRequest() throws Exception {
-		String key = newKey();
-		LockLease lease = acquired(backend(), request(key, NO_WAIT));
-		assertReleased(lease);
-		long minEpoch = lease.epoch() + 1_000_000_000;
-		LockLease repaired = acquired(secondBackend(), request(key, NO_WAIT, LONG, minEpoch));
-		assertThat(repaired.epoch()).isGreaterThanOrEqualTo(minEpoch);
-		assertReleased(repaired);
-		LockLease next = acquired(backend(), request(key, NO_WAIT));
-		assertThat(next.epoch()).isGreaterThan(repaired.epoch());
-		assertReleased(next);
-		LockLease unaffected = acquired(backend(), request(key, NO_WAIT, LONG, 1));
-		assertThat(unaffected.epoch()).isGreaterThan(next.epoch());
-	}
-
-	@Test
-	final void epochOfTheFirstGrantIsNotBelowTheMinimumOfTheRequest() throws Exception {
-		long minEpoch = acquired(backend(), newKey()).epoch() + 1_000_000_000;
-		assertThat(acquired(backend(), request(newKey(), NO_WAIT, LONG, minEpoch)).epoch())
-			.isGreaterThanOrEqualTo(minEpoch);
-	}
-
-	@Test
 	final void epochDoesNotChangeByRenewal() throws Exception {
-		LockLease lease = acquired(backend(), newKey());
+		HeldLock lease = acquired(backend(), newKey());
 		long epoch = lease.epoch();
 		assertThat(lease.renew(LONG)).isTrue();
 		assertThat(lease.epoch()).isEqualTo(epoch);
-	}
-
-	@Test
-	final void tokenRisesStrictly() throws Exception {
-		String key = newKey();
-		long last = -1;
-		for (int i = 0; i < 10; i++) {
-			LockLease lease = acquired(((i & 1) == 0) ? backend() : secondBackend(), request(key, NO_WAIT));
-			assertThat(lease.token()).isGreaterThan(last);
-			last = lease.token();
-			assertReleased(lease);
-		}
 	}
 
 	@Test
@@ -388,11 +352,11 @@ public abstract class LockBackendContractTests {
 		String key = newKey();
 		Counter counter = new Counter();
 		contend((backend) -> {
-			LockLease lease = backend.acquire(request(key, LONG));
+			HeldLock lease = ask(backend, request(key, LONG));
 			assertThat(lease).isNotNull();
 			counter.increment();
 			assertThat(lease.isValid()).isTrue();
-			assertThat(release(lease)).isTrue();
+			assertThat(lease.release()).isTrue();
 		});
 		assertThat(counter.overlaps).hasValue(0);
 		assertThat(counter.value).isEqualTo(Counter.EXPECTED);
@@ -415,7 +379,7 @@ public abstract class LockBackendContractTests {
 			String key = newKey();
 			CyclicBarrier barrier = new CyclicBarrier(8);
 			AtomicInteger number = new AtomicInteger();
-			List<@Nullable LockLease> leases = results(waiters(8, () -> {
+			List<@Nullable HeldLock> leases = results(waiters(8, () -> {
 				LockBackend backend = ((number.getAndIncrement() & 1) == 0) ? backend() : secondBackend();
 				barrier.await();
 				return acquire(backend, request(key, NO_WAIT));
@@ -427,12 +391,12 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void everyWaiterGetsTheLockEventually() throws Exception {
 		String key = newKey();
-		LockLease lease = acquired(backend(), key);
+		HeldLock lease = acquired(backend(), key);
 		AtomicInteger number = new AtomicInteger();
 		List<Waiter<Boolean>> waiters = waiters(10, () -> {
 			LockBackend backend = ((number.getAndIncrement() & 1) == 0) ? backend() : secondBackend();
-			LockLease mine = backend.acquire(request(key, LONG));
-			return mine != null && release(mine);
+			HeldLock mine = ask(backend, request(key, LONG));
+			return mine != null && mine.release();
 		});
 		assertReleased(lease);
 		assertThat(results(waiters)).containsOnly(true);
@@ -455,8 +419,7 @@ public abstract class LockBackendContractTests {
 	final void oddKeys(String description, String text) throws Exception {
 		String id = newKey();
 		for (String key : List.of(id + text, text + id, text + id + text)) {
-			LockLease lease = acquired(backend(), request(key, NO_WAIT));
-			assertThat(lease.key()).isEqualTo(key);
+			HeldLock lease = acquired(backend(), request(key, NO_WAIT));
 			assertHeld(key);
 			assertThat(lease.renew(LONG)).isTrue();
 			assertReleased(lease);
@@ -484,8 +447,7 @@ public abstract class LockBackendContractTests {
 		for (String filler : List.of("x", "é", "仓")) {
 			String key = newKey();
 			key = key + filler.repeat(Math.max(0, length - key.length()));
-			LockLease lease = acquired(backend(), request(key, NO_WAIT));
-			assertThat(lease.key()).isEqualTo(key);
+			HeldLock lease = acquired(backend(), request(key, NO_WAIT));
 			assertHeld(key);
 			assertReleased(lease);
 			assertFree(key);
@@ -503,11 +465,10 @@ public abstract class LockBackendContractTests {
 	@Tag("F44")
 	final void keysOfAnyCharactersAreLocksOfTheirOwn() throws Exception {
 		Random random = new Random(44);
-		LockLease before = acquired(backend(), request(newKey(), NO_WAIT));
+		HeldLock before = acquired(backend(), request(newKey(), NO_WAIT));
 		for (int length : List.of(1, 1, 2, 3, 5, 8, 20, 50, 60, 65, 120, 180, 200, 250, 500, 1000, 300_000)) {
 			String key = newKey() + randomText(random, length);
-			LockLease lease = acquired(secondBackend(), request(key, NO_WAIT));
-			assertThat(lease.key()).isEqualTo(key);
+			HeldLock lease = acquired(secondBackend(), request(key, NO_WAIT));
 			assertHeld(key);
 			assertReleased(before);
 			assertFree(before.key());
@@ -533,8 +494,8 @@ public abstract class LockBackendContractTests {
 	@Tag("F46")
 	final void similarKeysAreDifferentLocks(String description, String left, String right) throws Exception {
 		String id = newKey();
-		LockLease one = acquired(backend(), request(id + left, NO_WAIT));
-		LockLease other = acquired(secondBackend(), request(id + right, NO_WAIT));
+		HeldLock one = acquired(backend(), request(id + left, NO_WAIT));
+		HeldLock other = acquired(secondBackend(), request(id + right, NO_WAIT));
 		assertReleased(one);
 		assertHeld(id + right);
 		assertFree(id + left);
@@ -573,30 +534,30 @@ public abstract class LockBackendContractTests {
 	}
 
 	static LockRequest request(String key, Duration waitTime) {
-		return request(key, waitTime, LONG, 0);
+		return request(key, waitTime, LONG);
 	}
 
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
-		return request(key, waitTime, leaseTime, 0);
+		return request(key, LockMode.EXCLUSIVE, waitTime, leaseTime);
 	}
 
-	private static LockRequest request(String key, Duration waitTime, Duration leaseTime, long minEpoch) {
-		return new LockRequest(key, "contract", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "contract test", minEpoch);
+	static LockRequest request(String key, LockMode mode, Duration waitTime, Duration leaseTime) {
+		return new LockRequest(key, "contract", mode, false, waitTime, leaseTime, UUID.randomUUID().toString(),
+				"contract test");
 	}
 
-	final LockLease acquired(LockBackend backend, String key) throws InterruptedException {
+	final HeldLock acquired(LockBackend backend, String key) throws InterruptedException {
 		return acquired(backend, request(key, NO_WAIT));
 	}
 
-	final LockLease acquired(LockBackend backend, LockRequest request) throws InterruptedException {
-		LockLease lease = acquire(backend, request);
+	final HeldLock acquired(LockBackend backend, LockRequest request) throws InterruptedException {
+		HeldLock lease = acquire(backend, request);
 		assertThat(lease).as("lease of '%s'", request.key()).isNotNull();
 		return lease;
 	}
 
-	final @Nullable LockLease acquire(LockBackend backend, LockRequest request) throws InterruptedException {
-		LockLease lease = ask(backend, request);
+	final @Nullable HeldLock acquire(LockBackend backend, LockRequest request) throws InterruptedException {
+		HeldLock lease = ask(backend, request);
 		if (lease != null) {
 			this.granted.add(lease);
 		}
@@ -607,10 +568,10 @@ public abstract class LockBackendContractTests {
 	 * A single attempt that took as long as a store may take for its answer says nothing:
 	 * then another one is made, for another owner.
 	 */
-	private static @Nullable LockLease ask(LockBackend backend, LockRequest request) throws InterruptedException {
+	static @Nullable HeldLock ask(LockBackend backend, LockRequest request) throws InterruptedException {
 		long start = System.nanoTime();
 		try {
-			LockLease lease = backend.acquire(request);
+			HeldLock lease = askOnce(backend, request);
 			if (lease != null || !isStalled(request, start)) {
 				return lease;
 			}
@@ -620,22 +581,21 @@ public abstract class LockBackendContractTests {
 				throw ex;
 			}
 		}
-		return backend.acquire(new LockRequest(request.key(), request.name(), request.mode(), request.fair(), NO_WAIT,
-				request.leaseTime(), UUID.randomUUID().toString(), request.holder(), request.minEpoch()));
+		return askOnce(backend, request(request.key(), request.mode(), NO_WAIT, request.leaseTime()));
+	}
+
+	private static @Nullable HeldLock askOnce(LockBackend backend, LockRequest request) throws InterruptedException {
+		LockBackend.Lease lease = backend.acquire(request);
+		return (lease != null) ? new HeldLock(request, lease) : null;
 	}
 
 	private static boolean isStalled(LockRequest request, long start) {
 		return request.waitTime().isZero() && since(start).compareTo(STALL) >= 0;
 	}
 
-	static boolean release(LockLease lease) throws InterruptedException, ExecutionException {
-		CompletableFuture<Boolean> released = lease.release().toCompletableFuture();
-		return released.get();
-	}
-
-	static void assertReleased(@Nullable LockLease lease) throws InterruptedException, ExecutionException {
+	static void assertReleased(@Nullable HeldLock lease) throws Exception {
 		assertThat(lease).isNotNull();
-		assertThat(release(lease)).as("released, not lost").isTrue();
+		assertThat(lease.release()).as("released, not lost").isTrue();
 	}
 
 	final void assertHeld(String key) throws InterruptedException {
@@ -643,7 +603,7 @@ public abstract class LockBackendContractTests {
 		assertThat(acquire(secondBackend(), request(key, NO_WAIT))).as("a second lease, other client").isNull();
 	}
 
-	final void assertFree(String key) throws InterruptedException, ExecutionException {
+	final void assertFree(String key) throws Exception {
 		assertReleased(acquire(secondBackend(), request(key, NO_WAIT)));
 		assertReleased(acquire(backend(), request(key, NO_WAIT)));
 	}
@@ -651,7 +611,7 @@ public abstract class LockBackendContractTests {
 	/**
 	 * Whatever an abandoned wait has left in the store would win the lock in this time.
 	 */
-	private void assertFreeForGood(String key) throws InterruptedException, ExecutionException {
+	private void assertFreeForGood(String key) throws Exception {
 		long start = System.nanoTime();
 		do {
 			assertFree(key);
@@ -660,8 +620,8 @@ public abstract class LockBackendContractTests {
 		while (since(start).toMillis() < 400);
 	}
 
-	private void assertHoldsNothingOrTheLock(String key, Waiter<LockLease> waiter) throws Exception {
-		LockLease lease = waiter.resultUnlessInterrupted();
+	private void assertHoldsNothingOrTheLock(String key, Waiter<HeldLock> waiter) throws Exception {
+		HeldLock lease = waiter.resultUnlessInterrupted();
 		if (lease != null) {
 			assertThat(lease.isValid()).isTrue();
 			assertHeld(key);
@@ -674,7 +634,7 @@ public abstract class LockBackendContractTests {
 		return Duration.ofNanos(System.nanoTime() - start);
 	}
 
-	final Waiter<@Nullable LockLease> waiter(LockBackend backend, String key, Duration waitTime)
+	final Waiter<@Nullable HeldLock> waiter(LockBackend backend, String key, Duration waitTime)
 			throws InterruptedException {
 		return waiter(() -> acquire(backend, request(key, waitTime)));
 	}

@@ -2,7 +2,6 @@ package io.github.holdfast.contract;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,15 +39,15 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F42")
 	final void anyNumberOfReadersOrOneWriter() throws Exception {
 		String key = newKey();
-		LockLease reader = acquired(backend(), shared(key, NO_WAIT));
-		LockLease neighbour = acquired(backend(), shared(key, NO_WAIT));
-		LockLease other = acquired(secondBackend(), shared(key, NO_WAIT));
-		for (LockLease lease : List.of(reader, other, neighbour)) {
+		HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock neighbour = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock other = acquired(secondBackend(), shared(key, NO_WAIT));
+		for (HeldLock lease : List.of(reader, other, neighbour)) {
 			assertThat(lease.isValid()).isTrue();
 			assertHeld(key);
 			assertReleased(lease);
 		}
-		LockLease writer = acquired(secondBackend(), request(key, NO_WAIT));
+		HeldLock writer = acquired(secondBackend(), request(key, NO_WAIT));
 		assertThat(acquire(backend(), shared(key, NO_WAIT))).isNull();
 		assertThat(acquire(secondBackend(), shared(key, NO_WAIT))).isNull();
 		assertReleased(writer);
@@ -65,9 +64,9 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void writerWaitsForTheLastReader() throws Exception {
 		String key = newKey();
-		LockLease reader = acquired(backend(), shared(key, NO_WAIT));
-		LockLease other = acquired(secondBackend(), shared(key, NO_WAIT));
-		Waiter<@Nullable LockLease> writer = waiter(backend(), key, LONG);
+		HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock other = acquired(secondBackend(), shared(key, NO_WAIT));
+		Waiter<@Nullable HeldLock> writer = waiter(backend(), key, LONG);
 		assertReleased(other);
 		await().during(WHILE).atMost(SLACK).until(() -> !writer.isDone());
 		assertReleased(reader);
@@ -77,8 +76,8 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void allReadersWaitForTheWriter() throws Exception {
 		String key = newKey();
-		LockLease writer = acquired(backend(), key);
-		List<Waiter<@Nullable LockLease>> readers = List.of(reader(backend(), key, LONG),
+		HeldLock writer = acquired(backend(), key);
+		List<Waiter<@Nullable HeldLock>> readers = List.of(reader(backend(), key, LONG),
 				reader(secondBackend(), key, LONG), reader(backend(), key, LONG), reader(secondBackend(), key, LONG));
 		await().during(WHILE).atMost(SLACK).until(() -> readers.stream().noneMatch(Waiter::isDone));
 		assertReleased(writer);
@@ -90,14 +89,14 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void readersDoNotPassAWriterThatWaits() throws Exception {
 		String key = newKey();
-		LockLease early = acquired(backend(), shared(key, NO_WAIT));
-		Waiter<@Nullable LockLease> writer = waiter(backend(), key, LONG);
+		HeldLock early = acquired(backend(), shared(key, NO_WAIT));
+		Waiter<@Nullable HeldLock> writer = waiter(backend(), key, LONG);
 		awaitWriter(key);
-		Waiter<@Nullable LockLease> late = reader(secondBackend(), key, LONG);
+		Waiter<@Nullable HeldLock> late = reader(secondBackend(), key, LONG);
 		// Longer than a store may remember a waiter that it does not hear of
 		await().during(Duration.ofSeconds(7)).atMost(LONG).until(() -> !writer.isDone() && !late.isDone());
 		assertReleased(early);
-		LockLease written = writer.result();
+		HeldLock written = writer.result();
 		assertThat(late.isDone()).isFalse();
 		assertReleased(written);
 		assertReleased(late.result());
@@ -106,23 +105,23 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void writerIsServedAmongReadersThatNeverPause() throws Exception {
 		String key = newKey();
-		LockLease first = acquired(backend(), shared(key, NO_WAIT));
-		Waiter<@Nullable LockLease> writer = waiter(secondBackend(), key, LONG);
+		HeldLock first = acquired(backend(), shared(key, NO_WAIT));
+		Waiter<@Nullable HeldLock> writer = waiter(secondBackend(), key, LONG);
 		List<Waiter<Integer>> readers = waiters(4, () -> {
 			int reads = 0;
-			LockLease lease = acquire(backend(), shared(key, SLACK));
+			HeldLock lease = acquire(backend(), shared(key, SLACK));
 			while (lease != null && !writer.isDone()) {
-				LockLease next = acquire(secondBackend(), shared(key, Duration.ofMillis(100)));
-				release(lease);
+				HeldLock next = acquire(secondBackend(), shared(key, Duration.ofMillis(100)));
+				lease.release();
 				lease = next;
 				reads++;
 			}
 			if (lease != null) {
-				release(lease);
+				lease.release();
 			}
 			return reads;
 		});
-		release(first);
+		first.release();
 		assertReleased(writer.result());
 		results(readers);
 		assertFree(key);
@@ -132,10 +131,10 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F22")
 	final void writerThatGivesUpLetsReadersIn() throws Exception {
 		String key = newKey();
-		LockLease early = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock early = acquired(backend(), shared(key, NO_WAIT));
 		assertThat(acquire(secondBackend(), request(key, WHILE))).isNull();
 		awaitReader(key);
-		Waiter<@Nullable LockLease> writer = waiter(secondBackend(), key, LONG);
+		Waiter<@Nullable HeldLock> writer = waiter(secondBackend(), key, LONG);
 		awaitWriter(key);
 		writer.interruptAfter(0);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(writer::result)
@@ -149,10 +148,10 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F16")
 	final void readerThatGivesUpHoldsNothing() throws Exception {
 		String key = newKey();
-		LockLease writer = acquired(backend(), key);
+		HeldLock writer = acquired(backend(), key);
 		assertThat(acquire(secondBackend(), shared(key, WHILE))).isNull();
 		for (int delay : List.of(0, 1, 5, 20, 100)) {
-			Waiter<@Nullable LockLease> reader = reader(secondBackend(), key, LONG);
+			Waiter<@Nullable HeldLock> reader = reader(secondBackend(), key, LONG);
 			reader.interruptAfter(delay);
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(reader::result)
 				.withCauseInstanceOf(InterruptedException.class);
@@ -165,17 +164,17 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F06")
 	final void readerReleasesOnlyItself() throws Exception {
 		String key = newKey();
-		LockLease reader = acquired(backend(), shared(key, NO_WAIT));
-		LockLease other = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock other = acquired(backend(), shared(key, NO_WAIT));
 		assertReleased(reader);
-		assertThat(release(reader)).isFalse();
+		assertThat(reader.release()).isFalse();
 		assertThat(reader.renew(LONG)).isFalse();
 		assertThat(reader.isValid()).isFalse();
 		assertThat(other.renew(LONG)).isTrue();
 		assertHeld(key);
 		assertReleased(other);
-		LockLease writer = acquired(secondBackend(), request(key, NO_WAIT));
-		assertThat(release(reader)).isFalse();
+		HeldLock writer = acquired(secondBackend(), request(key, NO_WAIT));
+		assertThat(reader.release()).isFalse();
 		assertThat(other.renew(LONG)).isFalse();
 		assertHeld(key);
 		assertReleased(writer);
@@ -187,7 +186,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		long start = System.nanoTime();
 		acquired(backend(), shared(key, NO_WAIT, SHORT.multipliedBy(3)));
 		acquired(secondBackend(), shared(key, NO_WAIT, SHORT));
-		LockLease successor = acquired(secondBackend(), request(key, LONG));
+		HeldLock successor = acquired(secondBackend(), request(key, LONG));
 		assertThat(since(start)).isBetween(SHORT.multipliedBy(3).minusMillis(20), SHORT.multipliedBy(3).plus(SLACK));
 		assertReleased(successor);
 	}
@@ -195,7 +194,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void lockIsFreeWhenALongerLeaseWasReleasedAndAShorterOneEnds() throws Exception {
 		String key = newKey();
-		LockLease longer = acquired(backend(), shared(key, NO_WAIT));
+		HeldLock longer = acquired(backend(), shared(key, NO_WAIT));
 		acquired(secondBackend(), shared(key, NO_WAIT, SHORT));
 		assertReleased(longer);
 		long start = System.nanoTime();
@@ -207,15 +206,15 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F06")
 	final void expiredReaderRemovesNobody() throws Exception {
 		String key = newKey();
-		LockLease stale = acquired(backend(), shared(key, NO_WAIT, SHORT));
-		LockLease alsoStale = acquired(backend(), shared(key, NO_WAIT, SHORT));
-		LockLease other = acquired(secondBackend(), shared(key, NO_WAIT));
+		HeldLock stale = acquired(backend(), shared(key, NO_WAIT, SHORT));
+		HeldLock alsoStale = acquired(backend(), shared(key, NO_WAIT, SHORT));
+		HeldLock other = acquired(secondBackend(), shared(key, NO_WAIT));
 		String clock = newKey();
 		acquired(backend(), request(clock, NO_WAIT, SHORT));
 		// What came before has ended in the store, too, when this one has
 		assertReleased(acquired(secondBackend(), request(clock, LONG)));
 		assertThat(alsoStale.renew(LONG)).isFalse();
-		assertThat(release(stale)).isFalse();
+		assertThat(stale.release()).isFalse();
 		assertHeld(key);
 		assertThat(other.renew(LONG)).isTrue();
 		assertReleased(other);
@@ -226,15 +225,15 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Tag("F06")
 	final void expiredReaderDoesNotFreeAWriter() throws Exception {
 		String key = newKey();
-		LockLease stale = acquired(backend(), shared(key, NO_WAIT, SHORT));
-		LockLease alsoStale = acquired(backend(), shared(key, NO_WAIT, SHORT));
-		LockLease writer = acquired(secondBackend(), request(key, LONG));
+		HeldLock stale = acquired(backend(), shared(key, NO_WAIT, SHORT));
+		HeldLock alsoStale = acquired(backend(), shared(key, NO_WAIT, SHORT));
+		HeldLock writer = acquired(secondBackend(), request(key, LONG));
 		assertThat(stale.isValid()).isFalse();
-		assertThat(release(stale)).isFalse();
+		assertThat(stale.release()).isFalse();
 		assertThat(alsoStale.renew(LONG)).isFalse();
 		assertHeld(key);
 		assertReleased(writer);
-		LockLease reader = acquired(secondBackend(), shared(key, NO_WAIT));
+		HeldLock reader = acquired(secondBackend(), shared(key, NO_WAIT));
 		assertThat(alsoStale.renew(LONG)).isFalse();
 		assertReleased(reader);
 		assertFree(key);
@@ -243,7 +242,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	@Test
 	final void renewedReaderKeepsTheLock() throws Exception {
 		AtomicLong epoch = new AtomicLong();
-		LockLease reader = renewedInTime((key) -> shared(key, NO_WAIT, SHORT), LONG,
+		HeldLock reader = renewedInTime((key) -> shared(key, NO_WAIT, SHORT), LONG,
 				(acquired) -> epoch.set(acquired.epoch()));
 		String key = reader.key();
 		assertThat(reader.epoch()).isEqualTo(epoch.get());
@@ -260,11 +259,11 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		String key = newKey();
 		long last = -1;
 		for (int i = 0; i < 5; i++) {
-			LockLease writer = acquired(backend(), request(key, NO_WAIT));
+			HeldLock writer = acquired(backend(), request(key, NO_WAIT));
 			assertThat(writer.epoch()).isGreaterThan(last);
 			assertReleased(writer);
-			LockLease reader = acquired(backend(), shared(key, NO_WAIT));
-			LockLease other = acquired(secondBackend(), shared(key, NO_WAIT));
+			HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
+			HeldLock other = acquired(secondBackend(), shared(key, NO_WAIT));
 			assertThat(reader.epoch()).isGreaterThanOrEqualTo(writer.epoch());
 			assertThat(other.epoch()).isGreaterThanOrEqualTo(reader.epoch());
 			last = other.epoch();
@@ -278,11 +277,11 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		String key = newKey();
 		Meetings meetings = new Meetings();
 		meet((backend, writes) -> {
-			LockLease lease = backend.acquire(writes ? request(key, LONG) : shared(key, LONG));
+			HeldLock lease = ask(backend, writes ? request(key, LONG) : shared(key, LONG));
 			assertThat(lease).isNotNull();
 			meetings.enter(writes);
 			assertThat(lease.isValid()).isTrue();
-			assertThat(release(lease)).isTrue();
+			assertThat(lease.release()).isTrue();
 		});
 		assertThat(meetings.ofWriters).hasValue(0);
 		assertThat(meetings.value).isEqualTo(Meetings.WRITES);
@@ -306,11 +305,10 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	private static LockRequest shared(String key, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "contract", LockRequest.Mode.SHARED, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "contract test", 0);
+		return request(key, LockMode.SHARED, waitTime, leaseTime);
 	}
 
-	private Waiter<@Nullable LockLease> reader(LockBackend backend, String key, Duration waitTime)
+	private Waiter<@Nullable HeldLock> reader(LockBackend backend, String key, Duration waitTime)
 			throws InterruptedException {
 		return waiter(() -> acquire(backend, shared(key, waitTime)));
 	}
@@ -327,7 +325,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	private boolean isReadable(String key) throws Exception {
-		LockLease reader = acquire(backend(), shared(key, NO_WAIT));
+		HeldLock reader = acquire(backend(), shared(key, NO_WAIT));
 		if (reader != null) {
 			assertReleased(reader);
 		}

@@ -12,9 +12,6 @@ import io.github.holdfast.testsupport.EtcdServer;
  */
 final class EtcdClients {
 
-	/** As by default. */
-	static final String NAMESPACE = "/holdfast/";
-
 	private EtcdClients() {
 	}
 
@@ -29,7 +26,7 @@ final class EtcdClients {
 	}
 
 	static EtcdLockBackend backend(Client client) {
-		return new EtcdLockBackend(() -> client, NAMESPACE);
+		return new EtcdLockBackend(() -> client);
 	}
 
 }

@@ -1,0 +1,7 @@
+/**
+ * Locks in etcd, as keys in the order in which they were put.
+ */
+@NullMarked
+package io.github.holdfast.store.etcd;
+
+import org.jspecify.annotations.NullMarked;

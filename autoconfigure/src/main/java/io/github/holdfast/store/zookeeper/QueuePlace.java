@@ -1,0 +1,196 @@
+package io.github.holdfast.store.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.LockBackend.Lease;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.Deadline;
+
+/**
+ * The place of one request in the queue of its lock.
+ *
+ * <ol>
+ * <li>Create a node with the next number of the queue.
+ * <li>Read the queue: the first node has the lock.
+ * <li>Otherwise wait until the node in front is deleted, and read again.
+ * </ol>
+ *
+ * If the connection is lost while the node is created, Curator finds it by its
+ * protection, or deletes it.
+ */
+final class QueuePlace {
+
+	private static final long PAUSE_MILLIS = 50;
+
+	private final CuratorFramework curator;
+
+	private final LockRequest request;
+
+	private final Deadline deadline;
+
+	private final String lock;
+
+	private final Semaphore changes = new Semaphore(0);
+
+	private final Watcher watcher = (event) -> this.changes.release();
+
+	/** From before the last request that proved that the session lives. */
+	private long sentAt = System.nanoTime();
+
+	private boolean waited;
+
+	QueuePlace(CuratorFramework curator, LockRequest request, Deadline deadline) {
+		this.curator = curator;
+		this.request = request;
+		this.deadline = deadline;
+		this.lock = LockNode.lock(request.key());
+	}
+
+	/**
+	 * Waits for the lock.
+	 * @return the lease, or {@code null} if another holder kept the lock
+	 * @throws KeeperException if ZooKeeper failed, or the node is gone
+	 */
+	@Nullable Lease await() throws KeeperException, InterruptedException {
+		CompletableFuture<CuratorEvent> created = create();
+		Lease lease = null;
+		try {
+			CuratorEvent event = await(created);
+			String name = event.getName().substring(event.getName().lastIndexOf('/') + 1);
+			lease = isFirst(name) ? granted(this.lock + '/' + name, event.getStat()) : null;
+			return lease;
+		}
+		finally {
+			if (lease == null) {
+				leave(created);
+			}
+		}
+	}
+
+	private CompletableFuture<CuratorEvent> create() {
+		byte[] holder = this.request.holder().getBytes(StandardCharsets.UTF_8);
+		return ZooKeeperAnswers.send((callback) -> this.curator.create()
+			.creatingParentContainersIfNeeded()
+			.withProtection()
+			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+			.inBackground(callback)
+			.forPath(this.lock + '/' + LockNode.name(this.request.mode()), holder));
+	}
+
+	/**
+	 * Deletes the node, even if the answer to its creation is still to come. Waits for
+	 * it, because the node could be in the way of the next attempt.
+	 */
+	private void leave(CompletableFuture<CuratorEvent> created) {
+		created
+			.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator,
+					this.lock + event.getName().substring(event.getName().lastIndexOf('/'))))
+			.completeOnTimeout(false, ZooKeeperAnswers.SHORTEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
+			.exceptionally((failure) -> false)
+			.join();
+	}
+
+	/**
+	 * Waits until no other node is in front. While the connection is lost, the node keeps
+	 * its place.
+	 */
+	private boolean isFirst(String name) throws KeeperException, InterruptedException {
+		while (true) {
+			try {
+				List<LockNode> queue = LockNode.queue(await(ZooKeeperAnswers
+					.send((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock)))
+					.getChildren());
+				LockNode own = queue.stream()
+					.filter((node) -> node.name().equals(name))
+					.findFirst()
+					.orElseThrow(KeeperException.NoNodeException::new);
+				LockNode predecessor = own.predecessor(queue);
+				if (predecessor == null || this.deadline.hasPassed()) {
+					return predecessor == null;
+				}
+				awaitRemoval(this.lock + '/' + predecessor.name());
+			}
+			catch (KeeperException.ConnectionLossException ex) {
+				if (this.deadline.hasPassed()) {
+					throw ex;
+				}
+				Thread.sleep(PAUSE_MILLIS);
+			}
+		}
+	}
+
+	/**
+	 * Waits until a node is gone, the wait time is over, or the connection has changed.
+	 */
+	private void awaitRemoval(String predecessor) throws KeeperException, InterruptedException {
+		this.waited = true;
+		this.changes.drainPermits();
+		boolean changed = false;
+		try {
+			await(ZooKeeperAnswers.send((callback) -> this.curator.getData()
+				.usingWatcher(this.watcher)
+				.inBackground(callback)
+				.forPath(predecessor)));
+			changed = this.changes.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (KeeperException.NoNodeException ex) {
+			changed = true;
+		}
+		finally {
+			if (!changed) {
+				ZooKeeperAnswers.send((callback) -> this.curator.watchers()
+					.remove(this.watcher)
+					.ofType(Watcher.WatcherType.Data)
+					.locally()
+					.inBackground(callback)
+					.forPath(predecessor));
+			}
+		}
+	}
+
+	/**
+	 * A node of an earlier session can still be there, because the server has not noticed
+	 * yet that the session is over.
+	 */
+	private Lease granted(String node, @Nullable Stat created) throws KeeperException, InterruptedException {
+		Stat stat = (created != null) ? created : await(
+				ZooKeeperAnswers.send((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)))
+			.getStat();
+		if (this.waited) {
+			this.sentAt = System.nanoTime();
+			await(ZooKeeperAnswers.check(this.curator, node));
+		}
+		ZooKeeper session = session();
+		if (stat == null || stat.getEphemeralOwner() != session.getSessionId()) {
+			throw new KeeperException.SessionExpiredException();
+		}
+		return new ZooKeeperLockLease(this.curator, session, this.request, node, stat.getCzxid(), this.sentAt);
+	}
+
+	private ZooKeeper session() throws KeeperException {
+		try {
+			return this.curator.getZookeeperClient().getZooKeeper();
+		}
+		catch (Exception ex) {
+			throw ZooKeeperAnswers.keeperException(ex);
+		}
+	}
+
+	private <T> T await(CompletableFuture<T> answer) throws KeeperException, InterruptedException {
+		return ZooKeeperAnswers.await(answer, this.deadline);
+	}
+
+}
