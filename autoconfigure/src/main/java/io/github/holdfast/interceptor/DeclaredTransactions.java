@@ -25,18 +25,18 @@ final class DeclaredTransactions extends TransactionAspectSupport {
 
 	/**
 	 * Finds the transaction of a method.
-	 * @param advice begins the transaction, if there is any
+	 * @param advice begins the transaction
 	 * @param method the method
 	 * @param targetClass the class of the bean
 	 * @param beanFactory has the managers
 	 * @param innermost whether the advice comes right behind the lock
 	 * @return the transaction, or {@code null} if the method declares none
 	 */
-	static @Nullable BodyTransaction find(@Nullable TransactionAspectSupport advice, Method method,
-			Class<?> targetClass, BeanFactory beanFactory, boolean innermost) {
-		TransactionAttributeSource source = (advice != null) ? advice.getTransactionAttributeSource() : null;
+	static @Nullable BodyTransaction find(TransactionAspectSupport advice, Method method, Class<?> targetClass,
+			BeanFactory beanFactory, boolean innermost) {
+		TransactionAttributeSource source = advice.getTransactionAttributeSource();
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
-		return (advice == null || attribute == null) ? null : new BodyTransaction(attribute,
+		return (attribute == null) ? null : new BodyTransaction(attribute,
 				SingletonSupplier.of(() -> manager(advice, attribute, targetClass, beanFactory)), innermost);
 	}
 

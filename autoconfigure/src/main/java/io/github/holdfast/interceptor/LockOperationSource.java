@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -42,6 +43,8 @@ import org.springframework.util.ClassUtils;
 public final class LockOperationSource {
 
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
+
+	private final Map<List<Object>, BodyTransaction> bodies = new ConcurrentHashMap<>();
 
 	private final Supplier<LockManager> manager;
 
@@ -152,13 +155,14 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * The transaction that a method declares.
+	 * The transaction that a method declares, the same one for all beans.
 	 * @param advice the advice that begins it, if there is any
 	 * @param innermost whether the advice comes right behind the lock
 	 */
 	@Nullable BodyTransaction transaction(@Nullable TransactionAspectSupport advice, Method method, Class<?> targetClass,
 			boolean innermost) {
-		return DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, innermost);
+		return (advice == null) ? null : this.bodies.computeIfAbsent(List.of(advice, method, targetClass, innermost),
+				(key) -> DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, innermost));
 	}
 
 	private LockOperation parse(Method method, Class<?> targetClass) {

@@ -27,6 +27,7 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -136,6 +137,20 @@ class BodyTransactionTests {
 			frozen.transactional();
 			assertThat(this.guard.transaction().innermost()).isFalse();
 		});
+	}
+
+	@Test
+	void prototypesShareOneTransaction() {
+		this.application
+			.withBean("prototype", Service.class, Service::new,
+					(definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
+			.run((context) -> {
+				context.getBean("prototype", Stock.class).transactional();
+				BodyTransaction first = this.guard.transaction();
+				assertThat(first.innermost()).isTrue();
+				context.getBean("prototype", Stock.class).transactional();
+				assertThat(this.guard.transaction()).isSameAs(first);
+			});
 	}
 
 	@Test
@@ -427,7 +442,8 @@ class BodyTransactionTests {
 			this.begun++;
 			LockCall call = LockCall.current();
 			if (call != null && this.refused-- > 0) {
-				call.claimFailed(new LockCall.ClaimFailure(new LockGuard.NotTakenException(call, () -> { })));
+				call.claimFailed(new LockCall.ClaimFailure(new LockGuard.NotTakenException(call, () -> {
+				})));
 			}
 			else if (call != null && this.takes && call.grants().get(0).lease() instanceof TestLease lease) {
 				lease.taken = true;

@@ -211,6 +211,12 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	void argumentInAProjectionIsReadFromTheElement() {
+		run((service) -> assertThat(service.arguments(List.of(new Line("A"), new Line("B")))).containsExactly("xAA",
+				"xBB"));
+	}
+
+	@Test
 	void nullSourceOfAProjectionIsRefused() {
 		assertRefused((service) -> service.projection(null), "#lines is null");
 	}
@@ -334,6 +340,11 @@ class RefusedKeyTests {
 
 		@DistributedLock(key = "#lines.!['inventory:' + sku]")
 		public void projection(@Nullable List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#lines.![('x' + sku).concat(sku)]")
+		public List<String> arguments(List<Line> lines) {
+			return LockContext.current().orElseThrow().keys();
 		}
 
 		@DistributedLock(key = "#lines?.!['inventory:' + sku]")
