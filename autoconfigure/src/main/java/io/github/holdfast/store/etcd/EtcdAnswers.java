@@ -55,12 +55,8 @@ final class EtcdAnswers {
 	}
 
 	private static Throwable cause(Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		return cause;
+		boolean wrapped = failure instanceof ExecutionException || failure instanceof CompletionException;
+		return (wrapped && failure.getCause() != null) ? cause(failure.getCause()) : failure;
 	}
 
 	static LockBackendException failure(String key, String what, Throwable failure) {
