@@ -16,7 +16,6 @@ import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend.Lease;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
 
@@ -75,30 +74,26 @@ final class EtcdAcquisition {
 	 * it, because the entry could be in the way of the next attempt.
 	 */
 	private void leave(CompletableFuture<Long> granted) {
-		Deadline end = Deadline.after(this.request.leaseTime());
-		granted.thenCompose((lease) -> this.queue.revoke(lease, end))
+		granted.thenCompose((lease) -> this.queue.revoke(lease, Deadline.after(this.request.leaseTime())))
 			.exceptionally((failure) -> false)
-			.completeOnTimeout(false, EtcdAnswers.TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+			.completeOnTimeout(false, EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS)
 			.join();
 	}
 
 	private @Nullable Lease await(long lease) throws InterruptedException, ExecutionException, TimeoutException {
-		ByteSequence own = this.queue.entry(isShared(), lease);
+		ByteSequence own = this.queue.entry(this.request.mode(), lease);
 		TxnResponse put = EtcdAnswers.await(this.queue.entries()
 			.txn()
-			.Then(this.queue.ahead(isShared(), 0), EtcdQueue.put(own, this.request.holder(), lease))
+			.Then(this.queue.ahead(this.request.mode(), 0), EtcdQueue.put(own, this.request.holder(), lease))
 			.commit());
 		long createRevision = put.getHeader().getRevision();
 		ByteSequence ahead = ahead(put);
 		while (ahead != null && !this.deadline.hasPassed()) {
-			ahead = awaitDeletion(ahead, own, createRevision, lease);
+			awaitDeletion(ahead);
+			ahead = look(ahead, own, createRevision, lease);
 		}
 		return (ahead != null) ? null
 				: new EtcdLockLease(this.queue, this.request, own, createRevision, lease, this.sentAt);
-	}
-
-	private boolean isShared() {
-		return this.request.mode() == LockMode.SHARED;
 	}
 
 	private @Nullable ByteSequence ahead(TxnResponse seen) {
@@ -107,29 +102,17 @@ final class EtcdAcquisition {
 	}
 
 	/**
-	 * Waits until an entry is gone or the wait time is over. A watch may miss that, so it
-	 * only hastens the next look.
-	 * @return the entry to wait for next
+	 * Waits until an entry is gone, or for some time: a watch may miss it, and the lease
+	 * of this entry must be prolonged.
 	 */
-	private @Nullable ByteSequence awaitDeletion(ByteSequence ahead, ByteSequence own, long createRevision, long lease)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		Semaphore changes = new Semaphore(0);
+	@SuppressWarnings("try")
+	private void awaitDeletion(ByteSequence key) throws InterruptedException {
+		Semaphore deleted = new Semaphore(0);
+		WatchOption option = WatchOption.builder().withRevision(this.revision + 1).withNoPut(true).build();
 		long longest = Math.min(LONGEST_WATCH.toNanos(), this.request.leaseTime().toNanos() / 3);
-		WatchOption deletion = WatchOption.builder().withRevision(this.revision + 1).withNoPut(true).build();
-		Watch.Watcher watcher = this.queue.client()
-			.getWatchClient()
-			.watch(ahead, deletion, (event) -> changes.release(), (failure) -> changes.release());
-		ByteSequence last = ahead;
-		try {
-			while (ahead.equals(last) && !this.deadline.hasPassed()) {
-				changes.tryAcquire(Math.min(longest, this.deadline.remainingNanos()), TimeUnit.NANOSECONDS);
-				changes.drainPermits();
-				last = look(last, own, createRevision, lease);
-			}
-			return last;
-		}
-		finally {
-			watcher.close();
+		Watch watches = this.queue.client().getWatchClient();
+		try (Watch.Watcher watcher = watches.watch(key, option, (event) -> deleted.release())) {
+			deleted.tryAcquire(Math.min(longest, this.deadline.remainingNanos()), TimeUnit.NANOSECONDS);
 		}
 	}
 
@@ -142,9 +125,10 @@ final class EtcdAcquisition {
 		long askedAt = System.nanoTime();
 		try {
 			CompletableFuture<TxnResponse> seen = this.queue.ifCreatedAt(createRevision, own)
-				.Then(this.queue.ahead(isShared(), createRevision - 1))
+				.Then(this.queue.ahead(this.request.mode(), createRevision - 1))
 				.commit();
-			TxnResponse answer = EtcdAnswers.await(this.queue.keepAlive(lease).thenCombine(seen, (alive, it) -> it));
+			TxnResponse answer = EtcdAnswers
+				.await(this.queue.leases().keepAliveOnce(lease).thenCombine(seen, (alive, it) -> it));
 			if (!answer.isSucceeded()) {
 				throw new ExecutionException(Status.NOT_FOUND.asRuntimeException());
 			}

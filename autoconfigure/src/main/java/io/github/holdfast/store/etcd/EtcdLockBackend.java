@@ -76,9 +76,6 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 		Deadline deadline = Deadline.after(request.waitTime());
 		while (true) {
-			if (Thread.interrupted()) {
-				throw new InterruptedException();
-			}
 			try {
 				return new EtcdAcquisition(queue(request.key()), request, deadline).await();
 			}
@@ -127,7 +124,7 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 
 	private static <T> T answer(String key, String what, CompletableFuture<T> answer) {
 		try {
-			return answer.orTimeout(EtcdAnswers.TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).join();
+			return answer.orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS).join();
 		}
 		catch (CompletionException ex) {
 			throw EtcdAnswers.failure(key, what, ex);

@@ -21,8 +21,6 @@ import io.github.holdfast.store.Deadline;
  */
 final class EtcdLockLease implements LockBackend.Lease {
 
-	private static final long TIMEOUT_SECONDS = 5;
-
 	private final EtcdQueue queue;
 
 	private final LockRequest request;
@@ -67,9 +65,9 @@ final class EtcdLockLease implements LockBackend.Lease {
 				return CompletableFuture.completedFuture(false);
 			}
 			return (own.getLease() == this.lease && leaseTime.equals(this.leaseTime))
-					? this.queue.keepAlive(this.lease).thenApply((alive) -> true)
+					? this.queue.leases().keepAliveOnce(this.lease).thenApply((alive) -> true)
 					: changeLease(own.getModRevision(), leaseTime);
-		}).orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally((failure) -> {
+		}).orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally((failure) -> {
 			if (EtcdAnswers.isLeaseGone(failure)) {
 				return false;
 			}
@@ -82,19 +80,20 @@ final class EtcdLockLease implements LockBackend.Lease {
 	 * earlier change that comes late finds the entry changed.
 	 */
 	private CompletableFuture<Boolean> changeLease(long modRevision, Duration leaseTime) {
+		long before = this.lease;
 		this.leaseTime = null;
 		return this.queue.grant(leaseTime)
-			.thenCompose((newLease) -> this.queue.entries()
+			.thenCompose((after) -> this.queue.entries()
 				.txn()
 				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(modRevision)))
-				.Then(EtcdQueue.put(this.entry, this.request.holder(), newLease))
+				.Then(EtcdQueue.put(this.entry, this.request.holder(), after))
 				.commit()
 				.thenApply((answer) -> {
-					this.queue.revoke(answer.isSucceeded() ? this.lease : newLease, Deadline.PASSED);
+					this.queue.revoke(answer.isSucceeded() ? before : after, Deadline.PASSED);
 					if (!answer.isSucceeded()) {
 						throw new CompletionException(new IllegalStateException("The entry was changed in between"));
 					}
-					this.lease = newLease;
+					this.lease = after;
 					this.leaseTime = leaseTime;
 					return true;
 				}));
@@ -103,7 +102,7 @@ final class EtcdLockLease implements LockBackend.Lease {
 	@Override
 	public CompletionStage<Boolean> release() {
 		return this.queue.delete(this.entry, this.createRevision)
-			.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+			.orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS)
 			.handle((deleted, failure) -> {
 				this.queue.revoke(this.lease, Deadline.PASSED);
 				if (failure != null) {

@@ -10,6 +10,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KV;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.Lease;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
@@ -21,6 +22,7 @@ import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 
+import io.github.holdfast.LockMode;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
 
@@ -47,8 +49,8 @@ record EtcdQueue(Client client, String prefix) {
 		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
-	ByteSequence entry(boolean shared, long lease) {
-		return bytes(this.prefix + (shared ? SHARED : "") + Long.toHexString(lease));
+	ByteSequence entry(LockMode mode, long lease) {
+		return bytes(this.prefix + ((mode == LockMode.SHARED) ? SHARED : "") + Long.toHexString(lease));
 	}
 
 	boolean isShared(KeyValue entry) {
@@ -59,14 +61,18 @@ record EtcdQueue(Client client, String prefix) {
 		return this.client.getKVClient();
 	}
 
+	Lease leases() {
+		return this.client.getLeaseClient();
+	}
+
 	/**
 	 * Finds the last entry that keeps the lock from another one. A shared lock waits for
 	 * exclusive ones only, whose names come first because leases are hexadecimal.
 	 * @param maxRevision the last revision at which it was created, or 0 for any
 	 */
-	Op ahead(boolean shared, long maxRevision) {
-		GetOption.Builder rivals = shared ? GetOption.builder().withRange(bytes(this.prefix + SHARED))
-				: GetOption.builder().isPrefix(true);
+	Op ahead(LockMode mode, long maxRevision) {
+		GetOption.Builder rivals = (mode == LockMode.SHARED)
+				? GetOption.builder().withRange(bytes(this.prefix + SHARED)) : GetOption.builder().isPrefix(true);
 		return Op.get(bytes(this.prefix),
 				rivals.withSortField(GetOption.SortTarget.CREATE)
 					.withSortOrder(GetOption.SortOrder.DESCEND)
@@ -105,11 +111,7 @@ record EtcdQueue(Client client, String prefix) {
 	 */
 	CompletableFuture<Long> grant(Duration leaseTime) {
 		long seconds = leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
-		return this.client.getLeaseClient().grant(seconds).thenApply(LeaseGrantResponse::getID);
-	}
-
-	CompletableFuture<?> keepAlive(long lease) {
-		return this.client.getLeaseClient().keepAliveOnce(lease);
+		return leases().grant(seconds).thenApply(LeaseGrantResponse::getID);
 	}
 
 	/**
@@ -118,7 +120,7 @@ record EtcdQueue(Client client, String prefix) {
 	 * @param end until when
 	 */
 	CompletableFuture<Boolean> revoke(long lease, Deadline end) {
-		return this.client.getLeaseClient().revoke(lease).handle((revoked, failure) -> {
+		return leases().revoke(lease).handle((revoked, failure) -> {
 			if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
 				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
 			}

@@ -67,7 +67,7 @@ final class QueuePlace {
 		Lease lease = null;
 		try {
 			CuratorEvent event = ZooKeeperAnswers.await(created, this.deadline);
-			lease = isFirst(name(event)) ? granted(this.lock + '/' + name(event), event.getStat()) : null;
+			lease = isFirst(event.getName()) ? granted(event.getName(), event.getStat()) : null;
 			return lease;
 		}
 		finally {
@@ -93,28 +93,24 @@ final class QueuePlace {
 	 * it, because the node could be in the way of the next attempt.
 	 */
 	private void leave(CompletableFuture<CuratorEvent> created) {
-		created.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator, this.lock + '/' + name(event)))
+		created.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator, event.getName()))
 			.handle((deleted, failure) -> failure == null)
 			.completeOnTimeout(false, ZooKeeperAnswers.SHORTEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
 			.join();
-	}
-
-	private static String name(CuratorEvent created) {
-		return created.getName().substring(created.getName().lastIndexOf('/') + 1);
 	}
 
 	/**
 	 * Waits until no other node is in front. While the connection is lost, the node keeps
 	 * its place.
 	 */
-	private boolean isFirst(String name) throws KeeperException, InterruptedException {
+	private boolean isFirst(String path) throws KeeperException, InterruptedException {
 		while (true) {
 			try {
 				List<LockNode> queue = LockNode
 					.queue(await((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock))
 						.getChildren());
 				LockNode own = queue.stream()
-					.filter((node) -> node.name().equals(name))
+					.filter((node) -> path.equals(this.lock + '/' + node.name()))
 					.findFirst()
 					.orElseThrow(KeeperException.NoNodeException::new);
 				LockNode predecessor = own.predecessor(queue);

@@ -89,16 +89,6 @@ final class ZooKeeperAnswers {
 		return wrapped;
 	}
 
-	/**
-	 * Whether a new node may have an answer in a moment.
-	 */
-	static boolean isTransient(Throwable failure) {
-		return switch (keeperException(failure).code()) {
-			case CONNECTIONLOSS, SESSIONEXPIRED, NONODE -> true;
-			default -> false;
-		};
-	}
-
 	static LockBackendException failure(String key, String what, Throwable failure) {
 		KeeperException cause = keeperException(failure);
 		String reason = (cause.code() == KeeperException.Code.OPERATIONTIMEOUT) ? "did not answer in time" : "failed";

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.function.SingletonSupplier;
@@ -39,6 +40,10 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 
 	private static final long PAUSE_MILLIS = 50;
 
+	/** Failures after which another node may be granted the lock. */
+	private static final Set<KeeperException.Code> RETRIED = Set.of(KeeperException.Code.CONNECTIONLOSS,
+			KeeperException.Code.SESSIONEXPIRED, KeeperException.Code.NONODE);
+
 	private final Supplier<CuratorFramework> curator;
 
 	/**
@@ -53,9 +58,6 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 		Deadline deadline = Deadline.after(request.waitTime());
 		while (true) {
-			if (Thread.interrupted()) {
-				throw new InterruptedException();
-			}
 			try {
 				return new QueuePlace(this.curator.get(), request, deadline).await();
 			}
@@ -63,7 +65,7 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 				throw ex;
 			}
 			catch (Exception ex) {
-				if (deadline.hasPassed() || !ZooKeeperAnswers.isTransient(ex)) {
+				if (deadline.hasPassed() || !RETRIED.contains(ZooKeeperAnswers.keeperException(ex).code())) {
 					throw ZooKeeperAnswers.failure(request.key(), "acquired", ex);
 				}
 				Thread.sleep(PAUSE_MILLIS);
