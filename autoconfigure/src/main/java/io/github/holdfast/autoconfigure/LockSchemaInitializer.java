@@ -1,0 +1,35 @@
+package io.github.holdfast.autoconfigure;
+
+import javax.sql.DataSource;
+
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+
+/**
+ * Creates the table {@code holdfast_lock}. A script that fails is not reported here,
+ * because another node may have created the table at the same time: a startup check reads
+ * the table.
+ */
+final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
+
+	static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+
+	LockSchemaInitializer(DataSource dataSource, DatabaseInitializationMode mode) {
+		super(dataSource, settings(dataSource, mode));
+	}
+
+	private static DatabaseInitializationSettings settings(DataSource dataSource, DatabaseInitializationMode mode) {
+		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+		settings.setMode(mode);
+		settings.setContinueOnError(true);
+		if (mode == DatabaseInitializationMode.ALWAYS
+				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
+			settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
+		}
+		return settings;
+	}
+
+}

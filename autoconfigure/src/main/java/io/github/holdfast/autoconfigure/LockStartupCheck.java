@@ -1,0 +1,12 @@
+package io.github.holdfast.autoconfigure;
+
+/**
+ * A check that is made once at startup, if the application uses locks. It throws a
+ * {@link io.github.holdfast.LockConfigurationException}.
+ */
+@FunctionalInterface
+interface LockStartupCheck {
+
+	void run();
+
+}

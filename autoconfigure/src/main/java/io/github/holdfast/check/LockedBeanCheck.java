@@ -1,0 +1,165 @@
+package io.github.holdfast.check;
+
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.interceptor.LockOperation;
+import io.github.holdfast.interceptor.LockOperationSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+/**
+ * Checks each bean with locked methods after Spring has created it. A bean whose locks
+ * would have no effect, or would be released before the commit, cannot be created.
+ */
+public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockedBeanCheck.class);
+
+	private final LockOperationSource source;
+
+	private final Consumer<LockConfigurationException> selfCalls;
+
+	private final Consumer<LockSettings> supported;
+
+	private final Map<String, LockOperation> checked = new ConcurrentSkipListMap<>();
+
+	private volatile boolean started;
+
+	/**
+	 * Create a check.
+	 * @param source the annotated methods
+	 * @param selfCalls throws or logs what was found about self-invocations
+	 * @param supported throws an {@link UnsupportedOperationException} for settings that
+	 * the backend cannot serve
+	 */
+	public LockedBeanCheck(LockOperationSource source, Consumer<LockConfigurationException> selfCalls,
+			Consumer<LockSettings> supported) {
+		this.source = source;
+		this.selfCalls = selfCalls;
+		this.supported = supported;
+	}
+
+	/**
+	 * The locked methods of all beans that have been created.
+	 * @return the methods, sorted
+	 */
+	public Collection<LockOperation> operations() {
+		return this.checked.values();
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
+		if (!targetClass.getName().startsWith("org.springframework.") && !(bean instanceof ScopedObject)) {
+			Collection<LockOperation> operations = this.source.getAll(bean);
+			operations.forEach((operation) -> check(operation, bean, beanName, targetClass));
+			if (operations.stream().anyMatch((operation) -> !this.checked.containsKey(operation.location()))) {
+				checkSelfCalls(SelfCallFinder.find(this.source, targetClass), beanName);
+				operations.forEach((operation) -> add(operation, targetClass));
+			}
+		}
+		return bean;
+	}
+
+	private void check(LockOperation operation, Object bean, String beanName, Class<?> targetClass) {
+		String where = "@DistributedLock on " + operation.location() + " of bean '" + beanName + "' ";
+		List<Advisor> advisors = advisors(bean);
+		int lock = advisors.stream().map(DistributedLockAdvisor.class::isInstance).toList().indexOf(true);
+		if (lock < 0) {
+			throw new LockConfigurationException(where + "has no effect: the bean has no proxy that takes locks.",
+					"Remove circular references, and do not inject the bean into a post-processor of Spring.");
+		}
+		checkReachable(operation, bean, where);
+		if (advisors.subList(0, lock).stream().anyMatch((outer) -> begins(outer, operation, targetClass))) {
+			throw new LockConfigurationException(
+					where + "would be released before the commit: the transaction advisor comes before the lock.",
+					"Set 'holdfast.order' below the order of the transaction advisor; with method security, for example, to "
+							+ "449 with @EnableTransactionManagement(order = 450).");
+		}
+	}
+
+	private static List<Advisor> advisors(Object bean) {
+		return Stream.iterate(bean, Advised.class::isInstance, AopProxyUtils::getSingletonTarget)
+			.flatMap((proxy) -> Stream.of(((Advised) proxy).getAdvisors()))
+			.toList();
+	}
+
+	private static boolean begins(Advisor advisor, LockOperation operation, Class<?> targetClass) {
+		TransactionAttributeSource source = (advisor.getAdvice() instanceof TransactionInterceptor transactions)
+				? transactions.getTransactionAttributeSource() : null;
+		return source != null && source.getTransactionAttribute(operation.method(), targetClass) != null;
+	}
+
+	private static void checkReachable(LockOperation operation, Object bean, String where) {
+		boolean jdkProxy = AopUtils.isJdkDynamicProxy(bean);
+		boolean isFinal = !jdkProxy && Modifier.isFinal(operation.method().getModifiers());
+		if (isFinal || LockOperationSource.callable(operation.method(), bean) == null) {
+			throw new LockConfigurationException(
+					where + "has no effect: the bean's proxy does not have the method, because "
+							+ (isFinal ? "it is final." : "no interface declares it."),
+					isFinal ? "Remove 'final' from the method."
+							: "Declare the method in an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
+		}
+	}
+
+	private void checkSelfCalls(List<String> calls, String beanName) {
+		if (!calls.isEmpty()) {
+			this.selfCalls.accept(new LockConfigurationException(
+					"Bean '" + beanName + "' calls its own locked methods past the proxy, so they take no lock: "
+							+ calls + ".",
+					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
+							+ "'holdfast.startup-checks: warn' starts the application anyway."));
+		}
+	}
+
+	private void add(LockOperation operation, Class<?> targetClass) {
+		if (EntityArguments.isTakenBy(operation.method(), targetClass)) {
+			logger.warn(
+					"{} takes an entity without a @Version. Saving one that was read before the lock overwrites later "
+							+ "changes. Pass the ID, or add a @Version",
+					operation.location());
+		}
+		if (this.started) {
+			checkSupported(operation);
+		}
+		this.checked.put(operation.location(), operation);
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.started = true;
+		this.checked.values().forEach(this::checkSupported);
+	}
+
+	private void checkSupported(LockOperation operation) {
+		try {
+			this.supported.accept(operation.settings());
+		}
+		catch (UnsupportedOperationException ex) {
+			throw new LockConfigurationException(
+					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
+					"Remove 'mode' and 'fair', or change 'holdfast.backend'. On a database, plain reads need no lock.",
+					ex);
+		}
+	}
+
+}

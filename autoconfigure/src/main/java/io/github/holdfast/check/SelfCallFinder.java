@@ -1,0 +1,202 @@
+package io.github.holdfast.check;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+import io.github.holdfast.interceptor.LockOperation;
+import io.github.holdfast.interceptor.LockOperationSource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.Handle;
+import org.springframework.asm.MethodVisitor;
+import org.springframework.asm.Opcodes;
+import org.springframework.asm.SpringAsmInfo;
+import org.springframework.asm.Type;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Finds self-invocations of locked methods in the class files of a bean. A method that
+ * handles no reference of its own type other than {@code this} can call a method of that
+ * type only on {@code this}; methods that do handle one are left out. Calls in inner and
+ * anonymous classes and by reflection are not found.
+ */
+final class SelfCallFinder extends ClassVisitor {
+
+	private final LockOperationSource source;
+
+	private final Class<?> type;
+
+	private final Map<String, Class<?>> lineage = new LinkedHashMap<>();
+
+	private final List<Call> calls = new ArrayList<>();
+
+	private String className = "";
+
+	private SelfCallFinder(LockOperationSource source, Class<?> type) {
+		super(SpringAsmInfo.ASM_VERSION);
+		this.source = source;
+		this.type = type;
+		lineage(type).filter((parent) -> parent.getClassLoader() != null)
+			.forEach((parent) -> this.lineage.put(Type.getInternalName(parent), parent));
+	}
+
+	/**
+	 * Finds the calls that miss a lock.
+	 * @param source the annotated methods
+	 * @param beanClass the class of a bean
+	 * @return the calls, as text
+	 */
+	static List<String> find(LockOperationSource source, Class<?> beanClass) {
+		SelfCallFinder finder = new SelfCallFinder(source, ClassUtils.getUserClass(beanClass));
+		finder.lineage.forEach(finder::read);
+		return finder.calls.stream().map(finder::unlocked).filter(Objects::nonNull).distinct().toList();
+	}
+
+	private static Stream<Class<?>> lineage(Class<?> type) {
+		return Stream.concat(Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass),
+				ClassUtils.getAllInterfacesForClassAsSet(type).stream());
+	}
+
+	private void read(String name, Class<?> type) {
+		try (InputStream file = type.getClassLoader().getResourceAsStream(name + ".class")) {
+			if (file != null) {
+				this.className = name;
+				new ClassReader(file).accept(this, ClassReader.SKIP_FRAMES);
+			}
+		}
+		catch (IOException | IllegalArgumentException ex) {
+			// A class file of a later Java version
+		}
+	}
+
+	private @Nullable String unlocked(Call call) {
+		Method caller = find(this.type, call.caller, call.callerDescriptor);
+		LockOperation inner = operation(call.name, call.descriptor,
+				call.toSuper ? this.lineage.getOrDefault(call.owner, this.type) : this.type);
+		boolean overrides = call.toSuper && call.caller.equals(call.name)
+				&& Type.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
+		if (inner == null || overrides || (caller != null && isNeverMade(call, caller))) {
+			return null;
+		}
+		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
+		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
+				&& Objects.toString(outer.key()).equals(Objects.toString(inner.key()));
+		return held ? null : ClassUtils.getShortName(call.callerType.replace('/', '.')) + "." + call.caller + " calls "
+				+ inner.location();
+	}
+
+	/**
+	 * A subclass may override the calling method without a call of the overridden one.
+	 */
+	private boolean isNeverMade(Call call, Method caller) {
+		return !Type.getInternalName(caller.getDeclaringClass()).equals(call.callerType) && this.calls.stream()
+			.noneMatch((other) -> other.toSuper && other.name.equals(call.caller)
+					&& other.descriptor.equals(call.callerDescriptor));
+	}
+
+	private @Nullable LockOperation operation(String name, String descriptor, Class<?> type) {
+		Method method = find(type, name, descriptor);
+		return (method != null) ? this.source.get(method, type) : null;
+	}
+
+	private static @Nullable Method find(Class<?> type, String name, String descriptor) {
+		return lineage(type).flatMap((parent) -> Arrays.stream(ReflectionUtils.getDeclaredMethods(parent)))
+			.filter((method) -> method.getName().equals(name) && Type.getMethodDescriptor(method).equals(descriptor))
+			.findFirst()
+			.orElse(null);
+	}
+
+	@Override
+	public @Nullable MethodVisitor visitMethod(int access, String name, String descriptor, @Nullable String signature,
+			String @Nullable [] exceptions) {
+		int others = Opcodes.ACC_STATIC | Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE;
+		return ((access & others) == 0 && Arrays.stream(Type.getArgumentTypes(descriptor)).noneMatch(this::isOwn))
+				? new Calls(name, descriptor) : null;
+	}
+
+	private boolean isOwn(Type type) {
+		Type element = (type.getSort() == Type.ARRAY) ? type.getElementType() : type;
+		return this.lineage.keySet().stream().anyMatch((name) -> element.getDescriptor().equals("L" + name + ";"));
+	}
+
+	/**
+	 * A call on {@code this}.
+	 */
+	private record Call(String callerType, String caller, String callerDescriptor, String owner, String name,
+			String descriptor, boolean toSuper) {
+
+	}
+
+	private final class Calls extends MethodVisitor {
+
+		private final String caller;
+
+		private final String callerDescriptor;
+
+		private final List<Call> found = new ArrayList<>();
+
+		private boolean ambiguous;
+
+		private Calls(String caller, String callerDescriptor) {
+			super(SpringAsmInfo.ASM_VERSION);
+			this.caller = caller;
+			this.callerDescriptor = callerDescriptor;
+		}
+
+		@Override
+		public void visitTypeInsn(int opcode, String type) {
+			this.ambiguous |= opcode != Opcodes.INSTANCEOF && isOwn(Type.getObjectType(type));
+		}
+
+		@Override
+		public void visitFieldInsn(int opcode, String type, String field, String descriptor) {
+			this.ambiguous |= isOwn(Type.getType(descriptor));
+		}
+
+		@Override
+		public void visitMethodInsn(int opcode, String type, String method, String descriptor, boolean isInterface) {
+			this.ambiguous |= isOwn(Type.getReturnType(descriptor));
+			if (opcode != Opcodes.INVOKESTATIC) {
+				add(opcode == Opcodes.INVOKESPECIAL, type, method, descriptor);
+			}
+		}
+
+		@Override
+		public void visitInvokeDynamicInsn(String method, String descriptor, Handle bootstrap, Object... arguments) {
+			for (Object argument : arguments) {
+				if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
+						&& Arrays.stream(Type.getArgumentTypes(descriptor)).anyMatch(SelfCallFinder.this::isOwn)) {
+					add(handle.getTag() == Opcodes.H_INVOKESPECIAL, handle.getOwner(), handle.getName(),
+							handle.getDesc());
+				}
+			}
+		}
+
+		private void add(boolean special, String type, String method, String descriptor) {
+			if (isOwn(Type.getObjectType(type))) {
+				this.found.add(new Call(SelfCallFinder.this.className, this.caller, this.callerDescriptor, type, method,
+						descriptor, special && !type.equals(SelfCallFinder.this.className)));
+			}
+		}
+
+		@Override
+		public void visitEnd() {
+			if (!this.ambiguous) {
+				SelfCallFinder.this.calls.addAll(this.found);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.github.holdfast.core;
+
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
+
+/**
+ * The transaction that a locked method declares, by its annotations.
+ */
+public final class BodyTransaction {
+
+	private final TransactionDefinition definition;
+
+	private final Supplier<? extends @Nullable TransactionManager> manager;
+
+	private final boolean innermost;
+
+	/**
+	 * Create a description.
+	 * @param definition propagation, isolation and whether it only reads
+	 * @param manager supplies its manager, or {@code null} if that is unknown
+	 * @param innermost whether it begins right inside of the lock, with no advice of
+	 * others in between, so that nothing runs before its first statement
+	 */
+	public BodyTransaction(TransactionDefinition definition, Supplier<? extends @Nullable TransactionManager> manager,
+			boolean innermost) {
+		this.definition = definition;
+		this.manager = manager;
+		this.innermost = innermost;
+	}
+
+	public TransactionDefinition definition() {
+		return this.definition;
+	}
+
+	public @Nullable TransactionManager manager() {
+		return this.manager.get();
+	}
+
+	public boolean innermost() {
+		return this.innermost;
+	}
+
+	/**
+	 * Whether the method leaves a running transaction of its manager.
+	 * @return {@code true} for REQUIRES_NEW and NOT_SUPPORTED
+	 */
+	public boolean suspends() {
+		return propagation() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
+				|| propagation() == TransactionDefinition.PROPAGATION_NOT_SUPPORTED;
+	}
+
+	/**
+	 * Whether the method always runs in a transaction of its own, unless it joins one.
+	 * @return {@code true} for REQUIRED and REQUIRES_NEW
+	 */
+	public boolean begins() {
+		return propagation() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
+				|| propagation() == TransactionDefinition.PROPAGATION_REQUIRED;
+	}
+
+	private int propagation() {
+		return this.definition.getPropagationBehavior();
+	}
+
+}

@@ -1,0 +1,612 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockException;
+import io.github.holdfast.LockListener.Operation;
+import io.github.holdfast.LockListener.Outcome;
+import io.github.holdfast.LockLostAfterWorkException;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockSnapshot;
+import io.github.holdfast.core.LockGuard.PendingLease;
+import io.github.holdfast.core.LockGuard.Protection;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One call under locks: it waits for them, holds them, and gives them back. Keys that an
+ * outer call of the same thread holds are borrowed from it.
+ *
+ * <p>
+ * The call is on the stack of the thread that opened it. Another thread may close it;
+ * nothing is handed over then, because the first thread may still be running.
+ */
+public final class LockCall implements LockContext, AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockCall.class);
+
+	private static final ThreadLocal<@Nullable LockCall> INNERMOST = new ThreadLocal<>();
+
+	private final LockManager manager;
+
+	private final LockSettings settings;
+
+	private final Protection protection;
+
+	private final List<String> keys;
+
+	private volatile List<Grant> grants = List.of();
+
+	private final Map<String, LockCall> lenders;
+
+	private final @Nullable LockCall outer;
+
+	private final Thread thread = Thread.currentThread();
+
+	private final long start;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+
+	private final LockListeners listeners;
+
+	private final AtomicBoolean closing = new AtomicBoolean();
+
+	private final Set<Grant> lost = ConcurrentHashMap.newKeySet(1);
+
+	private volatile long heldSince;
+
+	private @Nullable String awaited;
+
+	private boolean cancelled;
+
+	private @Nullable ClaimFailure claimFailure;
+
+	private volatile boolean announced;
+
+	private volatile boolean committed;
+
+	private volatile boolean outcomeUnknown;
+
+	private volatile boolean conflict;
+
+	private volatile boolean lossReported;
+
+	private volatile boolean bodyRefused;
+
+	LockCall(LockManager manager, LockSettings settings, Protection protection, Collection<String> keys, long start) {
+		this.manager = manager;
+		this.settings = settings;
+		this.protection = protection;
+		this.keys = (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new TreeSet<>(keys));
+		this.start = start;
+		this.outer = current();
+		this.lenders = (this.outer != null) ? lenders(this.outer) : Map.of();
+		this.listeners = new LockListeners(manager.listeners(), settings, missing(), manager.backendName());
+	}
+
+	private Map<String, LockCall> lenders(LockCall outer) {
+		Map<String, LockCall> lenders = new LinkedHashMap<>();
+		for (String key : this.keys) {
+			LockCall lender = outer.lender(this.settings.storedKey(key));
+			if (lender != null) {
+				lender.checkCovers(key, this.settings.mode());
+				lenders.put(key, lender);
+			}
+		}
+		return lenders;
+	}
+
+	/**
+	 * The call on the stack that acquired a key.
+	 */
+	private @Nullable LockCall lender(String storedKey) {
+		LockCall call = this;
+		while (call != null && call.find(storedKey) == null) {
+			call = call.outer();
+		}
+		return call;
+	}
+
+	private @Nullable Grant find(String storedKey) {
+		for (Grant grant : this.grants) {
+			if (grant.request().key().equals(storedKey)) {
+				return grant;
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Two holders of a shared lock that both wanted it exclusively would wait for each
+	 * other.
+	 */
+	private void checkCovers(String key, LockMode wanted) {
+		if (mode() != LockMode.EXCLUSIVE && mode() != wanted) {
+			throw new IllegalStateException("Lock " + LockException.quote(key) + " is already held in mode " + mode()
+					+ " by lock '" + name() + "' of the same call chain, so it cannot be taken in mode " + wanted
+					+ ". Take it in mode " + wanted + " in the outer call");
+		}
+	}
+
+	/**
+	 * The innermost call that the current thread holds locks by.
+	 * @return the call, or {@code null}
+	 */
+	public static @Nullable LockCall current() {
+		LockCall innermost = INNERMOST.get();
+		if (innermost != null && innermost.state.get() != State.HELD) {
+			innermost = innermost.outer();
+			INNERMOST.set(innermost);
+		}
+		return innermost;
+	}
+
+	/**
+	 * The next outer call that still holds its locks.
+	 * @return the call, or {@code null}
+	 */
+	public @Nullable LockCall outer() {
+		LockCall call = this.outer;
+		while (call != null && call.state.get() != State.HELD) {
+			call = call.outer;
+		}
+		return call;
+	}
+
+	// What the call is
+
+	public LockSettings settings() {
+		return this.settings;
+	}
+
+	/**
+	 * How the transactions of this call are bound to its locks.
+	 * @return the protection
+	 */
+	public Protection protection() {
+		return this.protection;
+	}
+
+	public LockMode mode() {
+		return this.settings.mode();
+	}
+
+	/**
+	 * The grants that this call acquired itself, in the order of the keys.
+	 * @return the grants
+	 */
+	public List<Grant> grants() {
+		return this.grants;
+	}
+
+	/**
+	 * The keys that no outer call holds.
+	 * @return the keys as the caller gave them
+	 */
+	public List<String> missing() {
+		return this.lenders.isEmpty() ? this.keys
+				: this.keys.stream().filter((key) -> !this.lenders.containsKey(key)).toList();
+	}
+
+	@Override
+	public String name() {
+		return this.settings.name();
+	}
+
+	@Override
+	public List<String> keys() {
+		return this.keys;
+	}
+
+	private Grant grant(String key) {
+		Grant grant = this.lenders.getOrDefault(key, this).find(this.settings.storedKey(key));
+		if (grant == null) {
+			throw new IllegalArgumentException("Lock '" + name() + "' does not hold " + LockException.quote(key)
+					+ " but " + this.keys.stream().map(LockException::quote).toList());
+		}
+		return grant;
+	}
+
+	/**
+	 * The key of a grant.
+	 * @param grant a grant of this call
+	 * @return the key as the caller gave it
+	 */
+	public String key(Grant grant) {
+		return this.settings.callersKey(grant.request().key());
+	}
+
+	@Override
+	public long fencingToken(String key) {
+		if (mode() == LockMode.OPTIMISTIC) {
+			throw new UnsupportedOperationException("Lock '" + name() + "' is optimistic and has no fencing token");
+		}
+		return grant(key).fencingToken();
+	}
+
+	@Override
+	public @Nullable Duration remaining() {
+		return this.keys.stream()
+			.map((key) -> grant(key).remaining())
+			.filter((remaining) -> remaining != null)
+			.min(Duration::compareTo)
+			.orElse(null);
+	}
+
+	@Override
+	public boolean isValid(String key) {
+		return this.state.get() == State.HELD && grant(key).isValid();
+	}
+
+	/**
+	 * How long the locks have been held.
+	 * @return the time
+	 */
+	public Duration holdTime() {
+		return Duration.ofNanos(System.nanoTime() - this.heldSince);
+	}
+
+	private Duration waitTime() {
+		return Duration.ofNanos(System.nanoTime() - this.start);
+	}
+
+	long remainingWait() {
+		return Math.max(0, this.settings.times().waitNanos() - (System.nanoTime() - this.start));
+	}
+
+	LockListeners listeners() {
+		return this.listeners;
+	}
+
+	// What becomes of it
+
+	/**
+	 * Notes that the thread waits for a key, so that a shutdown can end the wait.
+	 * @param key the key
+	 */
+	public synchronized void beginWait(String key) {
+		this.awaited = key;
+	}
+
+	/**
+	 * Notes that the wait is over.
+	 * @return whether a shutdown has ended it
+	 */
+	public synchronized boolean endWait() {
+		this.awaited = null;
+		if (this.cancelled) {
+			Thread.interrupted();
+		}
+		return this.cancelled;
+	}
+
+	synchronized void cancelWait() {
+		if (this.awaited != null && !this.cancelled) {
+			this.cancelled = true;
+			this.thread.interrupt();
+		}
+	}
+
+	void add(Grant grant) {
+		List<Grant> grants = new ArrayList<>(this.grants);
+		grants.add(grant);
+		this.grants = List.copyOf(grants);
+	}
+
+	/**
+	 * A lease may have run out while another key was waited for.
+	 */
+	void open() {
+		for (Grant grant : this.grants) {
+			if (!grant.isValid()) {
+				throw new LockBackendException(grant.request().key(),
+						"was granted, but its lease was over before the method began", null);
+			}
+		}
+		this.heldSince = System.nanoTime();
+		this.state.set(State.HELD);
+		INNERMOST.set(this);
+		if (this.protection != Protection.TRANSACTION && this.lenders.size() < this.keys.size()) {
+			this.announced = true;
+			this.listeners.acquired(waitTime());
+		}
+	}
+
+	/**
+	 * Notes that the transaction has taken all locks of this call.
+	 * @param nextMayAsk whether the next thread of this JVM may wait in the database
+	 */
+	public void taken(boolean nextMayAsk) {
+		this.heldSince = System.nanoTime();
+		this.announced = true;
+		this.listeners.acquired(waitTime());
+		if (nextMayAsk) {
+			grants().forEach(Grant::exitQueue);
+		}
+	}
+
+	/**
+	 * Notes that the transaction that has taken the locks has ended, and the locks with
+	 * it. What callbacks do after that is not under this call.
+	 */
+	public void over() {
+		this.state.compareAndSet(State.HELD, State.OVER);
+	}
+
+	/**
+	 * Notes that a transaction under this call was committed while its row was locked.
+	 */
+	public void committed() {
+		this.committed = true;
+	}
+
+	/**
+	 * Notes that nobody knows whether a commit under this call took place. Its locks are
+	 * neither handed over nor released: they run out.
+	 */
+	public void outcomeUnknown() {
+		this.outcomeUnknown = true;
+	}
+
+	/**
+	 * Notes that the commit of an optimistic call was refused, because another one came
+	 * first.
+	 */
+	public void conflict() {
+		this.conflict = true;
+	}
+
+	boolean hasConflict() {
+		return this.conflict;
+	}
+
+	boolean isCommitted() {
+		return this.committed;
+	}
+
+	/**
+	 * Notes that the body has not run, because its transaction did not get the locks.
+	 * @param cause the exception that the caller gets
+	 */
+	public void refused(RuntimeException cause) {
+		this.bodyRefused = true;
+		if (!this.announced) {
+			this.listeners.notAcquired(waitTime(), cause);
+		}
+	}
+
+	/**
+	 * Notes that a transaction that began right under this call could not claim its
+	 * locks.
+	 * @param failure the exception, which reaches the caller before the body, or else
+	 * when the transaction has been rolled back
+	 */
+	public void claimFailed(ClaimFailure failure) {
+		this.claimFailure = failure;
+	}
+
+	/**
+	 * Throws what a claim of the current transaction ended with, so that the body does
+	 * not run.
+	 */
+	public static void throwClaimFailure() {
+		LockCall current = current();
+		ClaimFailure failure = (current != null) ? current.claimFailure : null;
+		if (current != null && failure != null) {
+			current.claimFailure = null;
+			throw failure.report();
+		}
+	}
+
+	/**
+	 * The lock that the transaction has to take.
+	 */
+	@Nullable PendingLease pending(String key) {
+		Grant grant = (this.protection == Protection.TRANSACTION) ? find(this.settings.storedKey(key)) : null;
+		return (grant != null) ? (PendingLease) grant.lease() : null;
+	}
+
+	/**
+	 * Notes that a grant of this call is lost, and that the caller gets an exception.
+	 * @param grant the grant
+	 */
+	public void lossReported(Grant grant) {
+		this.lossReported = true;
+		lost(grant);
+	}
+
+	void lost(Grant grant) {
+		if (this.grants.contains(grant) && this.lost.add(grant)) {
+			this.listeners.lost(key(grant), holdTime());
+		}
+	}
+
+	// The end
+
+	@Override
+	public void close() {
+		if (this.state.get() == State.CLOSED || !this.closing.compareAndSet(false, true)) {
+			return;
+		}
+		boolean later = false;
+		try {
+			later = this.manager.guard().beforeRelease(this, this::giveBack);
+		}
+		finally {
+			if (!later) {
+				giveBack();
+			}
+		}
+	}
+
+	private void giveBack() {
+		Duration holdTime = holdTime();
+		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown && this.lost.isEmpty()
+				&& !this.bodyRefused && this.protection != Protection.TRANSACTION;
+		this.state.set(State.CLOSED);
+		current();
+		List<Grant> held = this.grants;
+		boolean guarded = this.committed && this.protection.compareTo(Protection.CLAIMED) <= 0;
+		Outcome worst = this.conflict ? Outcome.CONFLICT : Outcome.RELEASED;
+		String lost = null;
+		for (int i = held.size() - 1; i >= 0; i--) {
+			Outcome outcome = giveBack(held.get(i), mayHandOver, guarded);
+			worst = (outcome.compareTo(worst) > 0) ? outcome : worst;
+			lost = (outcome == Outcome.LOST) ? key(held.get(i)) : lost;
+		}
+		this.manager.ended(this);
+		if (this.announced) {
+			logger.debug("Lock '{}' {} was held for {} ms: {}", name(), this.keys, holdTime.toMillis(), worst);
+			this.listeners.released(worst, holdTime);
+		}
+		if (lost != null && !guarded && !this.lossReported && !this.bodyRefused) {
+			throw new LockLostAfterWorkException(lost);
+		}
+	}
+
+	private Outcome giveBack(Grant grant, boolean mayHandOver, boolean guarded) {
+		try {
+			if (this.outcomeUnknown && grant.lease().expires()) {
+				logger.warn("Lock {} is kept until its lease time is over, because nobody knows whether a commit under "
+						+ "it took place", LockException.quote(grant.request().key()));
+				grant.keepUntilRunOut();
+				return Outcome.KEPT;
+			}
+			Duration rest = restOfMinHoldTime();
+			if (!rest.isZero()) {
+				return grant.keepFor(rest) ? Outcome.HELD : lost(grant, Outcome.LOST);
+			}
+			if (mayHandOver && grant.handOver(this.manager.handoverNanos())) {
+				return Outcome.RELEASED;
+			}
+			CompletionStage<Boolean> answer = grant.release();
+			if (guarded && !answer.toCompletableFuture().isDone()) {
+				return Outcome.RELEASED;
+			}
+			return Grant.join(answer) ? Outcome.RELEASED : lost(grant, Outcome.LOST);
+		}
+		catch (RuntimeException | Error ex) {
+			logger.warn("Lock {} could not be released; it runs out by itself unless another attempt succeeds",
+					LockException.quote(grant.request().key()), ex);
+			this.listeners.backendFailure(Operation.RELEASE, ex);
+			return grant.isStale() ? lost(grant, Outcome.LOST) : Outcome.FAILED;
+		}
+	}
+
+	private Outcome lost(Grant grant, Outcome outcome) {
+		lost(grant);
+		return outcome;
+	}
+
+	private Duration restOfMinHoldTime() {
+		Duration least = this.settings.times().minHoldTime();
+		if (least == null || this.bodyRefused) {
+			return Duration.ZERO;
+		}
+		Duration rest = least.minus(holdTime());
+		return rest.isNegative() ? Duration.ZERO : rest.plusMillis(1);
+	}
+
+	/**
+	 * Gives back what a call has acquired that does not get all of its locks.
+	 */
+	void giveUp(Throwable cause) {
+		this.state.set(State.CLOSED);
+		current();
+		for (int i = this.grants.size() - 1; i >= 0; i--) {
+			Grant grant = this.grants.get(i);
+			if (this.protection == Protection.TRANSACTION || !grant.handOver(this.manager.handoverNanos())) {
+				grant.giveBack(cause);
+			}
+		}
+		this.manager.ended(this);
+		if (!missing().isEmpty() && !this.announced) {
+			this.listeners.notAcquired(waitTime(), cause);
+		}
+	}
+
+	List<LockSnapshot> snapshots() {
+		boolean held = this.announced && this.state.get() == State.HELD;
+		Duration holdTime = held ? holdTime() : null;
+		Duration waitTime = (holdTime != null) ? waitTime().minus(holdTime) : waitTime();
+		List<LockSnapshot> snapshots = new ArrayList<>();
+		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), waitTime, holdTime, grant.remaining())));
+		String awaited;
+		synchronized (this) {
+			awaited = this.awaited;
+		}
+		if (awaited != null && find(this.settings.storedKey(awaited)) == null) {
+			snapshots.add(snapshot(awaited, waitTime, null, null));
+		}
+		return snapshots;
+	}
+
+	private LockSnapshot snapshot(String key, Duration waitTime, @Nullable Duration holdTime,
+			@Nullable Duration remaining) {
+		return new LockSnapshot(name(), key, mode(), this.thread.getName(), waitTime, holdTime, remaining);
+	}
+
+	@Override
+	public String toString() {
+		return "LockCall[name=" + name() + ", keys=" + this.keys + ", state=" + this.state + "]";
+	}
+
+	/**
+	 * A claim that failed. Spring cannot take an exception when a transaction begins, so
+	 * it is thrown later, once.
+	 */
+	public static final class ClaimFailure {
+
+		private final RuntimeException exception;
+
+		private boolean reported;
+
+		public ClaimFailure(RuntimeException exception) {
+			this.exception = exception;
+		}
+
+		public boolean isReported() {
+			return this.reported;
+		}
+
+		public RuntimeException report() {
+			this.reported = true;
+			return this.exception;
+		}
+
+	}
+
+	/**
+	 * What a call is about to do.
+	 */
+	private enum State {
+
+		/** It waits for its locks. */
+		WAITING,
+
+		/** The body runs. */
+		HELD,
+
+		/** The transaction that had the locks has ended; the body may still run. */
+		OVER,
+
+		/** The locks have been given back. */
+		CLOSED
+
+	}
+
+}

@@ -1,0 +1,475 @@
+package io.github.holdfast.core;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackend.Capability;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockCallback;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockSnapshot;
+import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.core.LockGuard.NotTakenException;
+import io.github.holdfast.core.LockGuard.PendingLease;
+import io.github.holdfast.core.LockGuard.Protection;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Takes the locks of all calls of an application and gives them back. Safe for use by
+ * many threads.
+ */
+public final class LockManager implements AutoCloseable {
+
+	private final SingletonSupplier<LockBackend> backend;
+
+	private final SingletonSupplier<LockGuard> guard;
+
+	private final SingletonSupplier<List<LockListener>> listeners;
+
+	private final Watchdog watchdog = new Watchdog(this::backendName);
+
+	private final Function<String, LockSettings.@Nullable Overrides> overrides;
+
+	private final long handoverNanos;
+
+	private final LocalQueue queue = new LocalQueue();
+
+	private final Set<LockCall> calls = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean draining;
+
+	private volatile boolean closed;
+
+	/**
+	 * Create a manager.
+	 * @param backend supplies the backend, at the first call
+	 * @param guard supplies the guard of the transactions, at the first call
+	 * @param listeners supplies the listeners, at the first call
+	 * @param overrides the configured overrides by lock name
+	 * @param handover how long the threads of this JVM may hand a lock over before it is
+	 * given back to the store; zero switches handover off
+	 */
+	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard, Supplier<List<LockListener>> listeners,
+			Function<String, LockSettings.@Nullable Overrides> overrides, Duration handover) {
+		this.backend = SingletonSupplier.of(backend);
+		this.guard = SingletonSupplier.of(guard);
+		this.listeners = SingletonSupplier.of(listeners);
+		this.overrides = overrides;
+		this.handoverNanos = handover.toNanos();
+	}
+
+	/**
+	 * Create a manager for a backend, without transactions and listeners.
+	 * @param backend the backend
+	 */
+	public LockManager(LockBackend backend) {
+		this(() -> backend, () -> LockGuard.NONE, List::of, (name) -> null, Duration.ofMillis(25));
+	}
+
+	/**
+	 * Applies the configured overrides.
+	 * @param settings the settings of the code
+	 * @return the settings that count
+	 */
+	public LockSettings effective(LockSettings settings) {
+		return settings.overriddenBy(this.overrides.apply(settings.name()));
+	}
+
+	/**
+	 * Calls a body under its locks.
+	 * @param <T> the type of the result
+	 * @param <E> what the body throws
+	 * @param keys the keys, at least one
+	 * @param settings how to take them
+	 * @param body the code; several times if its transaction did not get its locks, or if
+	 * they are optimistic
+	 * @return what the body returned
+	 * @throws E what the body threw
+	 */
+	@SuppressWarnings("try")
+	public <T extends @Nullable Object, E extends Throwable> T execute(Collection<String> keys, LockSettings settings,
+			LockCallback<T, E> body) throws E {
+		if (settings.mode() == LockMode.OPTIMISTIC) {
+			return new OptimisticCall(this, settings, keys).run(body);
+		}
+		long start = System.nanoTime();
+		LockCall opened = open(keys, settings, start);
+		try (LockCall call = opened) {
+			while (true) {
+				awaitAttempt(call);
+				try {
+					return body.call();
+				}
+				catch (NotTakenException ex) {
+					if (!ex.isOf(call)) {
+						throw ex;
+					}
+					ex.remedy();
+				}
+			}
+		}
+	}
+
+	/**
+	 * Takes the locks of a call.
+	 * @param keys the keys, at least one
+	 * @param settings how to take them; optimistic and transaction locks need
+	 * {@link #execute}
+	 * @return the call, to be closed
+	 */
+	public LockCall acquire(Collection<String> keys, LockSettings settings) {
+		return open(keys, settings.withTransaction(null), System.nanoTime());
+	}
+
+	LockCall open(Collection<String> keys, LockSettings settings, long start) {
+		LockCall call = new LockCall(this, settings, guard().protectionOf(settings), keys, start);
+		guard().beforeAcquire(call);
+		if (!call.missing().isEmpty()) {
+			this.calls.add(call);
+			call.listeners().attempt();
+		}
+		try {
+			for (String key : call.missing()) {
+				call.add(acquire(call, key));
+			}
+			call.open();
+			guard().acquired(call);
+			return call;
+		}
+		catch (LockBackendException ex) {
+			LockBackendException failure = ex.withKey(settings.callersKey(ex.key()));
+			call.giveUp(failure);
+			throw failure;
+		}
+		catch (RuntimeException | Error ex) {
+			call.giveUp(ex);
+			throw ex;
+		}
+	}
+
+	private Grant acquire(LockCall call, String key) {
+		Grant grant = null;
+		Exception failure = null;
+		boolean cancelled;
+		call.beginWait(key);
+		// Asked after the wait has been noted, so that a shutdown meets every waiter
+		boolean last = this.draining;
+		try {
+			grant = this.closed ? null : attempt(call, key, last ? 0 : call.remainingWait());
+		}
+		catch (InterruptedException | RejectedExecutionException ex) {
+			failure = ex;
+		}
+		finally {
+			cancelled = call.endWait();
+		}
+		if (grant == null) {
+			throw notAcquired(call, key, reason(failure, last || cancelled), failure);
+		}
+		return grant;
+	}
+
+	private @Nullable Grant attempt(LockCall call, String key, long nanos) throws InterruptedException {
+		String storedKey = call.settings().storedKey(key);
+		if (call.mode() != LockMode.EXCLUSIVE || call.settings().fair()) {
+			return grant(call, storedKey, null, null, nanos);
+		}
+		LocalQueue.Turn turn = this.queue.enter(storedKey, nanos);
+		RuntimeException failure = (turn == null) ? this.queue.failure(storedKey) : null;
+		if (failure != null) {
+			throw new LockBackendException(storedKey,
+					"could not be acquired, because the store failed for another " + "thread that asked for it",
+					failure);
+		}
+		Grant grant = null;
+		try {
+			grant = (turn != null) ? grant(call, storedKey, turn, turn.takeLeft(), nanos) : null;
+			return grant;
+		}
+		finally {
+			if (turn != null && grant == null) {
+				turn.exit();
+			}
+		}
+	}
+
+	/**
+	 * Uses the grant that the thread before has left, or asks the store. A grant that is
+	 * superseded in its row was lost before it came.
+	 */
+	private @Nullable Grant grant(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, @Nullable Grant left,
+			long nanos) throws InterruptedException {
+		Grant grant = left;
+		if (left != null && (call.protection() == Protection.TRANSACTION || !left.serves(call.settings()))) {
+			left.giveBack(null);
+			grant = null;
+		}
+		if (turn != null && grant == null) {
+			turn.rest(nanos);
+		}
+		do {
+			grant = (grant != null) ? grant : ask(call, storedKey, turn, Math.min(nanos, call.remainingWait()));
+			if (grant == null) {
+				return null;
+			}
+			grant.takenBy(call, turn);
+			if (isInstalled(call, grant)) {
+				return grant;
+			}
+			grant.withoutQueue().giveBack(null);
+			grant = null;
+		}
+		while (call.remainingWait() > 0);
+		return null;
+	}
+
+	private @Nullable Grant ask(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, long nanos)
+			throws InterruptedException {
+		LockSettings settings = call.settings();
+		LockRequest request = new LockRequest(storedKey, settings.name(), settings.mode(), settings.fair(),
+				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(), LockOwner.random(),
+				LockOwner.currentThread());
+		RuntimeException failure = null;
+		LockBackend.Lease lease;
+		try {
+			lease = lease(call, request);
+		}
+		catch (RuntimeException ex) {
+			failure = ex;
+			throw ex;
+		}
+		finally {
+			if (turn != null) {
+				turn.answered(failure);
+			}
+		}
+		Grant grant = (lease != null) ? new Grant(request, lease, this.watchdog) : null;
+		if (grant != null && lease.expires()) {
+			this.watchdog.watch(grant);
+		}
+		return grant;
+	}
+
+	private LockBackend.@Nullable Lease lease(LockCall call, LockRequest request) throws InterruptedException {
+		if (call.mode() == LockMode.OPTIMISTIC) {
+			return guard().version(request);
+		}
+		if (call.protection() == Protection.TRANSACTION) {
+			return guard().pending(request);
+		}
+		checkSupported(call.settings());
+		return backend().acquire(request);
+	}
+
+	private boolean isInstalled(LockCall call, Grant grant) throws InterruptedException {
+		if (call.protection() != Protection.INSTALLED || grant.isInstalled() || call.mode() != LockMode.EXCLUSIVE) {
+			return true;
+		}
+		try {
+			return guard().install(grant, call.remainingWait());
+		}
+		catch (InterruptedException | RuntimeException | Error ex) {
+			grant.giveBack(ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Checks that the backend can do what is asked for.
+	 * @param settings what is asked for
+	 * @throws UnsupportedOperationException if it cannot
+	 */
+	public void checkSupported(LockSettings settings) {
+		Capability wanted = (settings.mode() == LockMode.SHARED) ? Capability.SHARED : Capability.FAIR;
+		boolean asks = settings.mode() == LockMode.SHARED || settings.fair();
+		if (asks && !backend().capabilities().contains(wanted)) {
+			throw new UnsupportedOperationException("Lock '" + settings.name() + "' needs " + wanted
+					+ ", but the backend '" + backendName() + "' offers " + backend().capabilities());
+		}
+	}
+
+	/**
+	 * Waits until the transaction of the body may try to take the locks.
+	 */
+	private void awaitAttempt(LockCall call) {
+		for (String key : call.missing()) {
+			PendingLease pending = call.pending(key);
+			if (pending == null) {
+				return;
+			}
+			Exception failure = null;
+			boolean ready = false;
+			boolean cancelled;
+			call.beginWait(key);
+			try {
+				ready = !this.closed && pending.awaitAttempt(this.draining ? 0 : call.remainingWait());
+			}
+			catch (InterruptedException ex) {
+				failure = ex;
+			}
+			catch (LockBackendException ex) {
+				LockBackendException failed = ex.withKey(key);
+				call.refused(failed);
+				throw failed;
+			}
+			finally {
+				cancelled = call.endWait();
+			}
+			if (!ready || cancelled) {
+				LockNotAcquiredException ex = notAcquired(call, key, reason(failure, cancelled), failure);
+				call.refused(ex);
+				throw ex;
+			}
+		}
+	}
+
+	private Reason reason(@Nullable Exception failure, boolean stopping) {
+		if (failure instanceof RejectedExecutionException) {
+			return Reason.QUEUE_FULL;
+		}
+		if (stopping || this.draining || this.closed) {
+			return Reason.SHUTDOWN;
+		}
+		return (failure != null) ? Reason.INTERRUPTED : Reason.BUSY;
+	}
+
+	private LockNotAcquiredException notAcquired(LockCall call, String key, Reason reason, @Nullable Exception cause) {
+		if (reason == Reason.INTERRUPTED) {
+			Thread.currentThread().interrupt();
+		}
+		return new LockNotAcquiredException(key, reason, call.settings().times().waitTimeOrDefault(),
+				(reason == Reason.BUSY) ? holder(call.settings().storedKey(key)) : null, cause);
+	}
+
+	private @Nullable String holder(String storedKey) {
+		try {
+			LockHolder holder = backend().holder(storedKey);
+			return (holder != null) ? holder.description() : null;
+		}
+		catch (LockBackendException ex) {
+			// The lock is busy, even if the store does not answer now
+			return null;
+		}
+	}
+
+	/**
+	 * Waits between two attempts of an optimistic call.
+	 * @return why the wait was ended early, or {@code null}
+	 */
+	@Nullable Reason pause(LockCall call, String key, long nanos) {
+		boolean interrupted = false;
+		boolean cancelled;
+		this.calls.add(call);
+		call.beginWait(key);
+		try {
+			if (!this.draining) {
+				TimeUnit.NANOSECONDS.sleep(nanos);
+			}
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+		}
+		finally {
+			cancelled = call.endWait();
+			this.calls.remove(call);
+		}
+		return interrupted || cancelled || this.draining
+				? reason(interrupted ? new InterruptedException() : null, cancelled) : null;
+	}
+
+	LockBackend backend() {
+		return this.backend.obtain();
+	}
+
+	String backendName() {
+		return backend().name();
+	}
+
+	LockGuard guard() {
+		return this.guard.obtain();
+	}
+
+	List<LockListener> listeners() {
+		return this.listeners.obtain();
+	}
+
+	long handoverNanos() {
+		return this.handoverNanos;
+	}
+
+	void ended(LockCall call) {
+		this.calls.remove(call);
+	}
+
+	/**
+	 * The locks that the calls of this JVM hold and wait for. Shows one moment for each
+	 * call, but not the same for all.
+	 * @return one entry for each key
+	 */
+	public List<LockSnapshot> snapshots() {
+		return this.calls.stream().flatMap((call) -> call.snapshots().stream()).toList();
+	}
+
+	/**
+	 * Takes a lock away from its holder, for an operator.
+	 * @param key the stored key
+	 * @return whether there was a holder
+	 * @throws UnsupportedOperationException if the backend cannot do it
+	 */
+	public boolean forceRelease(String key) {
+		if (!(backend() instanceof ManageableLockBackend manageable)) {
+			throw new UnsupportedOperationException(
+					"The backend '" + backendName() + "' cannot take locks away: end the process that holds it");
+		}
+		LockHolder holder = manageable.holder(key);
+		if (holder != null) {
+			guard().exclude(key, holder.epoch());
+		}
+		return manageable.forceRelease(key);
+	}
+
+	/**
+	 * Prepares the shutdown: callers that wait, now or later, get a
+	 * {@link LockNotAcquiredException} with reason {@code SHUTDOWN}. Free locks are still
+	 * granted, and held locks are renewed.
+	 */
+	public void drain() {
+		this.draining = true;
+		this.calls.forEach(LockCall::cancelWait);
+	}
+
+	/**
+	 * Whether no call holds or waits for a lock.
+	 * @return {@code true} when all locks have been given back
+	 */
+	public boolean isIdle() {
+		return this.calls.isEmpty();
+	}
+
+	/**
+	 * Stops the renewal of all leases. New calls get a {@link LockNotAcquiredException}
+	 * with reason {@code SHUTDOWN}.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		drain();
+		this.watchdog.close();
+	}
+
+}

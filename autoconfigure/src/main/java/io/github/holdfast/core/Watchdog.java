@@ -1,0 +1,94 @@
+package io.github.holdfast.core;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread of a backend that does what happens by time: renews leases, frees the
+ * local queue when a lease has run out, and repeats releases that failed.
+ */
+final class Watchdog implements AutoCloseable {
+
+	static final long RELEASE_AGAIN = TimeUnit.SECONDS.toNanos(1);
+
+	static final long LONGEST_SLEEP = TimeUnit.HOURS.toNanos(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(Watchdog.class);
+
+	private static final long SHORTEST_SLEEP = TimeUnit.MILLISECONDS.toNanos(5);
+
+	private final Supplier<String> backend;
+
+	private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
+
+	private @Nullable Thread thread;
+
+	private volatile long wakesAt = System.nanoTime() + LONGEST_SLEEP;
+
+	private volatile boolean closed;
+
+	Watchdog(Supplier<String> backend) {
+		this.backend = backend;
+	}
+
+	/**
+	 * Looks after a grant until it is forgotten.
+	 */
+	void watch(Grant grant) {
+		this.grants.add(grant);
+		if (this.wakesAt - grant.tick(System.nanoTime()) > 0) {
+			LockSupport.unpark(thread());
+		}
+	}
+
+	void forget(Grant grant) {
+		this.grants.remove(grant);
+	}
+
+	private synchronized @Nullable Thread thread() {
+		if (this.thread == null && !this.closed) {
+			this.thread = new Thread(this::run, "holdfast-watchdog-" + this.backend.get());
+			this.thread.setDaemon(true);
+			this.thread.start();
+		}
+		return this.thread;
+	}
+
+	private void run() {
+		while (!this.closed) {
+			// A grant that comes during the walk wakes this thread
+			this.wakesAt = System.nanoTime() + LONGEST_SLEEP;
+			long next = walk(System.nanoTime());
+			this.wakesAt = next;
+			LockSupport.parkNanos(Math.max(SHORTEST_SLEEP, next - System.nanoTime()));
+		}
+	}
+
+	private long walk(long now) {
+		long next = now + LONGEST_SLEEP;
+		for (Grant grant : this.grants) {
+			try {
+				long due = grant.tick(now);
+				next = (due - next < 0) ? due : next;
+			}
+			catch (RuntimeException | Error ex) {
+				logger.warn("A lease could not be looked after", ex);
+			}
+		}
+		return next;
+	}
+
+	@Override
+	public synchronized void close() {
+		this.closed = true;
+		LockSupport.unpark(this.thread);
+	}
+
+}

@@ -1,0 +1,243 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.core.LockOwner;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.LockKeys;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+/**
+ * Keeps locks as rows of the table {@code holdfast_lock}: leases here, and
+ * {@linkplain #transactionLock transaction locks} where a transaction of the same
+ * database takes its lock itself.
+ */
+public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseable {
+
+	/** Assumed for pools that do not tell. */
+	private static final int POOL_SIZE = 10;
+
+	private static final int RENEWAL_THREADS = 2;
+
+	private final OwnConnections connections;
+
+	private final LockWaits waits;
+
+	private final ExecutorService renewals;
+
+	/**
+	 * Create a backend.
+	 * @param dataSource supplies the database with the table, at the first use
+	 */
+	public JdbcLockBackend(Supplier<DataSource> dataSource) {
+		this(dataSource, () -> POOL_SIZE);
+	}
+
+	/**
+	 * Create a backend.
+	 * @param dataSource supplies the database with the table, at the first use
+	 * @param poolSize the number of connections; callers wait in half of them at most
+	 */
+	public JdbcLockBackend(Supplier<DataSource> dataSource, IntSupplier poolSize) {
+		this.connections = new OwnConnections(dataSource);
+		this.waits = new LockWaits(this.connections, poolSize);
+		CustomizableThreadFactory threads = new CustomizableThreadFactory("holdfast-jdbc-renewal-");
+		threads.setDaemon(true);
+		this.renewals = Executors.newFixedThreadPool(RENEWAL_THREADS, threads);
+	}
+
+	static String id(String key) {
+		return LockKeys.id(key, SqlDialect.MAX_KEY_BYTES);
+	}
+
+	/**
+	 * Creates a lock that a transaction of this database takes by its first statement.
+	 * @param request the key and the wait time
+	 * @return the lock, not taken yet
+	 */
+	public TransactionLock transactionLock(LockRequest request) {
+		return new TransactionLock(this.waits, request);
+	}
+
+	/**
+	 * Reads the version that an optimistic call replaces at its commit.
+	 * @param request the key and the wait time
+	 * @return the version, or {@code null} if the key was leased for the wait time
+	 * @throws InterruptedException if the thread was interrupted
+	 */
+	public @Nullable VersionLease version(LockRequest request) throws InterruptedException {
+		return VersionLease.read(this.waits, id(request.key()), request.waitTime().toNanos());
+	}
+
+	@Override
+	public @Nullable JdbcLockLease acquire(LockRequest request) throws InterruptedException {
+		String id = id(request.key());
+		return LockWaits.poll(request.waitTime().toNanos(), (deadline) -> {
+			JdbcLockLease lease = attempt(request, id, deadline);
+			try {
+				return (lease == null && this.waits.look(id) == LockWaits.Look.MISSING) ? attempt(request, id, deadline)
+						: lease;
+			}
+			catch (SQLException ex) {
+				throw LockWaits.failed(request.key(), "could not be acquired", ex);
+			}
+		});
+	}
+
+	private @Nullable JdbcLockLease attempt(LockRequest request, String id, Deadline deadline)
+			throws InterruptedException {
+		// Each TAKE has a new owner, because one whose answer was lost may be executed
+		// late
+		long owner = LockOwner.randomNumber();
+		boolean waits = false;
+		try {
+			waits = this.waits.enterDatabase(deadline.remainingNanos());
+			long sentAt = System.nanoTime();
+			Long epoch = waits ? takeOrWait(request, id, owner, deadline) : takeUnlocked(request, id, owner);
+			return (epoch != null) ? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt)
+					: null;
+		}
+		catch (SQLException ex) {
+			if (this.connections.isTransient(ex)) {
+				return null;
+			}
+			takeBack(id, owner, ex);
+			throw LockWaits.failed(request.key(), "could not be acquired", ex);
+		}
+		finally {
+			if (waits) {
+				this.waits.leaveDatabase();
+			}
+		}
+	}
+
+	/**
+	 * On InnoDB the lease counts from the start of the wait, so the wait is limited.
+	 */
+	private @Nullable Long takeOrWait(LockRequest request, String id, long owner, Deadline deadline)
+			throws SQLException {
+		long third = request.leaseTime().toNanos() / 3;
+		long nanos = Math.max(1, Math.min(third, deadline.remainingNanos()));
+		return this.connections.<@Nullable Long>call((connection, rows) -> rows.takeLease(connection, id, owner,
+				holder(request), request.leaseTime(), nanos));
+	}
+
+	private @Nullable Long takeUnlocked(LockRequest request, String id, long owner) throws SQLException {
+		return this.connections
+			.<@Nullable Long>inTransaction((connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT)
+					? rows.takeLease(connection, id, owner, holder(request), request.leaseTime(), LockWaits.SHORT)
+					: null);
+	}
+
+	private static String holder(LockRequest request) {
+		return request.holder().substring(0, Math.min(255, request.holder().length()));
+	}
+
+	/**
+	 * The lease may have been written although the answer was lost.
+	 */
+	private void takeBack(String id, long owner, SQLException cause) {
+		if (!OwnConnections.isBrokenSession(cause)) {
+			return;
+		}
+		try {
+			this.connections.repeat(() -> this.connections
+				.call((connection, rows) -> rows.release(connection, id, owner, LockWaits.SHORT)));
+		}
+		catch (SQLException ex) {
+			cause.addSuppressed(ex);
+		}
+	}
+
+	@Override
+	public @Nullable LockHolder holder(String key) {
+		String id = id(key);
+		try {
+			return this.connections.<@Nullable LockHolder>inTransaction((connection, rows) -> {
+				LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
+				if (row == null || row.isLeased()) {
+					return (row != null) ? leased(row) : null;
+				}
+				return rows.lockUnlocked(connection, id, LockWaits.SHORT) ? null
+						: LockHolder.of("held by an open transaction of the database");
+			});
+		}
+		catch (SQLException ex) {
+			throw LockWaits.failed(key, "could not be looked up", ex);
+		}
+	}
+
+	private static LockHolder leased(LockRows.Row row) {
+		Instant expires = Instant.EPOCH.plus(row.expiresAt(), ChronoUnit.MICROS);
+		return new LockHolder("held by " + row.holder() + ", for another " + (row.expiresAt() - row.now()) / 1000
+				+ " ms unless it is renewed", null, expires, row.epoch());
+	}
+
+	@Override
+	public boolean forceRelease(String key) {
+		String id = id(key);
+		try {
+			return this.connections.repeat(() -> this.connections.call((connection, rows) -> {
+				LockRows.Row row = rows.find(connection, id, LockWaits.SHORT);
+				return row != null && row.isLeased() && rows.evict(connection, id, LockWaits.SHORT);
+			}));
+		}
+		catch (SQLException ex) {
+			throw LockWaits.failed(key, "could not be taken away", ex);
+		}
+	}
+
+	@Override
+	public Status ping() {
+		try {
+			return this.connections.call((connection, rows) -> {
+				LockRows.Row row = rows.find(connection, id("holdfast:ping"), LockWaits.SHORT);
+				return new Status(
+						connection.getMetaData().getDatabaseProductName() + " "
+								+ connection.getMetaData().getDatabaseProductVersion(),
+						(row != null) ? Instant.EPOCH.plus(row.now(), ChronoUnit.MICROS) : null);
+			});
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException("holdfast:ping", "the database does not answer", ex);
+		}
+	}
+
+	/**
+	 * The database of the locks.
+	 * @return its connections and statements
+	 */
+	public OwnConnections database() {
+		return this.connections;
+	}
+
+	@Override
+	public String name() {
+		return "jdbc";
+	}
+
+	@Override
+	public String toString() {
+		return "backend 'jdbc'";
+	}
+
+	@Override
+	public void close() {
+		this.renewals.shutdownNow();
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+
+import io.github.holdfast.LockBackend;
+
+/**
+ * A lease in a row of {@code holdfast_lock}.
+ */
+public final class JdbcLockLease implements LockBackend.Lease {
+
+	private final OwnConnections connections;
+
+	private final Executor renewals;
+
+	private final String id;
+
+	private final long owner;
+
+	private final long epoch;
+
+	private final long sentAt;
+
+	JdbcLockLease(OwnConnections connections, Executor renewals, String id, long owner, long epoch, long sentAt) {
+		this.connections = connections;
+		this.renewals = renewals;
+		this.id = id;
+		this.owner = owner;
+		this.epoch = epoch;
+		this.sentAt = sentAt;
+	}
+
+	@Override
+	public long epoch() {
+		return this.epoch;
+	}
+
+	@Override
+	public long sentAt() {
+		return this.sentAt;
+	}
+
+	/**
+	 * Extends the lease in a transaction of its holder, which locks the row.
+	 * @param connection the connection of the transaction
+	 * @param rows the statements
+	 * @param leaseTime the new lease time
+	 * @return {@code false} if the lease is lost
+	 * @throws SQLException if the database failed
+	 */
+	public boolean renewIn(Connection connection, LockRows rows, Duration leaseTime) throws SQLException {
+		return rows.renew(connection, this.id, this.owner, leaseTime, LockWaits.SHORT);
+	}
+
+	/**
+	 * Asks whether the lease is still in the row, and locks it.
+	 * @param connection the connection of the transaction
+	 * @param rows the statements
+	 * @return {@code false} if the lease is lost
+	 * @throws SQLException if the database failed
+	 */
+	public boolean checkIn(Connection connection, LockRows rows) throws SQLException {
+		return rows.check(connection, this.id, null, this.owner, true, LockWaits.SHORT);
+	}
+
+	/**
+	 * Never waits for the row: a transaction that has it may be about to take the lock,
+	 * and the next attempt comes soon.
+	 */
+	@Override
+	public CompletionStage<Boolean> renew(Duration leaseTime) {
+		return CompletableFuture
+			.supplyAsync(() -> answer("renewed", () -> this.connections.inTransaction((connection, rows) -> {
+				if (!rows.lockUnlocked(connection, this.id, LockWaits.SHORT)
+						&& rows.find(connection, this.id, LockWaits.SHORT) != null) {
+					throw new SQLException("The row is locked by a transaction");
+				}
+				return rows.renew(connection, this.id, this.owner, leaseTime, LockWaits.SHORT);
+			})), this.renewals);
+	}
+
+	@Override
+	public CompletionStage<Boolean> release() {
+		return CompletableFuture.completedStage(answer("released", () -> this.connections
+			.call((connection, rows) -> rows.release(connection, this.id, this.owner, LockWaits.SHORT))));
+	}
+
+	private boolean answer(String what, StatementDeadline.SqlCall<Boolean> question) {
+		try {
+			return this.connections.repeat(question);
+		}
+		catch (SQLException ex) {
+			throw LockWaits.failed(this.id, "could not be " + what, ex);
+		}
+	}
+
+}

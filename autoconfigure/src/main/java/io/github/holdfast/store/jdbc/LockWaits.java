@@ -1,0 +1,106 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.store.Polling;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * How callers wait for a row: in the database, as long as they are not more than half of
+ * the pool, or else without a connection.
+ */
+final class LockWaits {
+
+	static final long SHORT = TimeUnit.SECONDS.toNanos(5);
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
+
+	private final OwnConnections connections;
+
+	private final SingletonSupplier<Semaphore> places;
+
+	LockWaits(OwnConnections connections, IntSupplier poolSize) {
+		this.connections = connections;
+		this.places = SingletonSupplier.of(() -> new Semaphore(poolSize.getAsInt() / 2));
+	}
+
+	OwnConnections connections() {
+		return this.connections;
+	}
+
+	/**
+	 * Asks for the right to wait in the database.
+	 * @return {@code false} if the time is over, or the database cannot end a wait
+	 */
+	boolean enterDatabase(long nanos) throws InterruptedException, SQLException {
+		if (nanos == 0 || !this.connections.rows().dialect().cancelsWaits()) {
+			return false;
+		}
+		return this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	void leaveDatabase() {
+		this.places.obtain().release();
+	}
+
+	/**
+	 * Polls without a connection in between.
+	 * @param question asks once
+	 * @return the answer, or {@code null} if the time is over
+	 */
+	static <T> @Nullable T poll(long nanos, Polling.Question<T> question) throws InterruptedException {
+		return POLLING.until(Duration.ofNanos(nanos), question);
+	}
+
+	/**
+	 * Looks at a row, and inserts it if it is missing.
+	 */
+	Look look(String id) throws SQLException {
+		return this.connections.repeat(() -> this.connections.call((connection, rows) -> {
+			LockRows.Row row = rows.find(connection, id, SHORT);
+			if (row == null) {
+				rows.insert(connection, id, false, SHORT);
+				return Look.MISSING;
+			}
+			return row.isLeased() ? Look.LEASED : row.hasRunOut() ? Look.RUN_OUT : Look.FREE;
+		}));
+	}
+
+	/**
+	 * Ends a lease that has run out.
+	 */
+	void expire(String id) throws SQLException {
+		this.connections.repeat(() -> this.connections.call((connection, rows) -> rows.expire(connection, id, SHORT)));
+	}
+
+	static LockBackendException failed(String key, String what, SQLException ex) {
+		return new LockBackendException(key, what + ": the database failed", ex);
+	}
+
+	/**
+	 * What a row says.
+	 */
+	enum Look {
+
+		/** The row was missing and has been inserted. */
+		MISSING,
+
+		/** No lease. A transaction may have it. */
+		FREE,
+
+		/** A lease that has run out. */
+		RUN_OUT,
+
+		/** A lease. */
+		LEASED
+
+	}
+
+}

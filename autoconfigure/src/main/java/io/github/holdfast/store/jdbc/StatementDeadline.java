@@ -1,0 +1,117 @@
+package io.github.holdfast.store.jdbc;
+
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.Statement;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Ends statements that take too long or whose thread was interrupted. One thread looks
+ * after all of them, so an ordinary statement wakes nobody.
+ */
+final class StatementDeadline {
+
+	private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long CANCEL_AGAIN = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
+
+	private static final Set<StatementDeadline> RUNNING = ConcurrentHashMap.newKeySet();
+
+	private static final AtomicBoolean WATCHED = new AtomicBoolean();
+
+	private final Statement statement;
+
+	private final Thread thread = Thread.currentThread();
+
+	private long deadline;
+
+	private boolean over;
+
+	private boolean cancelled;
+
+	private StatementDeadline(Statement statement, long nanos) {
+		this.statement = statement;
+		this.deadline = System.nanoTime() + nanos;
+	}
+
+	/**
+	 * Runs a statement.
+	 * @param statement the statement to cancel
+	 * @param nanos how long it may take
+	 * @param call executes it
+	 * @return the result
+	 * @throws SQLTimeoutException if it was cancelled
+	 */
+	static <T> T run(Statement statement, long nanos, SqlCall<T> call) throws SQLException {
+		StatementDeadline deadline = new StatementDeadline(statement, nanos);
+		RUNNING.add(deadline);
+		if (WATCHED.compareAndSet(false, true)) {
+			Thread watcher = new Thread(StatementDeadline::watch, "holdfast-statement-deadline");
+			watcher.setDaemon(true);
+			watcher.start();
+		}
+		try {
+			return call.run();
+		}
+		finally {
+			RUNNING.remove(deadline);
+			deadline.end();
+		}
+	}
+
+	private static void watch() {
+		long idleSince = System.nanoTime();
+		while (!RUNNING.isEmpty() || System.nanoTime() - idleSince < IDLE) {
+			if (!RUNNING.isEmpty()) {
+				idleSince = System.nanoTime();
+				RUNNING.forEach(StatementDeadline::look);
+			}
+			LockSupport.parkNanos(LOOK);
+		}
+		WATCHED.set(false);
+		if (!RUNNING.isEmpty() && WATCHED.compareAndSet(false, true)) {
+			watch();
+		}
+	}
+
+	private synchronized void look() {
+		boolean late = System.nanoTime() - this.deadline >= 0;
+		if (this.over || !late && (this.cancelled || !this.thread.isInterrupted())) {
+			return;
+		}
+		this.cancelled = true;
+		this.deadline = System.nanoTime() + CANCEL_AGAIN;
+		try {
+			this.statement.cancel();
+		}
+		catch (SQLException | RuntimeException ex) {
+			// Tried again when the deadline has passed once more
+		}
+	}
+
+	private synchronized void end() throws SQLTimeoutException {
+		this.over = true;
+		if (this.cancelled) {
+			throw new SQLTimeoutException("Cancelled: its time was over, or its thread was interrupted", "57014");
+		}
+	}
+
+	/**
+	 * A statement that returns a result.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	interface SqlCall<T> {
+
+		T run() throws SQLException;
+
+	}
+
+}

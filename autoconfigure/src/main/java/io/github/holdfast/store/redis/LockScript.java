@@ -1,0 +1,260 @@
+package io.github.holdfast.store.redis;
+
+import java.nio.charset.StandardCharsets;
+
+import io.github.holdfast.store.Digest;
+
+/**
+ * The operations on one lock, each of which is a single step in Redis.
+ *
+ * <p>
+ * A lock that is held exclusively has the layout of Redisson's {@code RLock}: a hash with
+ * the owner as a field, here with {@code mode}, {@code epoch} and {@code holder} beside
+ * it. Whoever finds the key waits, and a release publishes {@code 0} on Redisson's
+ * channel. A shared lock has the mode {@code shared} and no owner; its owners are in a
+ * sorted set, each with the time at which its lease ends. The last epoch and its owner
+ * outlive the lock.
+ *
+ * <p>
+ * Clients repeat a script if the connection was lost before the answer, so each script
+ * gives the same answer when it runs twice.
+ */
+enum LockScript {
+
+	/**
+	 * Acquires the lock. Arguments: owner, lease time and retention of the epoch in
+	 * milliseconds, holder, {@code write} or {@code shared}, and for a fair request the
+	 * milliseconds for which it keeps a place in the queue, or 0 to take none. Returns
+	 * the epoch, or 0, the milliseconds until a wait may end by itself, whether the lock
+	 * is shared, and the last epoch and its owner.
+	 */
+	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
+			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
+			local held = redis.call('exists', KEYS[1]) == 1 and redis.call('hmget', KEYS[1], owner, 'mode', 'epoch')
+			if held and held[1] then
+				redis.call('pexpire', KEYS[1], ARGV[2])
+				return {tonumber(held[3])}
+			end
+			local shared = held and held[2] == 'shared'
+			local mine = shared and shares(owner)
+			local last = redis.call('get', KEYS[2]) or '0'
+			if not mine and string.match(last, ' (.+)$') == owner then
+				return {0, -1, 0, last}
+			end
+			local first
+			if ticket or mode == 'shared' then
+				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', now)) do
+					redis.call('zrem', KEYS[3], gone)
+					redis.call('zrem', KEYS[4], gone)
+				end
+				first = redis.call('zrange', KEYS[3], 0, 0)[1]
+			end
+			local busy = held and not (shared and mode == 'shared')
+			if not mine and (busy or (first and first ~= owner)) then
+				local wait = redis.call('pttl', KEYS[1])
+				if not busy then
+					wait = math.ceil((redis.call('zscore', KEYS[4], first) - now) / 1000)
+				end
+				if ticket and ticket > 0 then
+					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')[2]
+					redis.call('zadd', KEYS[3], 'nx', math.max((latest or 0) + 1, now), owner)
+					redis.call('zadd', KEYS[4], now + ticket * 1000, owner)
+					redis.call('pexpire', KEYS[3], ticket)
+					redis.call('pexpire', KEYS[4], ticket)
+				end
+				return {0, wait, shared and 1 or 0, last}
+			end
+			if first == owner then
+				redis.call('zrem', KEYS[3], owner)
+				redis.call('zrem', KEYS[4], owner)
+			end
+			local epoch = math.max(string.match(last, '^%d+') + 1, now)
+			local text = string.format('%.0f', epoch)
+			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
+			if mode == 'shared' then
+				if not held then
+					redis.call('del', KEYS[5])
+				end
+				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
+				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
+				expire()
+				if first == owner then
+					tell()
+				end
+			else
+				redis.call('hset', KEYS[1], owner, '1', 'mode', mode, 'epoch', text, 'holder', ARGV[4])
+				redis.call('pexpire', KEYS[1], ARGV[2])
+			end
+			return {epoch}
+			"""),
+
+	/**
+	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and a higher
+	 * epoch, if any. Returns 1, or 0 if the lock is not the owner's.
+	 */
+	RENEW(Lua.TIME + Lua.SHARING + """
+			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
+			if held[1] then
+				redis.call('pexpire', KEYS[1], ARGV[2])
+			elseif held[2] == 'shared' and shares(ARGV[1]) then
+				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
+				expire()
+			else
+				return {0}
+			end
+			if ARGV[4] then
+				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
+				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. ARGV[1], 'px', ARGV[3])
+			else
+				redis.call('pexpire', KEYS[2], ARGV[3])
+			end
+			return {1}
+			"""),
+
+	/**
+	 * Releases the lock. Argument: owner. Returns 1, or 0 if the lock was not the
+	 * owner's. A lock that is free counts as released if its last owner was this one.
+	 */
+	RELEASE(Lua.RELEASE + "return {release(ARGV[1])}"),
+
+	/**
+	 * Ends an acquisition that got no lease. Removes the owner from the queue, and from
+	 * the lock. Argument: owner.
+	 */
+	LEAVE(Lua.RELEASE + """
+			redis.call('zrem', KEYS[4], ARGV[1])
+			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then
+				tell()
+			end
+			return {release(ARGV[1])}
+			"""),
+
+	/**
+	 * Takes the lock away from any holder. Argument: retention of the epoch in
+	 * milliseconds. Returns whether there was a holder.
+	 */
+	FORCE(Lua.TELL + """
+			local held = redis.call('del', KEYS[1])
+			redis.call('del', KEYS[5])
+			redis.call('set', KEYS[2], string.match(redis.call('get', KEYS[2]) or '0', '^%d+'), 'px', ARGV[1])
+			tell()
+			return {held}
+			"""),
+
+	/**
+	 * Returns the holder, the epoch, the milliseconds until the lease ends, and the time
+	 * in milliseconds; of a lock of Redisson, the fields of its hash and the epoch 0.
+	 */
+	HOLDER(Lua.TIME + """
+			local fields = redis.call('hkeys', KEYS[1])
+			if not fields[1] then
+				return {false}
+			end
+			local held = redis.call('hmget', KEYS[1], 'holder', 'epoch')
+			local text = held[1] or 'Redisson, ' .. table.concat(fields, ' ')
+			return {text, tonumber(held[2] or 0), redis.call('pttl', KEYS[1]), math.floor(now / 1000)}
+			"""),
+
+	/**
+	 * Returns the time in microseconds. The key only leads to a server.
+	 */
+	PING(Lua.TIME + "return {now}");
+
+	private final String lua;
+
+	private final byte[] bytes;
+
+	private final String digest;
+
+	LockScript(String lua) {
+		this.lua = lua;
+		this.bytes = lua.getBytes(StandardCharsets.UTF_8);
+		this.digest = Digest.SHA_1.hex(this.bytes);
+	}
+
+	String lua() {
+		return this.lua;
+	}
+
+	byte[] bytes() {
+		return this.bytes;
+	}
+
+	/**
+	 * The name under which Redis remembers the script.
+	 */
+	String digest() {
+		return this.digest;
+	}
+
+	/**
+	 * What several scripts begin with.
+	 */
+	private static final class Lua {
+
+		static final String TIME = """
+				local time = redis.call('time')
+				local now = time[1] * 1000000 + time[2]
+				""";
+
+		/** A shared lock ends with the last lease. */
+		static final String SHARING = """
+				local function shares(owner)
+					redis.call('zremrangebyscore', KEYS[5], '-inf', now)
+					return redis.call('zscore', KEYS[5], owner)
+				end
+				local function expire()
+					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
+					local rest = math.ceil(((last or 0) - now) / 1000)
+					if rest <= 0 then
+						redis.call('del', KEYS[1])
+						redis.call('del', KEYS[5])
+						return true
+					end
+					redis.call('pexpire', KEYS[1], rest)
+					redis.call('pexpire', KEYS[5], rest)
+				end
+				""";
+
+		/**
+		 * Wakes all waiters that are not fair, and the first fair one. With a NameMapper
+		 * of Redisson, its locks listen to another channel than its topics.
+		 */
+		static final String TELL = """
+				local function tell()
+					redis.call('publish', KEYS[6], '0')
+					local name = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'
+					if KEYS[6] ~= 'redisson_lock__channel:' .. name then
+						redis.call('publish', 'redisson_lock__channel:' .. name, '0')
+					end
+					local first = redis.call('zrange', KEYS[3], 0, 0)[1]
+					if first then
+						redis.call('publish', KEYS[6] .. ':' .. first, '0')
+					end
+				end
+				""";
+
+		static final String RELEASE = TIME + SHARING + TELL + """
+				local function release(owner)
+					local held = redis.call('hmget', KEYS[1], owner, 'mode')
+					if held[1] then
+						redis.call('del', KEYS[1])
+						tell()
+						return 1
+					end
+					if held[2] == 'shared' and shares(owner) then
+						redis.call('zrem', KEYS[5], owner)
+						if expire() then
+							tell()
+						end
+						return 1
+					end
+					local last = redis.call('get', KEYS[2])
+					local mine = last and string.match(last, ' (.+)$') == owner
+					return mine and redis.call('exists', KEYS[1]) == 0 and 1 or 0
+				end
+				""";
+
+	}
+
+}

@@ -1,0 +1,342 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.holdfast.core.Grant;
+import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.LockCall.ClaimFailure;
+import io.github.holdfast.store.jdbc.TransactionLock;
+import io.github.holdfast.transaction.GuardedManagers.GuardedManager;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A transaction that began under locks, with the rows that it has claimed. The open
+ * transactions of a thread form a stack.
+ *
+ * <p>
+ * The end is noted by a synchronization, because Spring tells listeners only after all
+ * callbacks.
+ */
+final class OpenTransaction implements TransactionSynchronization, Ordered {
+
+	private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
+
+	private static final ThreadLocal<@Nullable OpenTransaction> INNERMOST = new ThreadLocal<>();
+
+	private final GuardedManager manager;
+
+	private final TransactionExecution execution;
+
+	private final @Nullable OpenTransaction outer = innermost();
+
+	private final List<LockCall> calls;
+
+	private final List<Claim> claims = new ArrayList<>(1);
+
+	private final List<Claim> outerClaims = new ArrayList<>(0);
+
+	private final List<Runnable> whenOver = new ArrayList<>(0);
+
+	private @Nullable Connection connection;
+
+	private @Nullable ClaimFailure failure;
+
+	private boolean checked;
+
+	private boolean unknown;
+
+	private boolean ended;
+
+	private OpenTransaction(GuardedManager manager, TransactionExecution execution, List<LockCall> calls) {
+		this.manager = manager;
+		this.execution = execution;
+		this.calls = calls;
+	}
+
+	/**
+	 * Notes that a transaction has begun under the locks of the current thread.
+	 */
+	static OpenTransaction begin(GuardedManager manager, TransactionExecution execution) {
+		List<LockCall> calls = new ArrayList<>(2);
+		for (LockCall call = LockCall.current(); call != null; call = call.outer()) {
+			calls.add(0, call);
+		}
+		OpenTransaction open = new OpenTransaction(manager, execution, calls);
+		INNERMOST.set(open);
+		TransactionSynchronizationManager.registerSynchronization(open);
+		return open;
+	}
+
+	/**
+	 * Spring does not tell listeners of all ends.
+	 */
+	private static @Nullable OpenTransaction innermost() {
+		OpenTransaction open = INNERMOST.get();
+		while (open != null && open.ended && open.execution.isCompleted()) {
+			open = open.outer;
+			INNERMOST.set(open);
+		}
+		return open;
+	}
+
+	/**
+	 * The open transaction of a status.
+	 * @return {@code null} if it did not begin under a lock
+	 */
+	static @Nullable OpenTransaction of(TransactionExecution execution) {
+		OpenTransaction open = INNERMOST.get();
+		while (open != null && open.execution != execution) {
+			open = open.outer;
+		}
+		return open;
+	}
+
+	/**
+	 * Whether an open transaction of this thread began under a call, or has claimed a
+	 * key.
+	 */
+	static @Nullable OpenTransaction under(LockCall call) {
+		OpenTransaction open = innermost();
+		while (open != null && (open.ended || !open.calls.contains(call))) {
+			open = open.outer;
+		}
+		return open;
+	}
+
+	/**
+	 * The lock of a key that an open transaction of this thread has claimed.
+	 */
+	static boolean isClaimed(String storedKey) {
+		for (OpenTransaction open = INNERMOST.get(); open != null; open = open.outer) {
+			for (Claim claim : open.claims) {
+				if (!open.ended && claim.grant.request().key().equals(storedKey)) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+	static boolean isBound(Object resourceFactory) {
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.getResource(resourceFactory) != null;
+	}
+
+	/**
+	 * The connection of the transaction.
+	 */
+	Connection connection() throws SQLException {
+		Connection connection = this.connection;
+		DataSource dataSource = this.manager.dataSource();
+		if (connection == null && dataSource != null) {
+			connection = DataSourceUtils.getConnection(dataSource);
+			try {
+				if (!DataSourceUtils.isConnectionTransactional(connection, dataSource) || connection.getAutoCommit()) {
+					throw new IllegalStateException(
+							"The connection of the transaction manager '" + this.manager.beanName()
+									+ "' is not bound to its transaction, so that the lock's row cannot "
+									+ "be locked in it. With JPA, the JpaDialect must expose the JDBC connection");
+				}
+			}
+			finally {
+				DataSourceUtils.releaseConnection(connection, dataSource);
+			}
+			this.connection = connection;
+		}
+		if (connection == null) {
+			throw new IllegalStateException("No connection");
+		}
+		return connection;
+	}
+
+	/**
+	 * How long the transaction may still take, by its own time-out.
+	 */
+	long remainingNanos() {
+		DataSource dataSource = this.manager.dataSource();
+		ConnectionHolder holder = (dataSource != null)
+				? (ConnectionHolder) TransactionSynchronizationManager.getResource(dataSource) : null;
+		return (holder != null && holder.hasTimeout()) ? Math.max(1, holder.getTimeToLiveInMillis()) * 1_000_000
+				: Long.MAX_VALUE / 4;
+	}
+
+	List<LockCall> calls() {
+		return this.calls;
+	}
+
+	List<Claim> claims() {
+		return this.claims;
+	}
+
+	List<Claim> outerClaims() {
+		return this.outerClaims;
+	}
+
+	/**
+	 * The claim of an outer transaction on the same row. This one makes none: it would
+	 * wait for itself.
+	 */
+	@Nullable Claim outerClaim(Grant grant) {
+		for (OpenTransaction open = this.outer; open != null; open = open.outer) {
+			for (Claim claim : open.claims) {
+				if (!open.ended && claim.grant == grant) {
+					return claim;
+				}
+			}
+		}
+		return null;
+	}
+
+	void failed(ClaimFailure failure) {
+		this.failure = failure;
+	}
+
+	@Nullable ClaimFailure failure() {
+		return this.failure;
+	}
+
+	/**
+	 * Notes that the COMMIT comes next.
+	 */
+	void checked() {
+		this.checked = true;
+	}
+
+	void whenOver(Runnable action) {
+		this.whenOver.add(action);
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void afterCommit() {
+		ended(true);
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		this.unknown = status == STATUS_UNKNOWN && this.checked;
+		ended(status == STATUS_COMMITTED);
+	}
+
+	/**
+	 * From here on callbacks run, and a transaction lock is over.
+	 */
+	private void ended(boolean committed) {
+		if (this.ended) {
+			return;
+		}
+		this.ended = true;
+		for (Claim claim : this.claims) {
+			claim.ended(committed);
+		}
+		if (committed) {
+			this.calls.forEach(LockCall::committed);
+		}
+	}
+
+	/**
+	 * Notes that all callbacks have been called.
+	 * @param refused whether a failed COMMIT is known not to have taken place
+	 */
+	void over(boolean refused) {
+		ended(false);
+		if (this.unknown && !refused) {
+			this.calls.forEach(LockCall::outcomeUnknown);
+		}
+		for (OpenTransaction open = INNERMOST.get(); open != null; open = open.outer) {
+			if (open == this) {
+				INNERMOST.set(this.outer);
+			}
+		}
+		for (Runnable action : this.whenOver) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException ex) {
+				logger.warn("A lock that was closed inside of its transaction", ex);
+			}
+		}
+	}
+
+	/**
+	 * A row that a transaction has locked.
+	 */
+	static final class Claim {
+
+		private final OpenTransaction transaction;
+
+		private final LockCall call;
+
+		private final Grant grant;
+
+		private long sentAt = System.nanoTime();
+
+		Claim(OpenTransaction transaction, LockCall call, Grant grant) {
+			this.transaction = transaction;
+			this.call = call;
+			this.grant = grant;
+		}
+
+		OpenTransaction transaction() {
+			return this.transaction;
+		}
+
+		LockCall call() {
+			return this.call;
+		}
+
+		Grant grant() {
+			return this.grant;
+		}
+
+		String key() {
+			return this.call.key(this.grant);
+		}
+
+		/**
+		 * Whether the claim is old enough to be repeated before the COMMIT.
+		 */
+		boolean isLate() {
+			return System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+		}
+
+		void sent() {
+			this.sentAt = System.nanoTime();
+		}
+
+		private void ended(boolean committed) {
+			if (this.grant.lease() instanceof TransactionLock lock) {
+				lock.over();
+				this.call.over();
+				return;
+			}
+			if (committed) {
+				this.grant.installed();
+				if (this.transaction.manager.claims() != null && this.transaction.manager.claims().areLeases()) {
+					this.grant.renewed(this.sentAt, this.grant.renewalTime());
+				}
+			}
+			this.grant.endClaim();
+		}
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.holdfast.LockBackend.Lease;
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.Grant;
+import io.github.holdfast.store.jdbc.FenceRows;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.jdbc.JdbcLockLease;
+import io.github.holdfast.store.jdbc.LockRows;
+import io.github.holdfast.store.jdbc.OwnConnections;
+import io.github.holdfast.store.jdbc.SqlDialect;
+import io.github.holdfast.store.jdbc.TransactionLock;
+import io.github.holdfast.store.jdbc.VersionLease;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows that transactions claim: those of the backend {@code jdbc}, or those that
+ * stand for the grants of another store.
+ */
+public final class RowClaims {
+
+	private static final long LONGEST_WAIT = TimeUnit.SECONDS.toNanos(5);
+
+	private final @Nullable JdbcLockBackend jdbc;
+
+	private final @Nullable FenceRows fence;
+
+	private final boolean transactionLocks;
+
+	private volatile @Nullable LockRows rows;
+
+	private RowClaims(@Nullable JdbcLockBackend jdbc, @Nullable FenceRows fence, boolean transactionLocks) {
+		this.jdbc = jdbc;
+		this.fence = fence;
+		this.transactionLocks = transactionLocks;
+	}
+
+	/**
+	 * The rows of the backend {@code jdbc}.
+	 * @param backend the backend
+	 * @param transactionLocks whether transactions take locks themselves
+	 * @return the rows
+	 */
+	public static RowClaims of(JdbcLockBackend backend, boolean transactionLocks) {
+		return new RowClaims(backend, null, transactionLocks);
+	}
+
+	/**
+	 * The rows of another store.
+	 * @param dataSource supplies the database with the table, at the first use
+	 * @param backend the name of the store
+	 * @return the rows
+	 */
+	public static RowClaims of(Supplier<DataSource> dataSource, String backend) {
+		return new RowClaims(null, new FenceRows(dataSource, backend), false);
+	}
+
+	OwnConnections database() {
+		return (this.jdbc != null) ? this.jdbc.database() : fence().database();
+	}
+
+	LockRows rows() {
+		LockRows rows = this.rows;
+		if (rows == null) {
+			try {
+				rows = database().rows();
+				this.rows = rows;
+			}
+			catch (SQLException ex) {
+				throw new LockBackendException("holdfast_lock", "the database failed", ex);
+			}
+		}
+		return rows;
+	}
+
+	/**
+	 * Whether a transaction of this isolation level may wait for its row.
+	 * @param isolation a constant of {@link Connection}, or -1 for that of the pool
+	 */
+	boolean mayWait(int isolation) {
+		try {
+			return rows().dialect().readsFreshAfterWait((isolation < 0) ? database().isolation() : isolation);
+		}
+		catch (SQLException ex) {
+			throw new LockBackendException("holdfast_lock", "the database failed", ex);
+		}
+	}
+
+	boolean hasTransactionLocks() {
+		return this.transactionLocks;
+	}
+
+	/**
+	 * Whether leases are in rows of their own already, so that they need no installation.
+	 */
+	boolean areLeases() {
+		return this.jdbc != null;
+	}
+
+	private JdbcLockBackend jdbc() {
+		if (this.jdbc == null) {
+			throw new UnsupportedOperationException("Optimistic locks need 'holdfast.backend: jdbc'");
+		}
+		return this.jdbc;
+	}
+
+	private FenceRows fence() {
+		if (this.fence == null) {
+			throw new IllegalStateException("The backend 'jdbc' has no other rows");
+		}
+		return this.fence;
+	}
+
+	TransactionLock pending(LockRequest request) {
+		return jdbc().transactionLock(request);
+	}
+
+	@Nullable VersionLease version(LockRequest request) throws InterruptedException {
+		return jdbc().version(request);
+	}
+
+	boolean install(Grant grant, long nanos) throws InterruptedException {
+		return areLeases() || fence().install(grant, nanos);
+	}
+
+	void exclude(String key, long epoch) {
+		if (this.fence != null) {
+			this.fence.exclude(key, epoch);
+		}
+	}
+
+	/**
+	 * Whether the row of a grant was missing. It is there now.
+	 */
+	boolean wasMissing(Grant grant) {
+		return this.fence != null && this.fence.insertIfMissing(grant);
+	}
+
+	/**
+	 * Locks the row of a lease by the first statement of a transaction.
+	 * @return {@code false} if the row is missing or names a later holder
+	 */
+	boolean claim(Grant grant, Connection connection) throws SQLException {
+		return (grant.lease() instanceof JdbcLockLease lease) ? lease.renewIn(connection, rows(), grant.renewalTime())
+				: fence().claim(grant, connection, rows(), LONGEST_WAIT);
+	}
+
+	/**
+	 * Asks whether a transaction still has the row of a grant that it has claimed.
+	 */
+	boolean check(Grant grant, Connection connection) throws SQLException {
+		Lease lease = grant.lease();
+		if (lease instanceof TransactionLock lock) {
+			return lock.checkIn(connection, rows());
+		}
+		return (lease instanceof JdbcLockLease own) ? own.checkIn(connection, rows())
+				: fence().check(grant, connection, rows(), LONGEST_WAIT);
+	}
+
+	/**
+	 * Whether a renewal late in a transaction counts from then on.
+	 */
+	boolean hasLateClock() {
+		return rows().dialect() != SqlDialect.H2;
+	}
+
+}

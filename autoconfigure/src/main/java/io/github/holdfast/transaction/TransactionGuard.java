@@ -1,0 +1,141 @@
+package io.github.holdfast.transaction;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.Grant;
+import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Binds locked calls to Spring's transactions.
+ */
+public final class TransactionGuard implements LockGuard {
+
+	private final GuardedManagers managers;
+
+	private final SingletonSupplier<RowClaims> claims;
+
+	private final ActiveTransactionRule activeTransactions;
+
+	private final @Nullable ViewContexts views;
+
+	private final Map<BodyTransaction, Boolean> owned = new ConcurrentHashMap<>();
+
+	/**
+	 * Create a guard.
+	 * @param managers the transaction managers
+	 * @param claims supplies the rows that transactions claim, or {@code null} at
+	 * {@code holdfast.commit-guard: lease}
+	 * @param policy what happens inside of a running transaction
+	 * @param views isolates open persistence contexts, or {@code null} without JPA
+	 */
+	public TransactionGuard(GuardedManagers managers, Supplier<@Nullable RowClaims> claims, OnActiveTransaction policy,
+			@Nullable ViewContexts views) {
+		this.managers = managers;
+		this.claims = SingletonSupplier.ofNullable(claims);
+		this.activeTransactions = new ActiveTransactionRule(policy, managers);
+		this.views = views;
+	}
+
+	/**
+	 * A call is a transaction lock, or claims by its first statement, if the method
+	 * itself is the transaction. Everything else is a lease that is in its row before the
+	 * body.
+	 */
+	@Override
+	public Protection protectionOf(LockSettings settings) {
+		RowClaims claims = this.claims.get();
+		if (claims == null || settings.mode() == LockMode.SHARED) {
+			return Protection.LEASE;
+		}
+		BodyTransaction transaction = settings.transaction();
+		if (transaction == null || settings.mode() != LockMode.EXCLUSIVE
+				|| !this.owned.computeIfAbsent(transaction, (same) -> isOwn(same, claims))
+				|| !transaction.suspends() && this.activeTransactions.isActive()) {
+			return Protection.INSTALLED;
+		}
+		boolean held = settings.times().minHoldTime() != null || settings.times().maxHoldTime() != null;
+		return (claims.hasTransactionLocks() && !held && !settings.fair()) ? Protection.TRANSACTION
+				: Protection.CLAIMED;
+	}
+
+	private boolean isOwn(BodyTransaction transaction, RowClaims claims) {
+		TransactionDefinition definition = transaction.definition();
+		GuardedManagers.GuardedManager manager = this.managers.find(transaction.manager());
+		return transaction.innermost() && transaction.begins() && !definition.isReadOnly() && manager != null
+				&& manager.claims() != null && claims.mayWait(definition.getIsolationLevel());
+	}
+
+	@Override
+	public void beforeAcquire(LockCall call) {
+		this.activeTransactions.check(call);
+		if (this.views != null) {
+			this.views.check(call);
+		}
+	}
+
+	private RowClaims claims() {
+		RowClaims claims = this.claims.get();
+		if (claims == null) {
+			throw new UnsupportedOperationException("Optimistic locks need 'holdfast.commit-guard: fence'");
+		}
+		return claims;
+	}
+
+	@Override
+	public PendingLease pending(LockRequest request) {
+		return claims().pending(request);
+	}
+
+	@Override
+	public boolean install(Grant grant, long nanos) throws InterruptedException {
+		return claims().install(grant, nanos);
+	}
+
+	@Override
+	public LockBackend.@Nullable Lease version(LockRequest request) throws InterruptedException {
+		return claims().version(request);
+	}
+
+	@Override
+	public void acquired(LockCall call) {
+		if (this.views != null) {
+			this.views.replace(call);
+		}
+	}
+
+	/**
+	 * A lock that is closed inside of its transaction is released when that has ended.
+	 */
+	@Override
+	public boolean beforeRelease(LockCall call, Runnable release) {
+		if (this.views != null) {
+			this.views.putBack(call);
+		}
+		OpenTransaction open = OpenTransaction.under(call);
+		if (open != null) {
+			open.whenOver(release);
+		}
+		return open != null;
+	}
+
+	@Override
+	public void exclude(String key, @Nullable Long epoch) {
+		RowClaims claims = this.claims.get();
+		if (claims != null && epoch != null) {
+			claims.exclude(key, epoch);
+		}
+	}
+
+}

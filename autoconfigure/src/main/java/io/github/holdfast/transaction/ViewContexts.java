@@ -1,0 +1,173 @@
+package io.github.holdfast.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.holdfast.LockException;
+import io.github.holdfast.core.LockCall;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import org.hibernate.engine.spi.SessionImplementor;
+import org.hibernate.resource.jdbc.internal.LogicalConnectionManagedImpl;
+import org.hibernate.resource.jdbc.spi.LogicalConnectionImplementor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.orm.jpa.EntityManagerFactoryInfo;
+import org.springframework.orm.jpa.EntityManagerFactoryUtils;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Gives locked calls a persistence context of their own where one is open already ("open
+ * session in view"): it may hold entities from before the lock, and a connection.
+ */
+public final class ViewContexts {
+
+	private static final Logger logger = LoggerFactory.getLogger(ViewContexts.class);
+
+	private static final boolean HIBERNATE = ClassUtils.isPresent("org.hibernate.Session",
+			ViewContexts.class.getClassLoader());
+
+	private static final ThreadLocal<@Nullable Replaced> INNERMOST = new ThreadLocal<>();
+
+	private static Map<Object, EntityManagerHolder> open() {
+		Map<Object, EntityManagerHolder> open = new LinkedHashMap<>();
+		TransactionSynchronizationManager.getResourceMap().forEach((key, value) -> {
+			if (value instanceof EntityManagerHolder holder && value.getClass() == EntityManagerHolder.class
+					&& !holder.isSynchronizedWithTransaction() && holder.getEntityManager().isOpen()) {
+				open.put(key, holder);
+			}
+		});
+		return open;
+	}
+
+	/**
+	 * Refuses a call that would leave changes or filters behind.
+	 */
+	void check(LockCall call) {
+		if (call.missing().isEmpty() || !HIBERNATE) {
+			return;
+		}
+		for (EntityManagerHolder holder : open().values()) {
+			if (Hibernate.hasChanges(holder)) {
+				throw refused(call, "finds an open persistence context with changes that are not flushed. The locked "
+						+ "call would not see them, and they would be written later, without the lock. Change entities "
+						+ "under the lock only, or write them in a transaction before");
+			}
+			if (Hibernate.hasFilters(holder)) {
+				throw refused(call, "finds an open persistence context with enabled filters, which the context of "
+						+ "the locked call would not have. Enable them in the locked method");
+			}
+		}
+	}
+
+	private static IllegalStateException refused(LockCall call, String reason) {
+		return new IllegalStateException("Lock " + LockException.quote(call.keys().get(0)) + " (" + call.name() + ") "
+				+ reason + ", or set 'holdfast.jpa.stale-context' to 'allow'.");
+	}
+
+	void replace(LockCall call) {
+		Map<Object, EntityManagerHolder> open = call.missing().isEmpty() ? Map.of() : open();
+		if (open.isEmpty()) {
+			return;
+		}
+		Replaced replaced = new Replaced(call, INNERMOST.get(), new ArrayList<>());
+		INNERMOST.set(replaced);
+		open.forEach((key, waiting) -> {
+			if (HIBERNATE) {
+				Hibernate.giveUpConnection(waiting);
+			}
+			EntityManagerHolder own = new EntityManagerHolder(create(key, waiting));
+			TransactionSynchronizationManager.unbindResource(key);
+			TransactionSynchronizationManager.bindResource(key, own);
+			replaced.contexts.add(new Context(key, waiting, own));
+		});
+	}
+
+	private static EntityManager create(Object key, EntityManagerHolder waiting) {
+		EntityManagerFactory factory = (key instanceof EntityManagerFactory same) ? same
+				: waiting.getEntityManager().getEntityManagerFactory();
+		return (factory instanceof EntityManagerFactoryInfo info) ? info.createNativeEntityManager(null)
+				: factory.createEntityManager();
+	}
+
+	void putBack(LockCall call) {
+		Replaced replaced = INNERMOST.get();
+		if (replaced == null || replaced.call != call) {
+			return;
+		}
+		INNERMOST.set(replaced.outer);
+		for (Context context : replaced.contexts) {
+			if (TransactionSynchronizationManager.getResource(context.key) == context.own) {
+				TransactionSynchronizationManager.unbindResource(context.key);
+				TransactionSynchronizationManager.bindResource(context.key, context.waiting);
+			}
+			EntityManagerFactoryUtils.closeEntityManager(context.own.getEntityManager());
+		}
+	}
+
+	private record Replaced(LockCall call, @Nullable Replaced outer, List<Context> contexts) {
+
+	}
+
+	private record Context(Object key, EntityManagerHolder waiting, EntityManagerHolder own) {
+
+	}
+
+	/**
+	 * What only Hibernate tells.
+	 */
+	private static final class Hibernate {
+
+		private static @Nullable SessionImplementor session(EntityManagerHolder holder) {
+			try {
+				return holder.getEntityManager().unwrap(SessionImplementor.class);
+			}
+			catch (RuntimeException ex) {
+				// Another provider
+				return null;
+			}
+		}
+
+		static boolean hasChanges(EntityManagerHolder holder) {
+			SessionImplementor session = session(holder);
+			return session != null && session.getStatistics().getEntityCount() > 0 && session.isDirty();
+		}
+
+		static boolean hasFilters(EntityManagerHolder holder) {
+			SessionImplementor session = session(holder);
+			return session != null && session.getLoadQueryInfluencers().hasEnabledFilters();
+		}
+
+		static void giveUpConnection(EntityManagerHolder holder) {
+			SessionImplementor session = session(holder);
+			if (session == null || session.isTransactionInProgress()) {
+				return;
+			}
+			LogicalConnectionImplementor connection = session.getJdbcCoordinator().getLogicalConnection();
+			if (!(connection instanceof LogicalConnectionManagedImpl) || !connection.isPhysicallyConnected()
+					|| connection.getResourceRegistry().hasRegisteredResources()) {
+				return;
+			}
+			try {
+				Connection physical = connection.getPhysicalConnection();
+				if (!physical.getAutoCommit()) {
+					physical.rollback();
+				}
+			}
+			catch (SQLException ex) {
+				logger.debug("A broken connection goes back to its pool, which replaces it", ex);
+			}
+			connection.manualDisconnect();
+		}
+
+	}
+
+}

@@ -1,0 +1,318 @@
+package io.github.holdfast.interceptor;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.context.annotation.Lazy;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What a call gets whose lock is busy.
+ */
+class BusyLockTests {
+
+	@Test
+	void busyLockIsThrownByDefault() {
+		whileBusy((service) -> assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> service.throwing("A"))
+			.satisfies((ex) -> {
+				assertThat(ex.key()).isEqualTo("busy:A");
+				assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.BUSY);
+			}));
+	}
+
+	@Test
+	void skippedCallReturnsNull() {
+		whileBusy((service) -> {
+			assertThat(service.skipText("A")).isNull();
+			assertThat(service.ran()).isEmpty();
+		});
+	}
+
+	@Test
+	void skippedCallReturnsAnEmptyOptional() {
+		whileBusy((service) -> assertThat(service.skipOptional("A")).isEmpty());
+	}
+
+	@Test
+	void skippedCallOfAVoidMethodDoesNothing() {
+		whileBusy((service) -> {
+			service.skipVoid("A");
+			assertThat(service.ran()).isEmpty();
+		});
+	}
+
+	@Test
+	void listenersAreToldWhetherABusyCallIsSkippedOnPurpose() {
+		List<LockListener.Reason> reasons = new ArrayList<>();
+		LockedApplication.local()
+			.withBean(Service.class)
+			.withPropertyValues("holdfast.wait-time=0s")
+			.withBean(LockListener.class, () -> new LockListener() {
+
+				@Override
+				public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+					reasons.add(reason);
+				}
+
+			})
+			.run((context) -> whileBusy(context, () -> {
+				Service service = context.getBean(Service.class);
+				service.skipVoid("A");
+				service.withFallback("A", 7);
+				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.throwing("A"));
+			}));
+		assertThat(reasons).containsExactly(LockListener.Reason.SKIPPED, LockListener.Reason.BUSY,
+				LockListener.Reason.BUSY);
+	}
+
+	@Test
+	void callIsNotSkippedWhenTheLockIsFree() {
+		whileBusy((service) -> assertThat(service.skipText("B")).isEqualTo("done B"));
+	}
+
+	@Test
+	void fallbackIsCalledWithTheArguments() {
+		whileBusy((service) -> assertThat(service.withFallback("A", 7)).isEqualTo("fallback A 7"));
+	}
+
+	@Test
+	void fallbackIsNotCalledWhenTheLockIsFree() {
+		whileBusy((service) -> assertThat(service.withFallback("B", 7)).isEqualTo("done B"));
+	}
+
+	@Test
+	void fallbackGetsTheException() {
+		whileBusy((service) -> assertThat(service.withExceptionFallback("A")).isEqualTo("BUSY busy:A"));
+	}
+
+	@Test
+	void fallbackIsCalledThroughTheProxy() {
+		whileBusy((service) -> assertThat(service.withLockedFallback("A")).isEqualTo("[fallback:A]"));
+	}
+
+	@Test
+	void exceptionOfTheFallbackReachesTheCallerUnchanged() {
+		whileBusy((service) -> assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> service.withFailingFallback("A"))
+			.withMessage("fallback")
+			.withNoCause());
+	}
+
+	@Test
+	void packagePrivateFallbackIsCalledThroughTheProxy() {
+		whileBusy((service) -> assertThat(service.withPackagePrivateFallback("A")).isEqualTo("[package:A]"));
+	}
+
+	@Test
+	void fallbackIsCalledThroughAJdkProxy() {
+		LockedApplication.local()
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(JobService.class)
+			.run((context) -> whileBusy(context,
+					() -> assertThat(context.getBean(Job.class).run("A")).isEqualTo("[later:A]")));
+	}
+
+	@Test
+	void busyLockInsideOfTheBodyDoesNotSkipTheOuterCall() {
+		whileBusy((service) -> {
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.skipWithNested("B"))
+				.satisfies((ex) -> assertThat(ex.key()).isEqualTo("busy:A"));
+			assertThat(service.ran()).containsExactly("outer B");
+		});
+	}
+
+	@Test
+	void busyLockInsideOfTheBodyDoesNotCallTheFallbackOfTheOuterCall() {
+		whileBusy((service) -> {
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> service.withFallbackAndNested("B"));
+			assertThat(service.ran()).containsExactly("outer B");
+		});
+	}
+
+	@Test
+	void interruptIsNotTakenForBusy() {
+		whileBusy((service) -> {
+			Thread.currentThread().interrupt();
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> service.skipText("A"))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.INTERRUPTED));
+			assertThat(Thread.interrupted()).isTrue();
+		});
+	}
+
+	private static void whileBusy(ServiceCall call) {
+		LockedApplication.local()
+			.withBean(Service.class)
+			.withPropertyValues("holdfast.wait-time=0s")
+			.run((context) -> whileBusy(context, () -> call.on(context.getBean(Service.class))));
+	}
+
+	private static void whileBusy(AssertableApplicationContext context, CallUnderLoad call) throws Exception {
+		LockTemplate locks = context.getBean(LockTemplate.class);
+		LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("busy:A")).get();
+		try {
+			call.run();
+		}
+		finally {
+			holder.close();
+		}
+	}
+
+	interface ServiceCall {
+
+		void on(Service service) throws Exception;
+
+	}
+
+	interface CallUnderLoad {
+
+		void run() throws Exception;
+
+	}
+
+	static class Service {
+
+		private final List<String> ran = new ArrayList<>();
+
+		@Lazy
+		@Autowired
+		private Service self;
+
+		public List<String> ran() {
+			return this.ran;
+		}
+
+		@DistributedLock(key = "'busy:' + #sku")
+		public void throwing(String sku) {
+			throw new IllegalStateException("must not run");
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", onBusy = DistributedLock.OnBusy.SKIP)
+		public @Nullable String skipText(String sku) {
+			this.ran.add(sku);
+			return "done " + sku;
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", onBusy = DistributedLock.OnBusy.SKIP)
+		public Optional<String> skipOptional(String sku) {
+			return Optional.of(sku);
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", onBusy = DistributedLock.OnBusy.SKIP)
+		public void skipVoid(String sku) {
+			this.ran.add(sku);
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", onBusy = DistributedLock.OnBusy.SKIP)
+		public @Nullable String skipWithNested(String sku) {
+			this.ran.add("outer " + sku);
+			this.self.throwing("A");
+			return sku;
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "later")
+		public String withFallback(String sku, int quantity) {
+			return "done " + sku;
+		}
+
+		public String later(String sku, int quantity) {
+			return "fallback " + sku + " " + quantity;
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "explain")
+		public Object withExceptionFallback(String sku) {
+			return "done " + sku;
+		}
+
+		public String explain(String sku, LockNotAcquiredException ex) {
+			return ex.reason() + " " + ex.key();
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "locked")
+		public String withLockedFallback(String sku) {
+			return "done " + sku;
+		}
+
+		@DistributedLock(key = "'fallback:' + #sku")
+		public String locked(String sku) {
+			return heldKeys();
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "failing")
+		public String withFailingFallback(String sku) throws IOException {
+			return "done " + sku;
+		}
+
+		public String failing(String sku) throws IOException {
+			throw new IOException("fallback");
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "hidden")
+		public String withPackagePrivateFallback(String sku) {
+			return "done " + sku;
+		}
+
+		@DistributedLock(key = "'package:' + #sku")
+		String hidden(String sku) {
+			return heldKeys();
+		}
+
+		@DistributedLock(key = "'busy:' + #sku", fallbackMethod = "record")
+		public void withFallbackAndNested(String sku) {
+			this.ran.add("outer " + sku);
+			this.self.throwing("A");
+		}
+
+		public void record(String sku) {
+			this.ran.add("fallback " + sku);
+		}
+
+	}
+
+	interface Job {
+
+		@DistributedLock(key = "'busy:' + #sku", waitTime = "0s", fallbackMethod = "later")
+		String run(String sku);
+
+		@DistributedLock(key = "'later:' + #sku")
+		String later(String sku);
+
+	}
+
+	static class JobService implements Job {
+
+		@Override
+		public String run(String sku) {
+			return "done";
+		}
+
+		@Override
+		public String later(String sku) {
+			return heldKeys();
+		}
+
+	}
+
+	private static String heldKeys() {
+		return LockContext.current().map(LockContext::keys).orElse(List.of()).toString();
+	}
+
+}

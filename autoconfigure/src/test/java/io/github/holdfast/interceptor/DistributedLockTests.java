@@ -1,0 +1,519 @@
+package io.github.holdfast.interceptor;
+
+import java.io.IOException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.annotation.AliasFor;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+
+import io.github.holdfast.LockListener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * From the annotation to the keys and settings of the lock, through each kind of proxy.
+ */
+class DistributedLockTests {
+
+	private final MemoryBackend backend = new MemoryBackend();
+
+	private final ApplicationContextRunner application = LockedApplication.local()
+		.withBean(LockBackend.class, () -> this.backend);
+
+	// Keys
+
+	@Test
+	void keyIsALiteral() {
+		assertThat(keys((service) -> service.literal())).containsExactly("orders");
+	}
+
+	@Test
+	void keyNamesAParameter() {
+		assertThat(keys((service) -> service.byName("SKU-1"))).containsExactly("inventory:SKU-1");
+	}
+
+	@Test
+	void keyNamesAParameterByItsPosition() {
+		assertThat(keys((service) -> service.byPosition("SKU-1", 7))).containsExactly("SKU-1/7");
+	}
+
+	@Test
+	void keyReadsPropertiesOfAParameter() {
+		assertThat(keys((service) -> service.property(new Line("SKU-1", 7)))).containsExactly("SKU-1");
+	}
+
+	@Test
+	void keyReadsABean() {
+		assertThat(keys((service) -> service.bean("SKU-1"))).containsExactly("acme:SKU-1");
+	}
+
+	@Test
+	void keyReadsThePropertiesOfTheEnvironment() {
+		run(this.application.withPropertyValues("app.tenant=acme"), (service) -> service.environment());
+		assertThat(this.backend.keys()).containsExactly("acme");
+	}
+
+	@Test
+	void keysAreTheElementsOfACollection() {
+		assertThat(keys((service) -> service.collection(List.of("B", "A", "B")))).containsExactly("A", "B");
+	}
+
+	@Test
+	void keysAreTheElementsOfAnArray() {
+		assertThat(keys((service) -> service.array("B", "A"))).containsExactly("A", "B");
+	}
+
+	@Test
+	void keysAreTheElementsOfAPrimitiveArray() {
+		assertThat(keys((service) -> service.primitives(2, 1))).containsExactly("1", "2");
+	}
+
+	@Test
+	void keysAreAProjection() {
+		assertThat(keys((service) -> service.projection(List.of(new Line("B", 1), new Line("A", 2)))))
+			.containsExactly("inventory:A", "inventory:B");
+	}
+
+	@Test
+	void keysAreAProjectionOfAProperty() {
+		assertThat(keys((service) -> service.nestedProjection(new Order("O-1", List.of(new Line("A", 2))))))
+			.containsExactly("A:2");
+	}
+
+	@Test
+	void elementOfAProjectionMayUseParametersToo() {
+		assertThat(keys((service) -> service.projectionWithParameter("N1", List.of(new Line("A", 2)))))
+			.containsExactly("N1:A");
+	}
+
+	@Test
+	void keysAreAProjectionOfAMap() {
+		assertThat(keys((service) -> service.map(Map.of("A", 1)))).containsExactly("A=1");
+	}
+
+	@Test
+	void keysAreAnInlineList() {
+		assertThat(keys((service) -> service.inlineList("B", "A"))).containsExactly("from:B", "to:A");
+	}
+
+	@Test
+	void keyIsATernary() {
+		assertThat(keys((service) -> service.ternary("SKU-1", true))).containsExactly("big:SKU-1");
+	}
+
+	@Test
+	void keyHasADefaultForAMissingValue() {
+		assertThat(keys((service) -> service.elvis(null))).containsExactly("inventory:none");
+	}
+
+	@Test
+	void valuesWithATextOfTheirOwnAreAccepted() {
+		UUID id = UUID.randomUUID();
+		assertThat(keys((service) -> service.any(id))).containsExactly("any:" + id);
+		assertThat(keys((service) -> service.any(7L))).containsExactly("any:7");
+		assertThat(keys((service) -> service.any(ElementType.METHOD))).containsExactly("any:METHOD");
+		assertThat(keys((service) -> service.any(Optional.of("x")))).containsExactly("any:x");
+	}
+
+	@Test
+	void emptyCollectionNeedsNoLock() {
+		assertThat(keys((service) -> service.collection(List.of()))).isEmpty();
+	}
+
+	// Where the annotation stands
+
+	@Test
+	void composedAnnotationSetsAttributes() {
+		assertThat(keys((service) -> service.composed("SKU-1"))).containsExactly("composed:SKU-1");
+		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+			assertThat(request.name()).isEqualTo("stock");
+			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(70));
+		});
+	}
+
+	@Test
+	void annotationOnAnInterfaceMethodIsFoundThroughAClassProxy() {
+		this.application.withBean(GreetingService.class).run((context) -> {
+			Greeting greeting = context.getBean(Greeting.class);
+			assertThat(AopUtils.isCglibProxy(greeting)).isTrue();
+			assertThat(greeting.greet("SKU-1")).containsExactly("greeting:SKU-1");
+		});
+	}
+
+	@Test
+	void annotationOnAnInterfaceMethodIsFoundThroughAJdkProxy() {
+		this.application.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(GreetingService.class)
+			.run((context) -> {
+				Greeting greeting = context.getBean(Greeting.class);
+				assertThat(AopUtils.isJdkDynamicProxy(greeting)).isTrue();
+				assertThat(greeting.greet("SKU-1")).containsExactly("greeting:SKU-1");
+			});
+	}
+
+	@Test
+	void annotationOnTheClassIsFoundThroughAJdkProxy() {
+		this.application.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(AnnotatedImplementation.class)
+			.run((context) -> assertThat(context.getBean(Plain.class).plain("SKU-1")).containsExactly("plain:SKU-1"));
+	}
+
+	@Test
+	void annotationOfAGenericSuperclassIsFound() {
+		this.application.withBean(OfText.class)
+			.run((context) -> assertThat(context.getBean(OfText.class).handle("SKU-1"))
+				.containsExactly("generic:SKU-1"));
+	}
+
+	@Test
+	void overloadedMethodsHaveLocksOfTheirOwn() {
+		assertThat(keys((service) -> service.overloaded(1))).containsExactly("int:1");
+		assertThat(keys((service) -> service.overloaded("1"))).containsExactly("text:1");
+	}
+
+	@Test
+	void methodWithoutAnnotationIsNotLocked() {
+		assertThat(keys((service) -> service.free())).isEmpty();
+	}
+
+	@Test
+	void packagePrivateMethodIsLocked() {
+		assertThat(keys((service) -> service.packagePrivate())).containsExactly("package");
+	}
+
+	// Settings
+
+	@Test
+	void nameIsClassAndMethodByDefault() {
+		keys((service) -> service.literal());
+		assertThat(this.backend.requests.get(0).name()).isEqualTo("DistributedLockTests.Service.literal");
+	}
+
+	@Test
+	void placeholdersInNameAndTimesAreResolved() {
+		run(this.application.withPropertyValues("app.name=reports", "app.wait=PT30.5S", "app.lease=7s"),
+				(service) -> service.placeholders());
+		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+			assertThat(request.name()).isEqualTo("reports");
+			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(30_500))
+				.isGreaterThan(Duration.ofSeconds(10));
+			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(7));
+		});
+	}
+
+	@Test
+	void timesAreThoseOfThePropertiesByDefault() {
+		run(this.application.withPropertyValues("holdfast.wait-time=0s", "holdfast.lease-time=11s",
+				"holdfast.key-prefix=shop:"), (service) -> service.literal());
+		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+			assertThat(request.waitTime()).isZero();
+			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(11));
+			assertThat(request.key()).isEqualTo("shop:orders");
+		});
+	}
+
+	@Test
+	void longestRenewalIsTakenFromTheAnnotation() {
+		assertThat(keys((service) -> service.maxHold())).containsExactly("hold");
+	}
+
+	@Test
+	void shortestHoldIsTakenFromTheAnnotation() {
+		List<LockListener.Outcome> outcomes = new ArrayList<>();
+		run(this.application.withBean("outcomes", LockListener.class, () -> new LockListener() {
+
+			@Override
+			public void onReleased(Call call, Outcome outcome, Duration holdTime) {
+				outcomes.add(outcome);
+			}
+
+		}), (service) -> service.minHold());
+		assertThat(outcomes).containsExactly(LockListener.Outcome.HELD);
+	}
+
+	// Condition
+
+	@Test
+	void methodIsLockedWhenItsConditionIsTrue() {
+		assertThat(keys((service) -> service.conditional("SKU-1", 11))).containsExactly("SKU-1");
+	}
+
+	@Test
+	void methodRunsWithoutALockWhenItsConditionIsFalse() {
+		assertThat(keys((service) -> service.conditional("SKU-1", 10))).isEmpty();
+	}
+
+	@Test
+	void conditionIsLookedAtBeforeTheKey() {
+		assertThat(keys((service) -> service.conditional(null, 10))).isEmpty();
+	}
+
+	@Test
+	void conditionThatIsNotBooleanIsRefused() {
+		this.application.withBean("tenant", Tenant.class)
+			.withBean(Service.class)
+			.run((context) -> assertThatExceptionOfType(IllegalArgumentException.class)
+				.isThrownBy(() -> context.getBean(Service.class).oddCondition("yes"))
+				.withMessageContaining("#flag")
+				.withMessageContaining("neither true nor false"));
+	}
+
+	// Outcomes
+
+	@Test
+	void exceptionOfTheMethodReachesTheCallerUnchanged() {
+		run(this.application,
+				(service) -> assertThatExceptionOfType(IOException.class).isThrownBy(() -> service.fails())
+					.withMessage("body")
+					.withNoCause());
+		assertThat(this.backend.keys()).containsExactly("fails");
+	}
+
+	@Test
+	void exceptionOfABeanInTheKeyReachesTheCallerUnchanged() {
+		run(this.application,
+				(service) -> assertThatExceptionOfType(IllegalStateException.class)
+					.isThrownBy(() -> service.failingBean())
+					.withMessage("no tenant"));
+		assertThat(this.backend.requests).isEmpty();
+	}
+
+	private List<String> keys(Consumer<Service> call) {
+		this.backend.requests.clear();
+		run(this.application, call);
+		return this.backend.keys();
+	}
+
+	private static void run(ApplicationContextRunner application, Consumer<Service> call) {
+		application.withBean("tenant", Tenant.class)
+			.withBean(Service.class)
+			.run((context) -> call.accept(context.getBean(Service.class)));
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@DistributedLock(key = "'overridden'", name = "stock")
+	@interface StockLock {
+
+		@AliasFor(annotation = DistributedLock.class, attribute = "value")
+		String value();
+
+		@AliasFor(annotation = DistributedLock.class)
+		String waitTime() default "70ms";
+
+	}
+
+	record Line(String sku, int quantity) {
+
+	}
+
+	record Order(String number, List<Line> lines) {
+
+	}
+
+	static class Tenant {
+
+		public String getId() {
+			return "acme";
+		}
+
+		public String fail() {
+			throw new IllegalStateException("no tenant");
+		}
+
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'orders'")
+		public void literal() {
+		}
+
+		@DistributedLock(key = "'inventory:' + #sku")
+		public void byName(String sku) {
+		}
+
+		@DistributedLock(key = "#p0 + '/' + #a1")
+		public void byPosition(String sku, int quantity) {
+		}
+
+		@DistributedLock(key = "#line.sku")
+		public void property(Line line) {
+		}
+
+		@DistributedLock(key = "@tenant.id + ':' + #sku")
+		public void bean(String sku) {
+		}
+
+		@DistributedLock(key = "@environment.getProperty('app.tenant')")
+		public void environment() {
+		}
+
+		@DistributedLock(key = "#skus")
+		public void collection(Collection<String> skus) {
+		}
+
+		@DistributedLock(key = "#skus")
+		public void array(String... skus) {
+		}
+
+		@DistributedLock(key = "#numbers")
+		public void primitives(int... numbers) {
+		}
+
+		@DistributedLock(key = "#lines.!['inventory:' + sku]")
+		public void projection(List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#order.lines.![sku + ':' + quantity]")
+		public void nestedProjection(Order order) {
+		}
+
+		@DistributedLock(key = "#node.isBlank() ? {} : #lines.![#node + ':' + sku]")
+		public void projectionWithParameter(String node, List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#stock.![key + '=' + value]")
+		public void map(Map<String, Integer> stock) {
+		}
+
+		@DistributedLock(key = "{'from:' + #from, 'to:' + #to}")
+		public void inlineList(String from, String to) {
+		}
+
+		@DistributedLock(key = "#big ? 'big:' + #sku : 'small:' + #sku")
+		public void ternary(String sku, boolean big) {
+		}
+
+		@DistributedLock(key = "'inventory:' + (#sku ?: 'none')")
+		public void elvis(@Nullable String sku) {
+		}
+
+		@DistributedLock(key = "'any:' + #value")
+		public void any(Object value) {
+		}
+
+		@StockLock("'composed:' + #sku")
+		public void composed(String sku) {
+		}
+
+		@DistributedLock(key = "'int:' + #value")
+		public void overloaded(int value) {
+		}
+
+		@DistributedLock(key = "'text:' + #value")
+		public void overloaded(String value) {
+		}
+
+		public void free() {
+		}
+
+		@DistributedLock(key = "'package'")
+		void packagePrivate() {
+		}
+
+		@DistributedLock(key = "'placeholders'", name = "${app.name:none}", waitTime = "${app.wait:1s}",
+				leaseTime = "${app.lease:1s}")
+		public void placeholders() {
+		}
+
+		@DistributedLock(key = "'hold'", maxHoldTime = "PT1M")
+		public void maxHold() {
+		}
+
+		@DistributedLock(key = "'min-hold'", minHoldTime = "1m")
+		public void minHold() {
+		}
+
+		@DistributedLock(key = "#sku", condition = "#quantity > 10")
+		public void conditional(@Nullable String sku, int quantity) {
+		}
+
+		@DistributedLock(key = "'odd'", condition = "#flag")
+		public void oddCondition(String flag) {
+		}
+
+		@DistributedLock(key = "'fails'")
+		public void fails() throws IOException {
+			throw new IOException("body");
+		}
+
+		@DistributedLock(key = "@tenant.fail()")
+		public void failingBean() {
+		}
+
+	}
+
+	interface Greeting {
+
+		@DistributedLock(key = "'greeting:' + #name")
+		List<String> greet(String name);
+
+	}
+
+	static class GreetingService implements Greeting {
+
+		@Override
+		public List<String> greet(String name) {
+			return heldKeys();
+		}
+
+	}
+
+	interface Plain {
+
+		List<String> plain(String name);
+
+	}
+
+	static class AnnotatedImplementation implements Plain {
+
+		@Override
+		@DistributedLock(key = "'plain:' + #name")
+		public List<String> plain(String name) {
+			return heldKeys();
+		}
+
+	}
+
+	abstract static class Generic<T> {
+
+		@DistributedLock(key = "'generic:' + #p0")
+		public abstract List<String> handle(T value);
+
+	}
+
+	static class OfText extends Generic<String> {
+
+		@Override
+		public List<String> handle(String value) {
+			return heldKeys();
+		}
+
+	}
+
+	private static List<String> heldKeys() {
+		return LockContext.current().map(LockContext::keys).orElse(List.of());
+	}
+
+}

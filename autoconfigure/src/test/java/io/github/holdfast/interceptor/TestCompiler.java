@@ -1,0 +1,105 @@
+package io.github.holdfast.interceptor;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import javax.tools.DiagnosticCollector;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileManager;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+/**
+ * Compiles a class while a test runs, in memory.
+ */
+public final class TestCompiler {
+
+	private final Map<String, ByteArrayOutputStream> classes = new HashMap<>();
+
+	private final DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+
+	/**
+	 * Compiles a class of the default package.
+	 * @return whether it compiled
+	 */
+	public boolean compile(String name, String source, String... options) throws IOException {
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		try (StandardJavaFileManager standard = compiler.getStandardFileManager(this.diagnostics, null, null);
+				InMemoryFileManager files = new InMemoryFileManager(standard)) {
+			List<String> all = new ArrayList<>(
+					List.of("-proc:none", "-classpath", System.getProperty("java.class.path")));
+			all.addAll(List.of(options));
+			return compiler.getTask(null, files, this.diagnostics, all, null, List.of(new Source(name, source))).call();
+		}
+	}
+
+	public String messages() {
+		return this.diagnostics.getDiagnostics().toString();
+	}
+
+	public Class<?> load(String name) throws ClassNotFoundException {
+		Map<String, ByteArrayOutputStream> compiled = this.classes;
+		return new ClassLoader(TestCompiler.class.getClassLoader()) {
+
+			@Override
+			protected Class<?> findClass(String className) throws ClassNotFoundException {
+				ByteArrayOutputStream bytes = compiled.get(className);
+				if (bytes == null) {
+					throw new ClassNotFoundException(className);
+				}
+				return defineClass(className, bytes.toByteArray(), 0, bytes.size());
+			}
+
+		}.loadClass(name);
+	}
+
+	private static final class Source extends SimpleJavaFileObject {
+
+		private final String text;
+
+		private Source(String name, String text) {
+			super(URI.create("memory:///" + name + ".java"), Kind.SOURCE);
+			this.text = text;
+		}
+
+		@Override
+		public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+			return this.text;
+		}
+
+	}
+
+	private final class InMemoryFileManager extends ForwardingJavaFileManager<JavaFileManager> {
+
+		private InMemoryFileManager(JavaFileManager fileManager) {
+			super(fileManager);
+		}
+
+		@Override
+		public JavaFileObject getJavaFileForOutput(Location location, String className, JavaFileObject.Kind kind,
+				FileObject sibling) {
+			return new SimpleJavaFileObject(URI.create("memory:///" + className + ".class"), kind) {
+
+				@Override
+				public OutputStream openOutputStream() {
+					ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+					TestCompiler.this.classes.put(className, bytes);
+					return bytes;
+				}
+
+			};
+		}
+
+	}
+
+}
