@@ -1,5 +1,6 @@
 package io.github.holdfast.check;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Collection;
 import java.util.List;
@@ -110,23 +111,28 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	}
 
 	private static void checkReachable(LockOperation operation, Object bean, String where) {
-		boolean jdkProxy = AopUtils.isJdkDynamicProxy(bean);
-		boolean isFinal = !jdkProxy && Modifier.isFinal(operation.method().getModifiers());
-		if (isFinal || LockOperationSource.callable(operation.method(), bean) == null) {
+		Method method = operation.method();
+		if (AopUtils.isJdkDynamicProxy(bean) ? LockOperationSource.callable(method, bean) == null
+				: Modifier.isFinal(method.getModifiers()) || isHidden(method, bean.getClass())) {
 			throw new LockConfigurationException(
-					where + "has no effect: the bean's proxy does not have the method, because "
-							+ (isFinal ? "it is final." : "no interface declares it."),
-					isFinal ? "Remove 'final' from the method."
-							: "Declare the method in an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
+					where + "has no effect: the bean's proxy cannot override the method, which is on no interface of a JDK "
+							+ "proxy, final, or package-private in another package.",
+					"Make the method public or protected and not final; with 'spring.aop.proxy-target-class: false', "
+							+ "declare it in an interface.");
 		}
+	}
+
+	private static boolean isHidden(Method method, Class<?> proxyClass) {
+		return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+				&& !method.getDeclaringClass().getPackageName().equals(proxyClass.getPackageName());
 	}
 
 	private void checkSelfCalls(List<String> calls, String beanName) {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
-					"Bean '" + beanName + "' calls its own locked methods past the proxy, so they take no lock: " + calls + ".",
+					"Locked methods of bean '" + beanName + "' are called past the proxy, so they take no lock: " + calls + ".",
 					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
-							+ "'holdfast.startup-checks: warn' starts the application anyway."));
+							+ "To start anyway, set 'holdfast.startup-checks' to 'warn'."));
 		}
 	}
 
