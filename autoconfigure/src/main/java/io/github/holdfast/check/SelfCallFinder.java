@@ -84,8 +84,8 @@ final class SelfCallFinder extends ClassVisitor {
 		Method caller = find(this.type, call.caller, call.callerDescriptor);
 		LockOperation inner = operation(call.name, call.descriptor,
 				call.toSuper ? this.lineage.getOrDefault(call.owner, this.type) : this.type);
-		boolean overrides = call.toSuper && call.caller.equals(call.name) && Type
-			.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
+		boolean overrides = call.toSuper && call.caller.equals(call.name)
+				&& Type.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
 		if (inner == null || overrides || (caller != null && isNeverMade(call, caller))) {
 			return null;
 		}
@@ -101,9 +101,9 @@ final class SelfCallFinder extends ClassVisitor {
 	 * A subclass may override the calling method without a call of the overridden one.
 	 */
 	private boolean isNeverMade(Call call, Method caller) {
-		return !Type.getInternalName(caller.getDeclaringClass()).equals(call.callerType)
-				&& this.calls.stream().noneMatch((other) -> other.toSuper && other.name.equals(call.caller)
-						&& other.descriptor.equals(call.callerDescriptor));
+		return !Type.getInternalName(caller.getDeclaringClass()).equals(call.callerType) && this.calls.stream()
+			.noneMatch((other) -> other.toSuper && other.name.equals(call.caller)
+					&& other.descriptor.equals(call.callerDescriptor));
 	}
 
 	private @Nullable LockOperation operation(String name, String descriptor, Class<?> type) {

@@ -5,6 +5,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.github.holdfast.LockBackend;
@@ -17,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What the store gave for one key: the lease, its time, its turn in the local queue and
- * the call that holds it. A grant passes from call to call in this JVM; the store sees one
- * holder. The {@link Watchdog} renews it.
+ * the call that holds it. A grant passes from call to call in this JVM; the store sees
+ * one holder. The {@link Watchdog} renews it.
  *
  * <p>
  * Each call is one <em>turn</em>. The fencing token has room for 256 turns.
@@ -28,6 +31,8 @@ public final class Grant {
 	private static final Logger logger = LoggerFactory.getLogger(Grant.class);
 
 	private static final int MOST_TURNS = 256;
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	private final LockRequest request;
 
@@ -125,8 +130,8 @@ public final class Grant {
 	}
 
 	/**
-	 * The lease time of the next renewal: the lease time of the holder, or what is left of
-	 * its maximum hold time.
+	 * The lease time of the next renewal: the lease time of the holder, or what is left
+	 * of its maximum hold time.
 	 * @return the time, at least 1 ms
 	 */
 	public Duration renewalTime() {
@@ -136,7 +141,7 @@ public final class Grant {
 
 	/**
 	 * Pauses the renewals, because a transaction of the holder is about to lock the row.
-	 * Waits for a renewal that is under way.
+	 * Waits for a renewal that is under way, for a second at most.
 	 */
 	public void beginClaim() {
 		CompletableFuture<Boolean> underWay;
@@ -144,7 +149,15 @@ public final class Grant {
 			this.claimed = true;
 			underWay = this.renewal;
 		}
-		underWay.join();
+		try {
+			underWay.get(LONGEST_PAUSE, TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// It waits for a connection; the row is free until it has one
+		}
 	}
 
 	/**
@@ -291,17 +304,16 @@ public final class Grant {
 		if (this.releaseAt != 0 && now - this.releaseAt >= 0) {
 			releaseLate(now);
 		}
-		if (!this.lease.expires() || this.released) {
-			return (this.releaseAt != 0) ? this.releaseAt : now + Watchdog.LONGEST_SLEEP;
-		}
-		if (now - this.end >= 0 && !this.claimed) {
+		if (now - this.end >= 0 && !this.claimed && this.lease.expires()) {
 			exitQueue();
 		}
-		if (now - this.renewAt >= 0 && this.releaseAt == 0 && !this.lost) {
+		if (!this.lease.expires() || this.released || this.lost || this.releaseAt != 0) {
+			return (this.releaseAt != 0) ? this.releaseAt : now + Watchdog.LONGEST_SLEEP;
+		}
+		if (now - this.renewAt >= 0) {
 			startRenewal(now);
 		}
-		long next = (this.releaseAt != 0 && this.releaseAt - this.renewAt < 0) ? this.releaseAt : this.renewAt;
-		return (now - this.end < 0 && this.end - next < 0) ? this.end : next;
+		return (now - this.end < 0 && this.end - this.renewAt < 0) ? this.end : this.renewAt;
 	}
 
 	/**
@@ -334,10 +346,10 @@ public final class Grant {
 				renewed(now, time);
 			}
 			renewal.complete(true);
-			if (failure != null) {
+			if (failure != null && !this.claimed) {
 				notRenewed(cause(failure));
 			}
-			else if (!renewed) {
+			else if (failure == null && !renewed) {
 				lost();
 			}
 		});

@@ -370,17 +370,18 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * Notes that a transaction that began right under this call could not claim its locks.
-	 * @param failure the exception, which reaches the caller before the body, or else when
-	 * the transaction has been rolled back
+	 * Notes that a transaction that began right under this call could not claim its
+	 * locks.
+	 * @param failure the exception, which reaches the caller before the body, or else
+	 * when the transaction has been rolled back
 	 */
 	public void claimFailed(ClaimFailure failure) {
 		this.claimFailure = failure;
 	}
 
 	/**
-	 * Throws what a claim of the current transaction ended with, so that the body does not
-	 * run.
+	 * Throws what a claim of the current transaction ended with, so that the body does
+	 * not run.
 	 */
 	public static void throwClaimFailure() {
 		LockCall current = current();
@@ -437,8 +438,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private void giveBack() {
 		Duration holdTime = holdTime();
-		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown
-				&& this.lostKeys.isEmpty() && !this.bodyRefused && this.protection != Protection.TRANSACTION;
+		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown && this.lostKeys.isEmpty()
+				&& !this.bodyRefused && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
 		List<Grant> held = grants();
@@ -555,8 +556,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * A claim that failed. Spring cannot take an exception when a transaction begins, so it
-	 * is thrown later, once.
+	 * A claim that failed. Spring cannot take an exception when a transaction begins, so
+	 * it is thrown later, once.
 	 */
 	public static final class ClaimFailure {
 

@@ -65,9 +65,8 @@ public final class LockManager implements AutoCloseable {
 	 * @param handover how long the threads of this JVM may hand a lock over before it is
 	 * given back to the store; zero switches handover off
 	 */
-	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard,
-			Supplier<List<LockListener>> listeners, Function<String, LockSettings.@Nullable Overrides> overrides,
-			Duration handover) {
+	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard, Supplier<List<LockListener>> listeners,
+			Function<String, LockSettings.@Nullable Overrides> overrides, Duration handover) {
 		this.backend = SingletonSupplier.of(backend);
 		this.guard = SingletonSupplier.of(guard);
 		this.listeners = SingletonSupplier.of(listeners);
@@ -156,8 +155,8 @@ public final class LockManager implements AutoCloseable {
 			return call;
 		}
 		catch (Throwable ex) {
-			Throwable failure = (ex instanceof LockBackendException backend) ? backend.withKey(callersKey(settings, backend))
-					: ex;
+			Throwable failure = (ex instanceof LockBackendException backend)
+					? backend.withKey(callersKey(settings, backend)) : ex;
 			call.giveUp(failure);
 			throw sneaky(failure);
 		}
@@ -217,8 +216,9 @@ public final class LockManager implements AutoCloseable {
 		if (turn == null) {
 			RuntimeException failure = this.queue.failure(request.key());
 			if (failure != null) {
-				throw new LockBackendException(request.key(), "could not be acquired, because the store failed for "
-						+ "another thread that asked for it", failure);
+				throw new LockBackendException(request.key(),
+						"could not be acquired, because the store failed for " + "another thread that asked for it",
+						failure);
 			}
 			return null;
 		}
@@ -245,7 +245,8 @@ public final class LockManager implements AutoCloseable {
 			Grant.join(left.release());
 		}
 		turn.rest(call.remainingWait());
-		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))), turn);
+		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))),
+				turn);
 	}
 
 	private @Nullable Grant ask(LockCall call, LockRequest request, LocalQueue.@Nullable Turn turn)
@@ -325,8 +326,8 @@ public final class LockManager implements AutoCloseable {
 	private @Nullable Grant again(LockCall call, Grant superseded, LockRequest request) throws InterruptedException {
 		LocalQueue.Turn turn = superseded.withoutQueue();
 		giveBack(superseded, null);
-		return (call.remainingWait() > 0) ? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn)
-				: null;
+		return (call.remainingWait() > 0)
+				? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn) : null;
 	}
 
 	private static String callersKey(LockCall call, LockRequest request) {
@@ -354,8 +355,7 @@ public final class LockManager implements AutoCloseable {
 	private LockRequest request(LockCall call, String key, long waitNanos) {
 		LockSettings settings = call.settings();
 		return new LockRequest(settings.storedKey(key), settings.name(), settings.mode(), settings.fair(),
-				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(),
-				LockOwner.currentThread());
+				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(), LockOwner.currentThread());
 	}
 
 	private static Duration nanos(long nanos) {
@@ -492,8 +492,8 @@ public final class LockManager implements AutoCloseable {
 	 */
 	public boolean forceRelease(String key) {
 		if (!(backend() instanceof ManageableLockBackend manageable)) {
-			throw new UnsupportedOperationException("The backend '" + backendName()
-					+ "' cannot take locks away: end the process that holds it");
+			throw new UnsupportedOperationException(
+					"The backend '" + backendName() + "' cannot take locks away: end the process that holds it");
 		}
 		LockHolder holder = manageable.holder(key);
 		if (holder != null) {

@@ -22,10 +22,10 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Finds the locked methods of each bean whose transaction begins right behind the lock, with
- * no other advice in between, and puts the {@link ClaimInterceptor} right behind that
- * transaction. Has no order, so that it sees the proxies of all post-processors that have
- * one.
+ * Finds the locked methods of each bean whose transaction begins right behind the lock,
+ * with no other advice in between, and puts the {@link ClaimInterceptor} right behind
+ * that transaction. Has no order, so that it sees the proxies of all post-processors that
+ * have one.
  */
 public final class ClaimPostProcessor implements BeanPostProcessor {
 
@@ -75,8 +75,8 @@ public final class ClaimPostProcessor implements BeanPostProcessor {
 	}
 
 	/**
-	 * The first advisor of transactions that is inside of the lock. A subclass of Spring's
-	 * interceptor may work before its transaction begins.
+	 * The first advisor of transactions that is inside of the lock. A subclass of
+	 * Spring's interceptor may work before its transaction begins.
 	 */
 	private static @Nullable Advisor transactionBehind(DistributedLockAdvisor lock, Advised advised) {
 		return Arrays.stream(advised.getAdvisors())
@@ -95,8 +95,8 @@ public final class ClaimPostProcessor implements BeanPostProcessor {
 		BodyTransaction found = null;
 		for (Method called : Stream.concat(Stream.of(method), LockAnnotations.interfaceMethods(method, targetClass))
 			.toList()) {
-			List<Object> chain = DefaultAdvisorChainFactory.INSTANCE.getInterceptorsAndDynamicInterceptionAdvice(advised,
-					called, targetClass);
+			List<Object> chain = DefaultAdvisorChainFactory.INSTANCE
+				.getInterceptorsAndDynamicInterceptionAdvice(advised, called, targetClass);
 			int next = chain.indexOf(lock) + 1;
 			BodyTransaction declared = DeclaredTransactions.find((TransactionInterceptor) transaction, called,
 					targetClass, this.source.beanFactory(), true);

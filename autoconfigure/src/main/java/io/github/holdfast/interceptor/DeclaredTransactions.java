@@ -36,9 +36,10 @@ final class DeclaredTransactions extends TransactionAspectSupport {
 			BeanFactory beanFactory, boolean innermost) {
 		TransactionAttributeSource source = advice.getTransactionAttributeSource();
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
-		return (attribute == null) ? null
-				: new BodyTransaction(attribute, new SingletonSupplier<@Nullable TransactionManager>(
-						() -> new DeclaredTransactions(advice, beanFactory).manager(attribute, targetClass), null), innermost);
+		return (attribute == null) ? null : new BodyTransaction(attribute,
+				new SingletonSupplier<@Nullable TransactionManager>(
+						() -> new DeclaredTransactions(advice, beanFactory).manager(attribute, targetClass), null),
+				innermost);
 	}
 
 	private @Nullable TransactionManager manager(TransactionAttribute attribute, Class<?> targetClass) {

@@ -22,7 +22,9 @@ public final class DistributedLockAdvisor extends AbstractPointcutAdvisor {
 
 	private static final long serialVersionUID = 1L;
 
-	/** Just outside of advice with Spring's default order for transactions and caching. */
+	/**
+	 * Just outside of advice with Spring's default order for transactions and caching.
+	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 
 	private final transient LockOperationSource source;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Turns a value into a part of a key. Accepts only the plain types of the JDK whose text is
- * the same on all nodes and identifies the value. A null would merge the keys of all
+ * Turns a value into a part of a key. Accepts only the plain types of the JDK whose text
+ * is the same on all nodes and identifies the value. A null would merge the keys of all
  * nulls, and an object without its own {@code toString} would have another key in each
  * JVM.
  */
@@ -69,7 +69,8 @@ final class KeyText {
 		if (value instanceof String) {
 			return true;
 		}
-		return value.getClass().getName().startsWith("java.") && PLAIN.stream().anyMatch((type) -> type.isInstance(value));
+		return value.getClass().getName().startsWith("java.")
+				&& PLAIN.stream().anyMatch((type) -> type.isInstance(value));
 	}
 
 	private static String remedy(Object value) {

@@ -72,7 +72,8 @@ final class LockAnnotations {
 	 * Finds all interface methods by which a method can be called.
 	 * @param method the method of the class
 	 * @param targetClass the class of the bean
-	 * @return the interface methods; bridge methods lead to the method that they stand for
+	 * @return the interface methods; bridge methods lead to the method that they stand
+	 * for
 	 */
 	static Stream<Method> interfaceMethods(Method method, Class<?> targetClass) {
 		return ClassUtils.getAllInterfacesForClassAsSet(targetClass)

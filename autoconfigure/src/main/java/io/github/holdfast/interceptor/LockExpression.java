@@ -34,9 +34,9 @@ import org.springframework.util.ObjectUtils;
  *
  * <p>
  * SpEL writes a null into a concatenation as the text {@code null}. Therefore this class
- * evaluates concatenations itself, wherever they stand as a key or as an element of a list
- * or projection, and checks each of their parts. The parser refuses concatenations in
- * arguments of a call, which SpEL evaluates.
+ * evaluates concatenations itself, wherever they stand as a key or as an element of a
+ * list or projection, and checks each of their parts. The parser refuses concatenations
+ * in arguments of a call, which SpEL evaluates.
  */
 final class LockExpression {
 
@@ -215,7 +215,8 @@ final class LockExpression {
 		return values;
 	}
 
-	private static <T extends @Nullable Object> T on(TypedValue context, ExpressionState state, Supplier<T> evaluation) {
+	private static <T extends @Nullable Object> T on(TypedValue context, ExpressionState state,
+			Supplier<T> evaluation) {
 		state.pushActiveContextObject(context);
 		state.enterScope();
 		try {

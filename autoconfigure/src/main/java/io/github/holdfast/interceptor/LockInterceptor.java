@@ -64,7 +64,8 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Whether a transaction that did not get its locks, or met a conflict, may begin again.
+	 * Whether a transaction that did not get its locks, or met a conflict, may begin
+	 * again.
 	 */
 	private static boolean mayRepeat(LockSettings settings) {
 		BodyTransaction transaction = settings.transaction();
@@ -107,8 +108,8 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The rest of a call. Each attempt of one that may be repeated goes through all advice
-	 * inside of the lock again, and so has its own transaction.
+	 * The rest of a call. Each attempt of one that may be repeated goes through all
+	 * advice inside of the lock again, and so has its own transaction.
 	 */
 	private static final class Body implements LockCallback<@Nullable Object, Throwable> {
 

@@ -56,8 +56,8 @@ public final class LockOperationSource {
 	 * @param manager supplies the manager that takes the locks
 	 * @param defaults supplies the configured settings
 	 * @param transactions supplies the advice of {@code @Transactional} methods
-	 * @param beanFactory resolves placeholders and bean references, and has the transaction
-	 * managers
+	 * @param beanFactory resolves placeholders and bean references, and has the
+	 * transaction managers
 	 */
 	public LockOperationSource(Supplier<LockManager> manager, Supplier<LockSettings> defaults,
 			Supplier<@Nullable TransactionAspectSupport> transactions, ConfigurableBeanFactory beanFactory) {
@@ -156,9 +156,10 @@ public final class LockOperationSource {
 	 * @return the class, the method and the types of its parameters
 	 */
 	public static String location(Method method, Class<?> targetClass) {
-		return ClassUtils.getShortName(targetClass) + "." + method.getName() + Arrays.stream(method.getParameterTypes())
-			.map(Class::getSimpleName)
-			.collect(Collectors.joining(", ", "(", ")"));
+		return ClassUtils.getShortName(targetClass) + "." + method.getName()
+				+ Arrays.stream(method.getParameterTypes())
+					.map(Class::getSimpleName)
+					.collect(Collectors.joining(", ", "(", ")"));
 	}
 
 	LockManager manager() {
@@ -177,8 +178,9 @@ public final class LockOperationSource {
 			annotation = LockAnnotations.find(method, targetClass);
 		}
 		catch (AnnotationConfigurationException ex) {
-			throw new LockConfigurationException("@DistributedLock on " + location + " cannot be read: "
-					+ ex.getMessage(), "Set either 'value' or 'key', not both.", ex);
+			throw new LockConfigurationException(
+					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage(),
+					"Set either 'value' or 'key', not both.", ex);
 		}
 		Method annotated = LockAnnotations.annotatedMethod(annotation, method);
 		String condition = annotation.getString("condition");
@@ -231,7 +233,8 @@ public final class LockOperationSource {
 
 	private @Nullable BodyTransaction transaction(Method method, Class<?> targetClass) {
 		TransactionAspectSupport advice = this.transactions.get();
-		return (advice != null) ? DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, false) : null;
+		return (advice != null) ? DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, false)
+				: null;
 	}
 
 	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
@@ -241,8 +244,9 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * The class of the bean, or the interface that has the annotation if its implementation
-	 * is not the user's: Spring Data has its own class, MyBatis generates one.
+	 * The class of the bean, or the interface that has the annotation if its
+	 * implementation is not the user's: Spring Data has its own class, MyBatis generates
+	 * one.
 	 */
 	private static Class<?> namingClass(MergedAnnotation<DistributedLock> annotation, Method method,
 			Class<?> targetClass) {

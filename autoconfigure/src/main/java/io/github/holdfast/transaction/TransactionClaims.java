@@ -33,9 +33,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>
  * An exception when a transaction begins would leave its connection on the thread. So a
  * claim that failed marks the transaction as rollback-only, and the exception is thrown
- * before the body or after the rollback. No {@link TransactionException} may escape before
- * a commit: Spring would skip the rollback, and the clean-up of the connection would
- * commit.
+ * before the body or after the rollback. No {@link TransactionException} may escape
+ * before a commit: Spring would skip the rollback, and the clean-up of the connection
+ * would commit.
  */
 final class TransactionClaims implements TransactionExecutionListener {
 
@@ -182,17 +182,17 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	private static RuntimeException notClaimed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
-		return rows.database().isTransient(ex) ? new CannotAcquireLockException(
-				"Lock " + LockException.quote(key(call, grant)) + ": its row in holdfast_lock could not be locked, "
-						+ "because of a deadlock or because another transaction has it. The transaction was rolled back; "
-						+ "it is safe to try again", ex)
+		return rows.database().isTransient(ex) ? new CannotAcquireLockException("Lock "
+				+ LockException.quote(key(call, grant)) + ": its row in holdfast_lock could not be locked, "
+				+ "because of a deadlock or because another transaction has it. The transaction was rolled back; "
+				+ "it is safe to try again", ex)
 				: failed(call, grant, "could not be claimed by the transaction, which was rolled back", ex);
 	}
 
 	private static LockLostException superseded(LockCall call, Grant grant) {
 		call.lossReported(grant);
-		return new LockLostException(key(call, grant),
-				"its row in holdfast_lock names a later holder, or was removed", null);
+		return new LockLostException(key(call, grant), "its row in holdfast_lock names a later holder, or was removed",
+				null);
 	}
 
 	private static String key(LockCall call, Grant grant) {

@@ -49,8 +49,9 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	/**
-	 * A call is a transaction lock, or claims by its first statement, if the method itself
-	 * is the transaction. Everything else is a lease that is in its row before the body.
+	 * A call is a transaction lock, or claims by its first statement, if the method
+	 * itself is the transaction. Everything else is a lease that is in its row before the
+	 * body.
 	 */
 	@Override
 	public Protection protectionOf(LockSettings settings) {

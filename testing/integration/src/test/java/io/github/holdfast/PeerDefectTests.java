@@ -36,7 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
-import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.core.Renewals;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
@@ -179,7 +179,7 @@ class PeerDefectTests {
 			LockTemplate otherNode = otherNode(context);
 			try {
 				assertThat(onOtherThread(() -> otherNode.run("A", () -> {
-					assertThat(onOtherThread(expired::close)).isInstanceOf(LockOverlapException.class);
+					assertThat(onOtherThread(expired::close)).isInstanceOf(LockLostAfterWorkException.class);
 					assertThat(LockContext.current()).get().matches(LockContext::isValid);
 					assertThat(onOtherThread(() -> thirdNode(context).acquire("A")))
 						.isInstanceOf(LockNotAcquiredException.class);
@@ -199,9 +199,9 @@ class PeerDefectTests {
 		run(backend, (context) -> {
 			LockTemplate locks = context.getBean(LockTemplate.class);
 			locks.run("A", () -> {
-				long token = LockContext.current().orElseThrow().token();
-				locks.run("A", () -> assertThat(LockContext.current().orElseThrow().token()).isEqualTo(token));
-				assertThat(LockContext.current().orElseThrow().token()).isEqualTo(token);
+				long token = LockContext.current().orElseThrow().fencingToken();
+				locks.run("A", () -> assertThat(LockContext.current().orElseThrow().fencingToken()).isEqualTo(token));
+				assertThat(LockContext.current().orElseThrow().fencingToken()).isEqualTo(token);
 			});
 		});
 	}

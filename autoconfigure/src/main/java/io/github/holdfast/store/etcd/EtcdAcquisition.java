@@ -113,6 +113,7 @@ final class EtcdAcquisition {
 	 * only hastens the next look.
 	 * @return the entry to wait for next
 	 */
+	@SuppressWarnings("try")
 	private @Nullable KeyValue awaitDeletion(KeyValue ahead, Look look)
 			throws InterruptedException, ExecutionException, TimeoutException {
 		Semaphore changes = new Semaphore(0);
@@ -132,8 +133,8 @@ final class EtcdAcquisition {
 	}
 
 	/**
-	 * Finds the entry to wait for, and prolongs the lease, which must have been alive when
-	 * its own entry was seen.
+	 * Finds the entry to wait for, and prolongs the lease, which must have been alive
+	 * when its own entry was seen.
 	 */
 	private @Nullable KeyValue look(ByteSequence entry, long createRevision, long lease, KeyValue before)
 			throws InterruptedException, ExecutionException, TimeoutException {

@@ -25,9 +25,9 @@ import io.github.holdfast.store.Deadline;
 
 /**
  * Locks in etcd 3.4 or later, through a {@link Client} that is never closed here. Each
- * acquisition has its own etcd lease and one key with that lease; the oldest key of a lock
- * holds it, so waiters of all nodes are served in the order of their arrival. A lock is
- * freed by deleting its key.
+ * acquisition has its own etcd lease and one key with that lease; the oldest key of a
+ * lock holds it, so waiters of all nodes are served in the order of their arrival. A lock
+ * is freed by deleting its key.
  *
  * <p>
  * The keys are those of the Go client's {@code concurrency.Mutex}, so Go clients and
@@ -122,7 +122,8 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	 */
 	@Override
 	public Status ping() {
-		long cluster = answer("ping", "checked", this.client.get().getKVClient().get(EtcdQueue.bytes("holdfast:ping"))).getHeader()
+		long cluster = answer("ping", "checked", this.client.get().getKVClient().get(EtcdQueue.bytes("holdfast:ping")))
+			.getHeader()
 			.getClusterId();
 		return new Status("etcd cluster " + Long.toHexString(cluster), null);
 	}

@@ -90,28 +90,29 @@ final class EtcdLockLease implements LockBackend.Lease {
 	 */
 	private CompletableFuture<Boolean> changeLease(long seconds) {
 		this.seconds = 0;
-		return this.queue.grant(seconds).thenCompose((newLease) -> this.queue.client()
-			.getKVClient()
-			.txn()
-			.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(this.modRevision)))
-			.Then(EtcdQueue.put(this.entry, EtcdQueue.bytes(this.request.holder()), newLease))
-			.Else(Op.get(this.entry, GetOption.DEFAULT))
-			.commit()
-			.thenCompose((answer) -> {
-				this.queue.revoke(answer.isSucceeded() ? this.lease : newLease, Deadline.PASSED);
-				if (answer.isSucceeded()) {
-					this.modRevision = answer.getHeader().getRevision();
-					this.lease = newLease;
-					this.seconds = seconds;
-					return CompletableFuture.completedFuture(true);
-				}
-				List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
-				if (!isOurs(found)) {
-					return CompletableFuture.completedFuture(false);
-				}
-				this.modRevision = found.get(0).getModRevision();
-				return changeLease(seconds);
-			}));
+		return this.queue.grant(seconds)
+			.thenCompose((newLease) -> this.queue.client()
+				.getKVClient()
+				.txn()
+				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(this.modRevision)))
+				.Then(EtcdQueue.put(this.entry, EtcdQueue.bytes(this.request.holder()), newLease))
+				.Else(Op.get(this.entry, GetOption.DEFAULT))
+				.commit()
+				.thenCompose((answer) -> {
+					this.queue.revoke(answer.isSucceeded() ? this.lease : newLease, Deadline.PASSED);
+					if (answer.isSucceeded()) {
+						this.modRevision = answer.getHeader().getRevision();
+						this.lease = newLease;
+						this.seconds = seconds;
+						return CompletableFuture.completedFuture(true);
+					}
+					List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
+					if (!isOurs(found)) {
+						return CompletableFuture.completedFuture(false);
+					}
+					this.modRevision = found.get(0).getModRevision();
+					return changeLease(seconds);
+				}));
 	}
 
 	private boolean isOurs(List<KeyValue> found) {

@@ -67,12 +67,13 @@ record EtcdQueue(Client client, String prefix) {
 	 * @param createRevision the revision of the other entry, or 0 if it is not there yet
 	 */
 	Op ahead(LockMode mode, long createRevision) {
-		return Op.get(bytes(this.prefix), rivals(mode).withSortField(GetOption.SortTarget.CREATE)
-			.withSortOrder(GetOption.SortOrder.DESCEND)
-			.withMaxCreateRevision(Math.max(0, createRevision - 1))
-			.withLimit(1)
-			.withKeysOnly(true)
-			.build());
+		return Op.get(bytes(this.prefix),
+				rivals(mode).withSortField(GetOption.SortTarget.CREATE)
+					.withSortOrder(GetOption.SortOrder.DESCEND)
+					.withMaxCreateRevision(Math.max(0, createRevision - 1))
+					.withLimit(1)
+					.withKeysOnly(true)
+					.build());
 	}
 
 	private GetOption.Builder rivals(LockMode mode) {
@@ -125,16 +126,19 @@ record EtcdQueue(Client client, String prefix) {
 	}
 
 	/**
-	 * Revokes a lease with its entry, which may arrive later than this, again and again if
-	 * etcd fails.
+	 * Revokes a lease with its entry, which may arrive later than this, again and again
+	 * if etcd fails.
 	 * @param end when the lease has run out
 	 */
 	CompletableFuture<Boolean> revoke(long lease, Deadline end) {
-		return this.client.getLeaseClient().revoke(lease).thenApply((revoked) -> true).whenComplete((revoked, failure) -> {
-			if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
-				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
-			}
-		});
+		return this.client.getLeaseClient()
+			.revoke(lease)
+			.thenApply((revoked) -> true)
+			.whenComplete((revoked, failure) -> {
+				if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
+					CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
+				}
+			});
 	}
 
 }

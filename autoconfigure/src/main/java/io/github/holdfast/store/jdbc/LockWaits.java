@@ -77,8 +77,7 @@ final class LockWaits {
 	 * Ends a lease that has run out.
 	 */
 	void expire(String id) throws SQLException {
-		this.connections
-			.repeat(() -> this.connections.call((connection, rows) -> rows.expire(connection, id, SHORT)));
+		this.connections.repeat(() -> this.connections.call((connection, rows) -> rows.expire(connection, id, SHORT)));
 	}
 
 	static LockBackendException failed(String key, String what, SQLException ex) {

@@ -51,8 +51,7 @@ final class LettuceDriver implements RedisDriver {
 	}
 
 	/**
-	 * Send a script by its digest, and again by its text if Redis does not know it and
-	 * the caller has not abandoned it.
+	 * Send a script by its digest, and again by its text if Redis does not know it.
 	 */
 	static CompletableFuture<List<Object>> send(AbstractRedisClient client,
 			RedisClusterAsyncCommands<byte[], byte[]> commands, LockScript script, LockKey key, Duration timeout,
@@ -96,14 +95,6 @@ final class LettuceDriver implements RedisDriver {
 	@Override
 	public Runnable listen(String channel, Runnable signal) {
 		return this.messages.listen(channel, signal);
-	}
-
-	/**
-	 * Redis runs the scripts of a connection in the order in which they are sent.
-	 */
-	@Override
-	public void abandon(CompletableFuture<?> answer) {
-		answer.cancel(false);
 	}
 
 	@Override

@@ -93,8 +93,9 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 		this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
 		Thread thread = new Thread(() -> {
 			try {
-				connected(client, (client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(StringCodec.UTF8)
-						: ((RedisClient) client).connectPubSub(StringCodec.UTF8));
+				connected(client,
+						(client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(StringCodec.UTF8)
+								: ((RedisClient) client).connectPubSub(StringCodec.UTF8));
 			}
 			catch (RuntimeException ex) {
 				failed(ex);

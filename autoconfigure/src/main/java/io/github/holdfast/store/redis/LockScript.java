@@ -25,8 +25,8 @@ enum LockScript {
 	 * Acquires the lock. Arguments: owner, lease time and retention of the epoch in
 	 * milliseconds, holder, {@code write} or {@code shared}, and for a fair request the
 	 * milliseconds for which it keeps a place in the queue, or 0 to take none. Returns
-	 * the epoch, or 0, the milliseconds until a wait may end by itself, and whether the
-	 * lock is shared.
+	 * the epoch, or 0, the milliseconds until a wait may end by itself, whether the lock
+	 * is shared, and the last epoch and its owner.
 	 */
 	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
 			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
@@ -36,13 +36,10 @@ enum LockScript {
 				return {tonumber(held[3])}
 			end
 			local shared = held and held[2] == 'shared'
-			local mine = shared and redis.call('zscore', KEYS[5], owner)
-			local before, last = 0, redis.call('get', KEYS[2])
-			if last then
-				before = tonumber(string.match(last, '^%d+'))
-				if not mine and string.match(last, ' (.+)$') == owner then
-					return {0, -1, 0}
-				end
+			local mine = shared and shares(owner)
+			local last = redis.call('get', KEYS[2]) or '0'
+			if not mine and string.match(last, ' (.+)$') == owner then
+				return {0, -1, 0, last}
 			end
 			local first
 			if ticket or mode == 'shared' then
@@ -65,23 +62,22 @@ enum LockScript {
 					redis.call('pexpire', KEYS[3], ticket)
 					redis.call('pexpire', KEYS[4], ticket)
 				end
-				return {0, wait, shared and 1 or 0}
+				return {0, wait, shared and 1 or 0, last}
 			end
 			if first == owner then
 				redis.call('zrem', KEYS[3], owner)
 				redis.call('zrem', KEYS[4], owner)
 			end
-			local epoch = math.max(before + 1, now)
+			local epoch = math.max(string.match(last, '^%d+') + 1, now)
 			local text = string.format('%.0f', epoch)
 			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
 			if mode == 'shared' then
 				if not held then
 					redis.call('del', KEYS[5])
 				end
-				redis.call('zremrangebyscore', KEYS[5], '-inf', now)
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
 				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
-				expire(now)
+				expire()
 				if first == owner then
 					tell()
 				end
@@ -100,9 +96,9 @@ enum LockScript {
 			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
 			if held[1] then
 				redis.call('pexpire', KEYS[1], ARGV[2])
-			elseif held[2] == 'shared' and redis.call('zscore', KEYS[5], ARGV[1]) then
+			elseif held[2] == 'shared' and shares(ARGV[1]) then
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
-				expire(now)
+				expire()
 			else
 				return {0}
 			end
@@ -134,18 +130,14 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Takes the lock away from any holder. Returns whether there was one.
+	 * Takes the lock away from any holder. Argument: retention of the epoch in
+	 * milliseconds. Returns whether there was a holder.
 	 */
 	FORCE(Lua.TELL + """
 			local held = redis.call('del', KEYS[1])
 			redis.call('del', KEYS[5])
-			local last = redis.call('get', KEYS[2])
-			if last then
-				redis.call('set', KEYS[2], string.match(last, '^%d+'), 'keepttl')
-			end
-			if held == 1 then
-				tell()
-			end
+			redis.call('set', KEYS[2], string.match(redis.call('get', KEYS[2]) or '0', '^%d+'), 'px', ARGV[1])
+			tell()
 			return {held}
 			"""),
 
@@ -205,9 +197,13 @@ enum LockScript {
 				local now = time[1] * 1000000 + time[2]
 				""";
 
-		/** Lets a shared lock end with the last lease. */
+		/** A shared lock ends with the last lease. */
 		static final String SHARING = """
-				local function expire(now)
+				local function shares(owner)
+					redis.call('zremrangebyscore', KEYS[5], '-inf', now)
+					return redis.call('zscore', KEYS[5], owner)
+				end
+				local function expire()
 					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 					local rest = math.ceil(((last or 0) - now) / 1000)
 					if rest <= 0 then
@@ -246,8 +242,9 @@ enum LockScript {
 						tell()
 						return 1
 					end
-					if held[2] == 'shared' and redis.call('zrem', KEYS[5], owner) == 1 then
-						if expire(now) then
+					if held[2] == 'shared' and shares(owner) then
+						redis.call('zrem', KEYS[5], owner)
+						if expire() then
 							tell()
 						end
 						return 1

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -67,17 +68,17 @@ final class RedisAcquisition implements AutoCloseable {
 			return lease(answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
 		}
 		catch (InterruptedException ex) {
-			abandon(answer, RedisLocks.MIN_TIMEOUT);
+			RedisLocks.awaitQuietly(abandon(answer));
 			throw ex;
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			if (!last && RedisRefusal.isTemporary(ex)) {
+			if (!last && RedisLocks.isTemporary(ex)) {
 				this.refused = true;
 				this.remains = true;
 				return null;
 			}
-			abandon(answer, Duration.ZERO);
-			throw this.locks.failure(this.request.key(), "acquired", ex);
+			abandon(answer);
+			throw RedisLocks.failure(this.request.key(), "acquired", this.locks.driver().server(), ex);
 		}
 	}
 
@@ -85,7 +86,9 @@ final class RedisAcquisition implements AutoCloseable {
 		long epoch = RedisLocks.number(answer, 0);
 		if (epoch > 0) {
 			this.remains = false;
-			return new RedisLease(this.locks, this.request, epoch, sentAt);
+			return new RedisLease(epoch, sentAt,
+					(leaseTime) -> answer(this.locks.renew(this.request, leaseTime), "renewed"),
+					() -> answer(this.locks.release(this.request), "released"), new AtomicBoolean());
 		}
 		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
 		this.longestPause = (rest > 0 && rest < LONGEST_PAUSE) ? rest : LONGEST_PAUSE;
@@ -108,35 +111,28 @@ final class RedisAcquisition implements AutoCloseable {
 		}
 	}
 
+	private CompletableFuture<Boolean> answer(CompletableFuture<List<Object>> answer, String what) {
+		return RedisLocks.answer(answer.thenApply(RedisLocks::isYes), this.request.key(), what,
+				() -> this.locks.driver().server());
+	}
+
 	/**
 	 * Take back what Redis may grant although the caller does not wait for the answer.
+	 * First the answer must come or fail, so that the lock is not granted afterwards.
 	 */
-	private void abandon(CompletableFuture<List<Object>> answer, Duration patience) {
+	private CompletableFuture<List<Object>> abandon(CompletableFuture<List<Object>> answer) {
 		this.remains = false;
-		this.locks.driver().abandon(answer);
-		await(answer.handle((late, ex) -> late).thenCompose((late) -> leave()), patience);
+		return answer.handle((late, ex) -> late).thenCompose((late) -> leave());
 	}
 
 	private CompletableFuture<List<Object>> leave() {
 		return this.locks.leave(this.request, Deadline.after(this.request.leaseTime()));
 	}
 
-	private static void await(CompletableFuture<?> answer, Duration patience) {
-		try {
-			answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			// Repeated until the lease is over
-		}
-	}
-
 	@Override
 	public void close() {
 		if (this.remains) {
-			await(leave(), RedisLocks.MIN_TIMEOUT);
+			RedisLocks.awaitQuietly(leave());
 		}
 		if (this.listening != null) {
 			this.listening.run();

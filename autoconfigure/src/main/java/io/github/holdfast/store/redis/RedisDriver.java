@@ -29,14 +29,6 @@ interface RedisDriver {
 	Runnable listen(String channel, Runnable signal);
 
 	/**
-	 * Stop waiting for an answer. When the answer is complete, scripts that are sent then
-	 * run after it.
-	 * @param answer the answer
-	 */
-	default void abandon(CompletableFuture<?> answer) {
-	}
-
-	/**
 	 * The name of the server, for messages.
 	 */
 	String server();

@@ -1,73 +1,41 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockRequest;
 
 /**
- * A lock in one Redis, exclusive or shared.
+ * A lock in one Redis, exclusive or shared, or in a quorum.
+ *
+ * @param epoch the number of the grant
+ * @param sentAt the time from before the attempt that won
+ * @param renewing asks Redis for another lease time
+ * @param releasing asks Redis to free the lock
+ * @param released whether Redis has answered to a release
  */
-final class RedisLease implements LockBackend.Lease {
-
-	private final RedisLocks locks;
-
-	private final LockRequest request;
-
-	private final long epoch;
-
-	private final long sentAt;
-
-	private volatile boolean released;
-
-	RedisLease(RedisLocks locks, LockRequest request, long epoch, long sentAt) {
-		this.locks = locks;
-		this.request = request;
-		this.epoch = epoch;
-		this.sentAt = sentAt;
-	}
-
-	@Override
-	public long epoch() {
-		return this.epoch;
-	}
-
-	@Override
-	public long sentAt() {
-		return this.sentAt;
-	}
+record RedisLease(long epoch, long sentAt, Function<Duration, CompletableFuture<Boolean>> renewing,
+		Supplier<CompletableFuture<Boolean>> releasing, AtomicBoolean released) implements LockBackend.Lease {
 
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return answer(this.locks.renew(this.request, leaseTime), "renewed");
+		return this.renewing.apply(leaseTime);
 	}
 
 	/**
-	 * Redis recognizes the owner until the next grant, so a release that is repeated
-	 * without an answer succeeds. After an answer, nothing is sent.
+	 * Redis recognizes the last owner of a free lock, so a release that is repeated
+	 * because its answer was lost succeeds. After an answer, nothing is sent.
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {
-		if (this.released) {
+		if (this.released.get()) {
 			return CompletableFuture.completedStage(false);
 		}
-		return answer(this.locks.release(this.request), "released").whenComplete((answer, ex) -> {
-			if (ex == null) {
-				this.released = true;
-			}
-		});
-	}
-
-	private CompletableFuture<Boolean> answer(CompletableFuture<List<Object>> answer, String what) {
-		return answer.handle((yes, ex) -> {
-			if (ex != null) {
-				throw this.locks.failure(this.request.key(), what, ex);
-			}
-			return RedisLocks.isYes(yes);
-		});
+		return this.releasing.get().whenComplete((answer, ex) -> this.released.set(ex == null));
 	}
 
 }

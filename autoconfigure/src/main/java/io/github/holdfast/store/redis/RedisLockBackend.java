@@ -112,8 +112,7 @@ public final class RedisLockBackend implements ManageableLockBackend {
 		long rest = RedisLocks.number(answer, 2);
 		Instant expires = Instant.ofEpochMilli(RedisLocks.number(answer, 3) + rest);
 		return new LockHolder(description + ", whose lease is renewed or ends in " + rest + " ms",
-				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires,
-				(epoch > 0) ? epoch : null);
+				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires, (epoch > 0) ? epoch : null);
 	}
 
 	@Override
@@ -128,7 +127,7 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	}
 
 	private List<Object> ask(LockScript script, String key, String what) {
-		return this.locks.await(this.locks.ask(script, key), key, what);
+		return RedisLocks.await(this.locks.ask(script, key), key, what, this.locks.driver().server());
 	}
 
 	@Override
@@ -139,11 +138,6 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	@Override
 	public String name() {
 		return this.name;
-	}
-
-	@Override
-	public String toString() {
-		return "backend '" + this.name + "'";
 	}
 
 }

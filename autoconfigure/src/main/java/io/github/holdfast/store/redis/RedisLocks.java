@@ -8,8 +8,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
@@ -21,12 +23,12 @@ import io.github.holdfast.store.Deadline;
  */
 final class RedisLocks {
 
-	/** The shortest time for an answer, whatever the wait time of a call is. */
+	/**
+	 * The shortest time for an answer to an attempt, whatever the wait time of a call is.
+	 */
 	static final Duration MIN_TIMEOUT = Duration.ofSeconds(2);
 
-	private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
-
-	private static final Duration MAX_RENEWAL_TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/** After this time without a request, a fair waiter loses its place. */
 	private static final Duration TICKET_TIME = Duration.ofSeconds(2);
@@ -36,6 +38,10 @@ final class RedisLocks {
 
 	/** Redis cannot add more to its clock. */
 	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+
+	/** Redis 6 puts the text of the script in front. */
+	private static final Pattern TEMPORARY = Pattern
+		.compile("(^|: -)(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|LOADING|MASTERDOWN|READONLY|NOREPLICAS|BUSY) ");
 
 	private final Supplier<? extends RedisDriver> driver;
 
@@ -55,25 +61,21 @@ final class RedisLocks {
 	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, boolean mayWait, Duration timeout) {
 		String ticket = !inTurn ? "" : mayWait ? millis(TICKET_TIME) : "0";
 		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), leaseTime(request.leaseTime()),
-				retention(request.leaseTime()), request.holder(),
+				millis(request.leaseTime().plus(RETENTION)), request.holder(),
 				(request.mode() == LockMode.SHARED) ? "shared" : "write", ticket);
 	}
 
-	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime) {
-		return run(LockScript.RENEW, request.key(), renewalTimeout(leaseTime), request.owner(), leaseTime(leaseTime),
-				retention(leaseTime));
-	}
-
 	/**
-	 * Raise the epoch of a lock that was just acquired.
+	 * Extend a lease.
+	 * @param epoch a higher epoch for the lock, if any
 	 */
-	CompletableFuture<List<Object>> raise(LockRequest request, long epoch) {
-		return run(LockScript.RENEW, request.key(), MIN_TIMEOUT, request.owner(), leaseTime(request.leaseTime()),
-				retention(request.leaseTime()), Long.toString(epoch));
+	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, String... epoch) {
+		return run(LockScript.RENEW, request.key(), TIMEOUT, StringUtils.concatenateStringArrays(
+				new String[] { request.owner(), leaseTime(leaseTime), millis(leaseTime.plus(RETENTION)) }, epoch));
 	}
 
 	CompletableFuture<List<Object>> release(LockRequest request) {
-		return run(LockScript.RELEASE, request.key(), RELEASE_TIMEOUT, request.owner());
+		return run(LockScript.RELEASE, request.key(), TIMEOUT, request.owner());
 	}
 
 	/**
@@ -81,7 +83,7 @@ final class RedisLocks {
 	 * the lease is over.
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request, Deadline end) {
-		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), RELEASE_TIMEOUT, request.owner());
+		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), TIMEOUT, request.owner());
 		left.whenComplete((answer, ex) -> {
 			if (ex != null && !end.hasPassed()) {
 				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> leave(request, end));
@@ -90,11 +92,8 @@ final class RedisLocks {
 		return left;
 	}
 
-	/**
-	 * Run a script that has no owner.
-	 */
 	CompletableFuture<List<Object>> ask(LockScript script, String key) {
-		return run(script, key, MIN_TIMEOUT);
+		return run(script, key, MIN_TIMEOUT, millis(RETENTION));
 	}
 
 	private CompletableFuture<List<Object>> run(LockScript script, String key, Duration timeout, String... args) {
@@ -107,24 +106,30 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Wait for the answer to a question.
+	 * Report a failure as the one of a store.
 	 * @param what what could not be done without an answer, as a participle
 	 */
-	<T> T await(CompletableFuture<T> answer, String key, String what) {
+	static <T> CompletableFuture<T> answer(CompletableFuture<T> answer, String key, String what,
+			Supplier<String> server) {
+		return answer.handle((value, ex) -> {
+			if (ex != null) {
+				throw failure(key, what, server.get(), ex);
+			}
+			return value;
+		});
+	}
+
+	static <T> T await(CompletableFuture<T> answer, String key, String what, String server) {
 		try {
-			return answer.get(RELEASE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+			return answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw failure(key, what, ex);
+			throw failure(key, what, server, ex);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw failure(key, what, ex);
+			throw failure(key, what, server, ex);
 		}
-	}
-
-	LockBackendException failure(String key, String what, Throwable failure) {
-		return failure(key, what, driver().server(), failure);
 	}
 
 	static LockBackendException failure(String key, String what, String server, Throwable failure) {
@@ -137,6 +142,37 @@ final class RedisLocks {
 		return new LockBackendException(key, "could not be " + what + ", " + server + reason, cause);
 	}
 
+	/**
+	 * Whether the same request may succeed later because Redis was not ready for it:
+	 * Redis loads its data, runs another script, became a replica, has no replicas, or
+	 * moves a slot of a Cluster.
+	 * @param failure the exception of the client, with any wrappers
+	 * @return {@code false} if a repetition would not help, or nothing is known
+	 */
+	static boolean isTemporary(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause.getMessage() != null && TEMPORARY.matcher(cause.getMessage()).find()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * Wait a short time for an answer that changes nothing. An interrupt is kept.
+	 */
+	static void awaitQuietly(CompletableFuture<?> answer) {
+		try {
+			answer.get(MIN_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// The lock ends with its lease
+		}
+	}
+
 	static boolean isYes(List<Object> answer) {
 		return number(answer, 0) == 1;
 	}
@@ -145,21 +181,9 @@ final class RedisLocks {
 		return ((Number) answer.get(index)).longValue();
 	}
 
-	private static Duration renewalTimeout(Duration leaseTime) {
-		Duration third = leaseTime.dividedBy(3);
-		if (third.compareTo(MAX_RENEWAL_TIMEOUT) > 0) {
-			return MAX_RENEWAL_TIMEOUT;
-		}
-		return (third.compareTo(MIN_TIMEOUT) > 0) ? third : MIN_TIMEOUT;
-	}
-
 	private static String leaseTime(Duration leaseTime) {
 		Assert.isTrue(leaseTime.compareTo(MAX_LEASE_TIME) < 0, "Lease time must be shorter than 10000 days");
 		return millis(leaseTime);
-	}
-
-	private static String retention(Duration leaseTime) {
-		return millis(leaseTime.plus(RETENTION));
 	}
 
 	/**

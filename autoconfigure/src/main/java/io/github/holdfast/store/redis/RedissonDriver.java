@@ -39,7 +39,8 @@ final class RedissonDriver implements RedisDriver {
 	}
 
 	/**
-	 * The codec is that of {@code RLock}, because a client has one codec for each channel.
+	 * The codec is that of {@code RLock}, because a client has one codec for each
+	 * channel.
 	 */
 	@Override
 	public Runnable listen(String channel, Runnable signal) {

@@ -28,8 +28,8 @@ import io.github.holdfast.store.Deadline;
  * <li>Otherwise wait until the node in front is deleted, and read again.
  * </ol>
  *
- * If the connection is lost while the node is created, Curator finds it by its protection,
- * or deletes it.
+ * If the connection is lost while the node is created, Curator finds it by its
+ * protection, or deletes it.
  */
 final class QueuePlace {
 
@@ -91,12 +91,13 @@ final class QueuePlace {
 	}
 
 	/**
-	 * Deletes the node, even if the answer to its creation is still to come. Waits for it,
-	 * because the node could be in the way of the next attempt.
+	 * Deletes the node, even if the answer to its creation is still to come. Waits for
+	 * it, because the node could be in the way of the next attempt.
 	 */
 	private void leave(CompletableFuture<CuratorEvent> created) {
-		created.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator,
-				this.lock + event.getName().substring(event.getName().lastIndexOf('/'))))
+		created
+			.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator,
+					this.lock + event.getName().substring(event.getName().lastIndexOf('/'))))
 			.completeOnTimeout(false, ZooKeeperAnswers.SHORTEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
 			.exceptionally((failure) -> false)
 			.join();
@@ -109,8 +110,8 @@ final class QueuePlace {
 	private boolean isFirst(String name) throws KeeperException, InterruptedException {
 		while (true) {
 			try {
-				List<LockNode> queue = LockNode.queue(await(
-						ZooKeeperAnswers.send((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock)))
+				List<LockNode> queue = LockNode.queue(await(ZooKeeperAnswers
+					.send((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock)))
 					.getChildren());
 				LockNode own = queue.stream()
 					.filter((node) -> node.name().equals(name))
@@ -150,7 +151,7 @@ final class QueuePlace {
 		}
 		finally {
 			if (!changed) {
-				ZooKeeperAnswers.send((callback) -> this.curator.watches()
+				ZooKeeperAnswers.send((callback) -> this.curator.watchers()
 					.remove(this.watcher)
 					.ofType(Watcher.WatcherType.Data)
 					.locally()
@@ -165,9 +166,9 @@ final class QueuePlace {
 	 * yet that the session is over.
 	 */
 	private Lease granted(String node, @Nullable Stat created) throws KeeperException, InterruptedException {
-		Stat stat = (created != null) ? created
-				: await(ZooKeeperAnswers.send((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)))
-					.getStat();
+		Stat stat = (created != null) ? created : await(
+				ZooKeeperAnswers.send((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)))
+			.getStat();
 		if (this.waited) {
 			this.sentAt = System.nanoTime();
 			await(ZooKeeperAnswers.check(this.curator, node));

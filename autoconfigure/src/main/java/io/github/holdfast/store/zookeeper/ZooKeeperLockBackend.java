@@ -21,9 +21,9 @@ import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Deadline;
 
 /**
- * Locks in ZooKeeper 3.6 or later, through a {@link CuratorFramework} that is never closed
- * here. A held lock is the first ephemeral node of a queue. Waiters of all nodes are
- * served in the order of their arrival; each is woken when the node in front of it is
+ * Locks in ZooKeeper 3.6 or later, through a {@link CuratorFramework} that is never
+ * closed here. A held lock is the first ephemeral node of a queue. Waiters of all nodes
+ * are served in the order of their arrival; each is woken when the node in front of it is
  * deleted.
  *
  * <p>
@@ -103,20 +103,25 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 		boolean released = false;
 		for (LockNode node : holders(key, lock)) {
 			released |= answer(key, "force-released",
-					(callback) -> this.curator.get().delete().inBackground(callback).forPath(lock + '/' + node.name())) != null;
+					(callback) -> this.curator.get()
+						.delete()
+						.inBackground(callback)
+						.forPath(lock + '/' + node.name())) != null;
 		}
 		return released;
 	}
 
 	/**
-	 * A majority of the servers takes part in the answer, even if the node does not exist.
+	 * A majority of the servers takes part in the answer, even if the node does not
+	 * exist.
 	 */
 	@Override
 	public Status ping() {
-		answer("ping", "checked", (callback) -> this.curator.get()
-			.transaction()
-			.inBackground(callback)
-			.forOperations(this.curator.get().transactionOp().check().forPath(LockNode.lock("ping"))));
+		answer("ping", "checked",
+				(callback) -> this.curator.get()
+					.transaction()
+					.inBackground(callback)
+					.forOperations(this.curator.get().transactionOp().check().forPath(LockNode.lock("ping"))));
 		return new Status("ZooKeeper at " + this.curator.get().getZookeeperClient().getCurrentConnectionString(), null);
 	}
 

@@ -101,7 +101,8 @@ final class ZooKeeperLockLease implements LockBackend.Lease {
 	}
 
 	/**
-	 * The node of a session that is over was not ours any more, even if it is still there.
+	 * The node of a session that is over was not ours any more, even if it is still
+	 * there.
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {

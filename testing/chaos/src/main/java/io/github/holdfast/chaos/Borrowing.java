@@ -95,7 +95,7 @@ final class Borrowing {
 		}
 		call.think();
 		Touch touch = call.sell(key, key, version);
-		this.entities.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.entities.write(key, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 		if (step.borrowsLate()) {
 			this.entities.flush();
 			borrow(step, call);
@@ -125,7 +125,7 @@ final class Borrowing {
 		String account = key + INNER;
 		long version = this.accounts.read(account);
 		Touch touch = call.sell(account, key, version);
-		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.accounts.write(account, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 	}
 
 	private static void borrow(TransactionTemplate transaction, CallRecorder call, Runnable code) {

@@ -235,7 +235,7 @@ final class CallRecorder {
 	 */
 	private Optional<Long> token(LockContext lock, String key) {
 		return (this.step.kind() == Step.Kind.OPTIMISTIC || this.step.kind() == Step.Kind.SHARED) ? Optional.empty()
-				: Optional.of(lock.token(key));
+				: Optional.of(lock.fencingToken(key));
 	}
 
 	/**

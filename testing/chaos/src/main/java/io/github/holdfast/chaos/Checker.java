@@ -86,8 +86,8 @@ final class Checker {
 			if (last != null && isOutOfOrder(last, sale)) {
 				found(Violation.Kind.TOKEN_OUT_OF_ORDER, last + " before " + sale);
 			}
-			last = (last == null || sale.token() != null) ? sale
-					: new Accounts.Sale(sale.account(), sale.version(), last.token(), sale.id());
+			last = (last == null || sale.fencingToken() != null) ? sale
+					: new Accounts.Sale(sale.account(), sale.version(), last.fencingToken(), sale.id());
 		}
 	}
 
@@ -95,8 +95,8 @@ final class Checker {
 	 * One call may have several transactions under one token, others never.
 	 */
 	private static boolean isOutOfOrder(Accounts.Sale earlier, Accounts.Sale later) {
-		Long first = earlier.token();
-		Long second = later.token();
+		Long first = earlier.fencingToken();
+		Long second = later.fencingToken();
 		return first != null && second != null && second < first;
 	}
 
@@ -124,15 +124,15 @@ final class Checker {
 		this.sales.forEach((account, sales) -> {
 			TreeMap<Long, Accounts.Sale> tokens = lastByToken.computeIfAbsent(account, (key) -> new TreeMap<>());
 			sales.stream()
-				.filter((sale) -> sale.token() != null)
-				.forEach((sale) -> tokens.merge(Objects.requireNonNull(sale.token()), sale,
+				.filter((sale) -> sale.fencingToken() != null)
+				.forEach((sale) -> tokens.merge(Objects.requireNonNull(sale.fencingToken()), sale,
 						(one, other) -> (one.version() > other.version()) ? one : other));
 			keepNewest(tokens);
 		});
 		for (Call call : this.history.calls()) {
 			call.touches()
 				.stream()
-				.filter((touch) -> touch.fate() == Touch.Fate.COMMITTED && touch.token() != null)
+				.filter((touch) -> touch.fate() == Touch.Fate.COMMITTED && touch.fencingToken() != null)
 				.forEach((touch) -> checkRead(call, touch, lastByToken.get(touch.account())));
 		}
 	}
@@ -152,7 +152,7 @@ final class Checker {
 
 	private void checkRead(Call call, Touch touch, @Nullable TreeMap<Long, Accounts.Sale> tokens) {
 		Map.Entry<Long, Accounts.Sale> earlier = (tokens != null)
-				? tokens.lowerEntry(Objects.requireNonNull(touch.token())) : null;
+				? tokens.lowerEntry(Objects.requireNonNull(touch.fencingToken())) : null;
 		if (earlier != null && earlier.getValue().version() > touch.version()) {
 			found(Violation.Kind.COMMIT_AFTER_SUCCESSOR, earlier.getValue() + " after " + touch + " of " + call.id());
 		}
@@ -190,10 +190,11 @@ final class Checker {
 	 * Whether something has committed that saw no lock of its key.
 	 */
 	private boolean hasSoldWithoutLock(Call call) {
-		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC && call
-			.touches()
-			.stream()
-			.anyMatch((touch) -> touch.sale() != null && touch.token() == null && touch.fate() == Touch.Fate.COMMITTED);
+		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC
+				&& call.touches()
+					.stream()
+					.anyMatch((touch) -> touch.sale() != null && touch.fencingToken() == null
+							&& touch.fate() == Touch.Fate.COMMITTED);
 	}
 
 	/**
@@ -334,7 +335,7 @@ final class Checker {
 		for (Held held : holds) {
 			if (held.call().kind() == Step.Kind.AUDITED && held.call().ending() == Ending.RESULT) {
 				holds.stream()
-					.filter((later) -> later.hold().token() > held.hold().token()
+					.filter((later) -> later.hold().fencingToken() > held.hold().fencingToken()
 							&& later.hold().from() < held.hold().to())
 					.findFirst()
 					.ifPresent((later) -> found(Violation.Kind.LOSS_NOT_TOLD, held + " before " + later));
@@ -355,9 +356,11 @@ final class Checker {
 		for (Held held : holds) {
 			while (ended < ends.size() && ends.get(ended).hold().to() < held.hold().from()) {
 				Held end = ends.get(ended++);
-				largest = (largest == null || end.hold().token() > largest.hold().token()) ? end : largest;
+				largest = (largest == null || end.hold().fencingToken() > largest.hold().fencingToken()) ? end
+						: largest;
 			}
-			if (largest != null && largest.call() != held.call() && largest.hold().token() >= held.hold().token()) {
+			if (largest != null && largest.call() != held.call()
+					&& largest.hold().fencingToken() >= held.hold().fencingToken()) {
 				found(Violation.Kind.TOKEN_NOT_RISING, largest + " before " + held);
 			}
 		}

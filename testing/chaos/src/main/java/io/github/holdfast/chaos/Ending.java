@@ -9,7 +9,7 @@ import org.springframework.transaction.TransactionException;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 
 /**
  * How a call has ended, as its caller sees it. Each call ends in exactly one way.
@@ -71,7 +71,7 @@ enum Ending {
 		if (failure instanceof LockLostException) {
 			return LOST;
 		}
-		if (failure instanceof LockOverlapException) {
+		if (failure instanceof LockLostAfterWorkException) {
 			return OVERLAP;
 		}
 		if (failure instanceof LockBackendException) {

@@ -41,8 +41,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -202,7 +202,7 @@ final class Holder {
 			.withBean(Batch.class)
 			.withBean(Till.Inherited.class)
 			.withPropertyValues(target.level().properties().toArray(String[]::new))
-			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.fence.initialize-schema=never",
+			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.jdbc.initialize-schema=never",
 					"holdfast.fenced-transaction-managers=" + Tenants.MANAGER,
 					"holdfast.lease-time=" + plan.leaseTime() + "ms",
 					"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.main.banner-mode=off",
@@ -460,9 +460,9 @@ final class Holder {
 			case EXCEPTION -> this.shop.sellAndRefuse(key, call);
 			case INTERRUPT -> interrupted(step, () -> this.shop.sell(key, call));
 			case READ_ONLY -> this.shop.look(key, call);
-			case OPTIMISTIC -> sell(this.locks.withMode(LockRequest.Mode.OPTIMISTIC), key, call);
+			case OPTIMISTIC -> sell(this.locks.withMode(LockMode.OPTIMISTIC), key, call);
 			case FAIR -> sell(this.locks.withFair(true), key, call);
-			case SHARED -> this.locks.withMode(LockRequest.Mode.SHARED)
+			case SHARED -> this.locks.withMode(LockMode.SHARED)
 				.run(key, () -> call.underLock(() -> call.transaction(() -> this.readOnly.execute((status) -> {
 					this.shop.look(key, key, call);
 					call.finished();
@@ -520,7 +520,7 @@ final class Holder {
 			long version = this.otherAccounts.read(key);
 			call.think();
 			Touch touch = call.sell(key, key, version);
-			this.otherAccounts.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.otherAccounts.write(key, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 			call.finished();
 			return key;
 		}));

@@ -141,7 +141,7 @@ class Shop {
 			long version = this.accounts.read(key);
 			call.think();
 			Touch touch = call.sell(key, key, version);
-			this.batch.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.batch.write(key, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 		});
 	}
 
@@ -199,7 +199,7 @@ class Shop {
 			long version = this.entities.read(key);
 			call.think();
 			Touch touch = call.sell(key, key, version);
-			this.entities.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.entities.write(key, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 		});
 	}
 
@@ -233,7 +233,7 @@ class Shop {
 		long version = this.accounts.read(account);
 		call.think();
 		Touch touch = call.sellPlainly(account, key, version);
-		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.accounts.write(account, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 	}
 
 	/**
@@ -243,7 +243,7 @@ class Shop {
 		call.late(() -> {
 			call.think();
 			Touch touch = call.sell(key + LATE, key, version);
-			this.accounts.write(key + LATE, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.accounts.write(key + LATE, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 		});
 	}
 
@@ -263,7 +263,7 @@ class Shop {
 		afterRead.run();
 		call.think();
 		Touch touch = call.sell(account, key, version);
-		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.accounts.write(account, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 	}
 
 	/**

@@ -81,7 +81,7 @@ final class Tenants implements AutoCloseable {
 		Assert.state(this.reached.get() == tenant, "The connection was fetched before the tenant was known");
 		call.think();
 		Touch touch = call.sell(key, key, version);
-		this.accounts.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.accounts.write(key, version + 1, touch.fencingToken(), String.valueOf(touch.sale()));
 	}
 
 	/**

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -87,7 +87,7 @@ class ServersTests {
 					try {
 						locks.run("row-1", () -> assertThat(begin(servers, Fault.Kind.FORGET)).isTrue());
 					}
-					catch (LockOverlapException ex) {
+					catch (LockLostAfterWorkException ex) {
 						// The holder has noticed
 					}
 					await().until(() -> servers.leftovers().isEmpty());

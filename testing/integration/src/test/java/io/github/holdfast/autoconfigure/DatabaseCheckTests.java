@@ -36,9 +36,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.RowLockProof;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -190,7 +190,7 @@ class DatabaseCheckTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				context.getBean(LockTemplate.class)
-					.withMode(LockRequest.Mode.SHARED)
+					.withMode(LockMode.SHARED)
 					.withWaitTime(Duration.ZERO)
 					.run("stock", Thread::yield);
 			});
@@ -204,7 +204,7 @@ class DatabaseCheckTests {
 	void nodesThatStartTogetherAtSerializableStart() throws Exception {
 		DatabaseAccess access = TestDatabase.POSTGRESQL.newDatabase();
 		try (HikariDataSource pool = access.dataSource(2 * NODES)) {
-			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-postgresql.sql");
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/schema-postgresql.sql");
 			JdbcTemplate jdbc = new JdbcTemplate(pool);
 			jdbc.update("INSERT INTO holdfast_fence (source, lock_key, epoch, owner) VALUES ('a', 'b', 1, 'c')");
 			jdbc.execute("VACUUM ANALYZE holdfast_fence");
@@ -248,7 +248,7 @@ class DatabaseCheckTests {
 	void userWhoMayNotDeleteLeavesOneRowForAllStarts(TestDatabase database) throws Exception {
 		DatabaseAccess owner = database.newDatabase();
 		try (HikariDataSource pool = owner.dataSource(1)) {
-			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			DatabaseAccess.runScript(pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		}
 		DatabaseAccess user = database.newUser(owner,
 				List.of("GRANT SELECT, INSERT, UPDATE ON holdfast_fence TO shop_app"));
@@ -280,7 +280,7 @@ class DatabaseCheckTests {
 		ApplicationContextRunner application = LockedApplication.jdbc(access);
 		return table.equals("holdfast_lock") ? application.withPropertyValues("holdfast.backend=jdbc")
 				: application.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence",
-						"holdfast.fence.initialize-schema=always");
+						"holdfast.jdbc.initialize-schema=always");
 	}
 
 	private static Throwable failure(AssertableApplicationContext context) {

@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.EtcdServer;
@@ -257,7 +257,7 @@ class EtcdLockConfigurationTests {
 
 	static class SharedMethod {
 
-		@DistributedLock(key = "'A'", mode = LockRequest.Mode.SHARED)
+		@DistributedLock(key = "'A'", mode = LockMode.SHARED)
 		public void run() {
 		}
 
@@ -273,7 +273,7 @@ class EtcdLockConfigurationTests {
 
 	static class OptimisticMethod {
 
-		@DistributedLock(key = "'A'", mode = LockRequest.Mode.OPTIMISTIC)
+		@DistributedLock(key = "'A'", mode = LockMode.OPTIMISTIC)
 		public void run() {
 		}
 

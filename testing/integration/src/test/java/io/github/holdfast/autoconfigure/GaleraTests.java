@@ -37,9 +37,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockOverlapException;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GaleraCluster;
@@ -124,7 +124,7 @@ class GaleraTests {
 	 */
 	@Test
 	void supersededHolderCommitsOnTheOtherServer() throws SQLException {
-		assertThat(numbersGivenTwice("two_writers", 1, LockOverlapException.class)).isOne();
+		assertThat(numbersGivenTwice("two_writers", 1, LockLostAfterWorkException.class)).isOne();
 	}
 
 	@Test
@@ -179,8 +179,8 @@ class GaleraTests {
 		onBothServers("shared", (first, second) -> {
 			first.getBean(Shop.class).sell(Thread::yield);
 			await().until(() -> sales(second) == 1);
-			LockTemplate readers = first.getBean(LockTemplate.class).withMode(LockRequest.Mode.SHARED);
-			assertThatExceptionOfType(LockOverlapException.class).as("told too late")
+			LockTemplate readers = first.getBean(LockTemplate.class).withMode(LockMode.SHARED);
+			assertThatExceptionOfType(LockLostAfterWorkException.class).as("told too late")
 				.isThrownBy(() -> readers.run("stock", elsewhere(() -> {
 					assertThatExceptionOfType(LockNotAcquiredException.class).as("on the same server")
 						.isThrownBy(() -> first.getBean(LockTemplate.class)
@@ -272,7 +272,7 @@ class GaleraTests {
 		return LockedApplication.jdbc(this.cluster.access(server, database))
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withPropertyValues("holdfast.backend=redis", "holdfast.commit-guard=fence",
-					"holdfast.fence.initialize-schema=always", "holdfast.database.single-writer=true",
+					"holdfast.jdbc.initialize-schema=always", "holdfast.database.single-writer=true",
 					"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + RedisServer.shared().port());
 	}
 

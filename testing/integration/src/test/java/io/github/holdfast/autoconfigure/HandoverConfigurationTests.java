@@ -18,7 +18,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -122,7 +122,7 @@ class HandoverConfigurationTests {
 	}
 
 	private static int turn() {
-		return (int) (LockContext.current().orElseThrow().token() % 256);
+		return (int) (LockContext.current().orElseThrow().fencingToken() % 256);
 	}
 
 	private static void awaitQueued() {

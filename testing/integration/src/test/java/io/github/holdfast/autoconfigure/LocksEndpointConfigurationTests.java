@@ -135,7 +135,7 @@ class LocksEndpointConfigurationTests {
 				for (String[] key : List.of(new String[] { "a", "b" }, new String[] { held.key() })) {
 					LocksEndpoint.LockDescriptor lock = endpoint.lock(key);
 					assertThat(lock.key()).isEqualTo(held.key());
-					assertThat(lock.held()).extracting(HeldDescriptor::token).containsExactly(held.token());
+					assertThat(lock.held()).extracting(HeldDescriptor::token).containsExactly(held.fencingToken());
 					assertThat(lock.holders()).containsOnlyKeys("jdbc");
 					HolderDescriptor holder = lock.holders().get("jdbc");
 					assertThat(holder.owner()).isEqualTo(held.owner());

@@ -85,7 +85,7 @@ class RedisLockConfigurationTests {
 	void clientOfTheApplicationIsUsed() {
 		this.application.withPropertyValues("spring.data.redis.client-name=shop").run((context) -> {
 			long token = context.getBean(LockTemplate.class)
-				.execute("A", () -> LockContext.current().orElseThrow().token());
+				.execute("A", () -> LockContext.current().orElseThrow().fencingToken());
 			assertThat(token).isPositive();
 			assertThat(this.server.command("CLIENT", "LIST").toString()).contains("name=shop");
 		});

@@ -16,7 +16,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -215,7 +215,7 @@ class RedissonLockConfigurationTests {
 
 	static class SharedMethod {
 
-		@DistributedLock(key = "'A'", mode = LockRequest.Mode.SHARED)
+		@DistributedLock(key = "'A'", mode = LockMode.SHARED)
 		public void run() {
 		}
 

@@ -446,7 +446,7 @@ class SeveralDataSourcesTests {
 
 	private static ApplicationContextRunner withFenceTable(ApplicationContextRunner application) {
 		return application.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence",
-				"holdfast.fence.initialize-schema=always");
+				"holdfast.jdbc.initialize-schema=always");
 	}
 
 	private static void onlyByName(BeanDefinition definition) {

@@ -32,7 +32,7 @@ import org.springframework.context.event.ContextClosedEvent;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -71,7 +71,7 @@ class ZooKeeperLockConfigurationTests {
 		LockListener atRelease = new LockListener() {
 
 			@Override
-			public void released(Call call, Outcome outcome, Duration holdTime) {
+			public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 				stateAtRelease.set(client.get().getState());
 			}
 
@@ -300,7 +300,7 @@ class ZooKeeperLockConfigurationTests {
 
 	static class SharedMethod {
 
-		@DistributedLock(key = "'A'", mode = LockRequest.Mode.SHARED)
+		@DistributedLock(key = "'A'", mode = LockMode.SHARED)
 		public void run() {
 		}
 

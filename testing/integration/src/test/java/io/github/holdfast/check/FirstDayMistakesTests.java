@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 

@@ -118,11 +118,11 @@ class LongTimesTests {
 	@Test
 	void purgeAfterATimeThatNoClockCanCountFailsTheStart() {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("holdfast.jdbc.purge-after=P106752D")
+			.withPropertyValues("holdfast.jdbc.retention=P106752D")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(LockConfigurationException.class)
-				.hasMessageContaining("'holdfast.jdbc.purge-after'"));
+				.hasMessageContaining("'holdfast.jdbc.retention'"));
 	}
 
 	@ParameterizedTest

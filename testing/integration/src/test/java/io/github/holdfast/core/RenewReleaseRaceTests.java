@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.TestBackend;
 
@@ -56,7 +57,7 @@ class RenewReleaseRaceTests {
 	private static void race(LockBackend backend, int rounds, Renewer renewer) throws InterruptedException {
 		String key = "race:" + UUID.randomUUID();
 		for (int round = 0; round < rounds; round++) {
-			LockLease lease = backend.acquire(new LockRequest(key, "race", LockRequest.Mode.EXCLUSIVE, false, WAIT_TIME,
+			LockLease lease = backend.acquire(new LockRequest(key, "race", LockMode.EXCLUSIVE, false, WAIT_TIME,
 					LEASE_TIME, UUID.randomUUID().toString(), "race test", 0));
 			assertThat(lease).as("round %d, after what is left of the last one", round).isNotNull();
 			renewer.start(lease);

@@ -103,7 +103,7 @@ final class CallCounter implements AutoCloseable {
 						(counter.store != null) ? counter.store.port() : 0)
 				.withBean(Shop.class)
 				.withBean(LockListener.class, () -> counter.new HeldLocks())
-				.withPropertyValues("holdfast.fence.initialize-schema=always", "holdfast.lease-time=10m",
+				.withPropertyValues("holdfast.jdbc.initialize-schema=always", "holdfast.lease-time=10m",
 						"holdfast.wait-time=1m", "holdfast.handover.max-time=1m",
 						"spring.datasource.hikari.minimum-idle=0", "spring.datasource.hikari.maximum-pool-size=4")
 				.withPropertyValues(counted.level().isEmpty() ? new String[0]
@@ -211,12 +211,12 @@ final class CallCounter implements AutoCloseable {
 	private final class HeldLocks implements LockListener {
 
 		@Override
-		public void acquired(Call call, Duration waitTime) {
+		public void onAcquired(Call call, Duration waitTime) {
 			CallCounter.this.held.incrementAndGet();
 		}
 
 		@Override
-		public void released(Call call, Outcome outcome, Duration holdTime) {
+		public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 			CallCounter.this.held.decrementAndGet();
 		}
 

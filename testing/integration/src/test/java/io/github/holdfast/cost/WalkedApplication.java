@@ -29,7 +29,7 @@ public final class WalkedApplication {
 	public static void main(String[] args) {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
-			.withPropertyValues("holdfast.backend=redis", "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.backend=redis", "holdfast.jdbc.initialize-schema=always",
 					"spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + args[0])
 			.withBean(Stock.class);
 		application.run((context) -> {

@@ -136,7 +136,7 @@ class CircuitBreakerTests {
 		private final AtomicInteger count = new AtomicInteger();
 
 		@Override
-		public void attempted(Call call) {
+		public void onAttempt(Call call) {
 			this.count.incrementAndGet();
 		}
 

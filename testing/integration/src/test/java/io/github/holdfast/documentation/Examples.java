@@ -22,6 +22,7 @@ import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
@@ -59,7 +60,7 @@ final class Examples {
 			return Optional.of(new Report(day));
 		}
 
-		@DistributedLock(key = "'quote:' + #sku", waitTime = "200ms", fallback = "lastQuote")
+		@DistributedLock(key = "'quote:' + #sku", waitTime = "200ms", fallbackMethod = "lastQuote")
 		public Quote quote(String sku) {
 			return new Quote(BigDecimal.TEN);
 		}
@@ -165,7 +166,7 @@ final class Examples {
 			this.customers = customers;
 		}
 
-		@DistributedLock(key = "'customer:' + #id", mode = LockRequest.Mode.OPTIMISTIC)
+		@DistributedLock(key = "'customer:' + #id", mode = LockMode.OPTIMISTIC)
 		@Transactional
 		public void addPreference(String id, String name, String value) {
 			ObjectNode preferences = this.customers.readPreferences(id); // a JSON column

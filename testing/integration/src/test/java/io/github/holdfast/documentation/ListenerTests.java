@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -34,7 +34,7 @@ class ListenerTests {
 			.withBean(Alarms.class)
 			.run((context) -> {
 				LockTemplate stock = context.getBean(LockTemplate.class).withName("stock");
-				assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> stock.run("A",
+				assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(() -> stock.run("A",
 						() -> context.getBean(JdbcTemplate.class).update("DELETE FROM holdfast_lock")));
 				assertThat(context.getBean(Alarms.class).pages).singleElement()
 					.asString()
@@ -48,7 +48,7 @@ class ListenerTests {
 		application.run((context) -> {
 			LockTemplate stock = context.getBean(LockTemplate.class).withName("stock");
 			stock.run("A", () -> {
-				String outer = "stock [" + LockContext.current().orElseThrow().token() + "]";
+				String outer = "stock [" + LockContext.current().orElseThrow().fencingToken() + "]";
 				assertThat(MDC.get("lock")).isEqualTo(outer);
 				stock.withName("items").execute(List.of("B", "C"), () -> {
 					assertThat(MDC.get("lock")).matches("items \\[\\d+, \\d+]");
@@ -73,7 +73,7 @@ class ListenerTests {
 		}
 
 		@Override
-		public void lost(Call call, String key, Duration holdTime) {
+		public void onLost(Call call, String key, Duration holdTime) {
 			this.events.publishEvent(new LockLost(call.name(), holdTime));
 		}
 

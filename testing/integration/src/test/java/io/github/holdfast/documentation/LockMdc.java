@@ -11,7 +11,7 @@ import org.slf4j.MDC;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 
 /**
  * Puts the name of the lock and its tokens into the MDC, as long as the call is under it.
@@ -21,7 +21,7 @@ class LockMdc implements LockListener {
 	private final Map<Long, Optional<String>> before = new ConcurrentHashMap<>();
 
 	@Override
-	public void acquired(Call call, Duration waitTime) {
+	public void onAcquired(Call call, Duration waitTime) {
 		this.before.put(call.id(), Optional.ofNullable(MDC.get("lock")));
 		MDC.put("lock", call.name() + " " + tokens(call));
 	}
@@ -32,7 +32,7 @@ class LockMdc implements LockListener {
 	}
 
 	private static List<Long> tokens(Call call) {
-		return (call.mode() != LockRequest.Mode.OPTIMISTIC)
+		return (call.mode() != LockMode.OPTIMISTIC)
 				? LockContext.current().orElseThrow().leases().stream().map(LockLease::token).toList() : List.of();
 	}
 

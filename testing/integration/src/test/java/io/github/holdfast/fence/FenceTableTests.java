@@ -28,6 +28,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -123,8 +124,7 @@ class FenceTableTests {
 		try (FaultProxy proxy = new FaultProxy(access.port());
 				HikariDataSource dataSource = access.onPort(proxy.port()).dataSource(1)) {
 			RoundTrips trips = new RoundTrips(proxy, protocol);
-			DatabaseAccess.runScript(dataSource,
-					"io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			FenceTable table = new FenceTable(() -> dataSource, "test");
 			install(table, "key", 1, "a");
 			trips.clear();
@@ -209,7 +209,7 @@ class FenceTableTests {
 		config.setAutoCommit(autoCommit);
 		config.setTransactionIsolation(isolation);
 		HikariDataSource dataSource = new HikariDataSource(config);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		return dataSource;
 	}
 
@@ -231,7 +231,7 @@ class FenceTableTests {
 	}
 
 	private static LockLease lease(String key, long epoch, String owner) {
-		return new GrantingBackend(() -> epoch).acquire(new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false,
+		return new GrantingBackend(() -> epoch).acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false,
 				Duration.ZERO, Duration.ofSeconds(30), owner, "test", 0));
 	}
 

@@ -173,7 +173,7 @@ class TwoNodesOnOneKeyTests {
 		@SuppressWarnings("NonAtomicOperationOnVolatileField")
 		private void call() {
 			TwoNodesOnOneKeyTests test = TwoNodesOnOneKeyTests.this;
-			long token = LockContext.current().orElseThrow().token();
+			long token = LockContext.current().orElseThrow().fencingToken();
 			assertThat(token).isGreaterThan(test.lastToken);
 			test.lastToken = token;
 			test.counter++;

@@ -20,7 +20,7 @@ import io.github.holdfast.LockBackend.Eviction;
 import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLimits;
@@ -121,7 +121,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new ThreadListener() {
 
 			@Override
-			public void lost(Call call, String key, Duration holdTime) {
+			public void onLost(Call call, String key, Duration holdTime) {
 				super.lost(call, key, holdTime);
 				told.add(Thread.currentThread().getName());
 			}
@@ -144,7 +144,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 			FutureTask<Boolean> next = start(() -> locks.execute(this.key, () -> true));
 			goOn.countDown();
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(hung::get)
-				.withCauseInstanceOf(LockOverlapException.class);
+				.withCauseInstanceOf(LockLostAfterWorkException.class);
 			await().during(Duration.ofMillis(500)).until(() -> !next.isDone());
 			assertThat(owner()).isEqualTo(successor.owner());
 			assertThat(release(successor).get()).isTrue();

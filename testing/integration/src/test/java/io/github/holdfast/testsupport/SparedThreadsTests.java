@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.LockListener.Call;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
@@ -25,8 +25,8 @@ class SparedThreadsTests {
 	void listenerThatIsToldOnAThreadOfTheLibraryIsFound(String thread) throws Exception {
 		run(thread,
 				() -> new ThreadListener().lost(
-						new Call(1, "stock", List.of("A"), LockRequest.Mode.EXCLUSIVE, "redis", "lock:", List.of()),
-						"A", Duration.ZERO));
+						new Call(1, "stock", List.of("A"), LockMode.EXCLUSIVE, "redis", "lock:", List.of()), "A",
+						Duration.ZERO));
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(SparedThreads::assertSpared)
 			.withMessageContaining(thread);
 	}

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
@@ -107,7 +108,7 @@ abstract class StoreContract {
 	}
 
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "contract", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
+		return new LockRequest(key, "contract", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
 				UUID.randomUUID().toString(), "contract test", 0);
 	}
 

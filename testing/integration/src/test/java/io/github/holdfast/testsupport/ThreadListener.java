@@ -14,27 +14,27 @@ public class ThreadListener implements LockListener {
 	}
 
 	@Override
-	public void attempted(Call call) {
+	public void onAttempt(Call call) {
 		check();
 	}
 
 	@Override
-	public void acquired(Call call, Duration waitTime) {
+	public void onAcquired(Call call, Duration waitTime) {
 		check();
 	}
 
 	@Override
-	public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+	public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 		check();
 	}
 
 	@Override
-	public void storeFailed(Call call, Operation operation, Throwable failure) {
+	public void onBackendFailure(Call call, Operation operation, Throwable failure) {
 		check();
 	}
 
 	@Override
-	public void lost(Call call, String key, Duration holdTime) {
+	public void onLost(Call call, String key, Duration holdTime) {
 		check();
 	}
 
@@ -44,7 +44,7 @@ public class ThreadListener implements LockListener {
 	}
 
 	@Override
-	public void released(Call call, Outcome outcome, Duration holdTime) {
+	public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 		check();
 	}
 

@@ -47,7 +47,7 @@ final class ClaimingSalesWorker {
 			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + args[4],
 					"holdfast.backend=redis", "holdfast.commit-guard=" + args[0],
-					"holdfast.fence.initialize-schema=never",
+					"holdfast.jdbc.initialize-schema=never",
 					"holdfast.lease-time=" + SalesWorker.LEASE_TIME.toMillis() + "ms", "holdfast.wait-time=60s",
 					"spring.main.banner-mode=off")
 			.run((context) -> {

@@ -21,7 +21,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
@@ -95,7 +95,7 @@ class DatabaseClockTests {
 					}
 				});
 				assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
-				assertThatExceptionOfType(LockOverlapException.class).isThrownBy(abandoned::close);
+				assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
 			}
 			finally {
 				TemplateAccess.close(dead);
@@ -130,7 +130,7 @@ class DatabaseClockTests {
 	}
 
 	private static long token() {
-		return LockContext.current().orElseThrow().token();
+		return LockContext.current().orElseThrow().fencingToken();
 	}
 
 	private static void onOtherThread(Runnable work) {

@@ -11,8 +11,8 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
 
 /**
  * One document that everybody adds entries to, by read, merge and write.
@@ -66,7 +66,7 @@ class DocumentService {
 		jdbc.update("UPDATE document SET body = ?", body.isEmpty() ? entry : body + "," + entry);
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "60s")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")
 	@Transactional
 	public int merge(String entry, Runnable whenRead) {
 		this.attempts.incrementAndGet();
@@ -74,13 +74,13 @@ class DocumentService {
 		return this.attempts.get();
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "0s")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "0s")
 	@Transactional
 	public void mergeAtOnce(String entry, Runnable whenRead) {
 		merge(entry, whenRead);
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "0s",
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "0s",
 			onBusy = DistributedLock.OnBusy.SKIP)
 	@Transactional
 	public @Nullable String mergeOrSkip(String entry, Runnable whenRead) {
@@ -88,7 +88,7 @@ class DocumentService {
 		return "merged";
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "0s", fallback = "later")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "0s", fallbackMethod = "later")
 	@Transactional
 	public String mergeOrLater(String entry, Runnable whenRead) {
 		merge(entry, whenRead);
@@ -99,13 +99,13 @@ class DocumentService {
 		return "later " + entry + " after " + ex.attempts();
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "60s")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")
 	@Transactional(propagation = Propagation.REQUIRES_NEW)
 	public void mergeInNewTransaction(String entry, Runnable whenRead) {
 		merge(entry, whenRead);
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "60s")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")
 	@Transactional(readOnly = true, isolation = Isolation.READ_COMMITTED)
 	public List<String> readOptimistically(Runnable whenRead) {
 		this.attempts.incrementAndGet();
@@ -114,7 +114,7 @@ class DocumentService {
 		return entries;
 	}
 
-	@DistributedLock(key = "'document'", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "60s")
+	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")
 	public void optimisticallyWithoutTransaction(Runnable body) {
 		this.attempts.incrementAndGet();
 		body.run();

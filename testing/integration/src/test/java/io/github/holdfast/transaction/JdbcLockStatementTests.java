@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -80,7 +81,7 @@ class JdbcLockStatementTests {
 	}
 
 	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
+		LockLease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
 				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
 		assertThat(lease).isNotNull();
 		return lease;

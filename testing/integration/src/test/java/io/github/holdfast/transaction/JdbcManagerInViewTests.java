@@ -43,7 +43,7 @@ class JdbcManagerInViewTests {
 	void entityIsReadInALockedMethod(TestDatabase database, boolean view, boolean locked) {
 		RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
 			.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
 					"spring.jpa.hibernate.ddl-auto=create")
 			.withUserConfiguration(JdbcManager.class)
 			.run((context) -> {

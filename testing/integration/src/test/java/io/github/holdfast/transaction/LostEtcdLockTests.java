@@ -124,7 +124,7 @@ class LostEtcdLockTests {
 		try (FaultProxy proxy = new FaultProxy(server.port())) {
 			LockedApplication.etcd(database.newDatabase(), server.endpoint(proxy.port()))
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
+				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 						"holdfast.key-prefix=" + proxy.port(), "holdfast.lease-time=2s")
 				.run((context) -> {
 					test.run(context.getBean(StockService.class), () -> {

@@ -21,7 +21,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -213,7 +213,7 @@ class LostLeaseTests {
 	void bodyWithoutTransactionIsToldThatWorkMayHaveOverlapped(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			assertThatExceptionOfType(LockOverlapException.class)
+			assertThatExceptionOfType(LockLostAfterWorkException.class)
 				.isThrownBy(() -> stock.withoutTransaction("A", () -> workOfAnother(context, place)));
 		});
 	}
@@ -225,10 +225,11 @@ class LostLeaseTests {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 			readOnly.setReadOnly(true);
-			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
-				readOnly.executeWithoutResult((status) -> stock.quantity("A"));
-				workOfAnother(context, place);
-			}));
+			assertThatExceptionOfType(LockLostAfterWorkException.class)
+				.isThrownBy(() -> stock.withoutTransaction("A", () -> {
+					readOnly.executeWithoutResult((status) -> stock.quantity("A"));
+					workOfAnother(context, place);
+				}));
 		});
 	}
 

@@ -154,7 +154,7 @@ class LostRedisLockTests {
 		try (FaultProxy proxy = new FaultProxy(RedisServer.shared().port())) {
 			store.application(database.newDatabase(), proxy.port())
 				.withBean(StockService.class)
-				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
+				.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 						"holdfast.key-prefix=" + proxy.port(),
 						// A lease that is over before the fence is installed is only
 						// acquired anew

@@ -17,7 +17,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.RowFence;
@@ -83,8 +83,7 @@ final class MergeWorker {
 		OptimisticLockBackend backend = new OptimisticLockBackend(new JdbcLockBackend(() -> this.dataSource), fence);
 		LockTemplate template = new LockTemplate(() -> backend, List::of);
 		try {
-			LockTemplate optimistic = template.withMode(LockRequest.Mode.OPTIMISTIC)
-				.withWaitTime(Duration.ofMinutes(3));
+			LockTemplate optimistic = template.withMode(LockMode.OPTIMISTIC).withWaitTime(Duration.ofMinutes(3));
 			List<Thread> running = new ArrayList<>();
 			for (int i = 0; i < threads; i++) {
 				String prefix = this.name + i + "-";

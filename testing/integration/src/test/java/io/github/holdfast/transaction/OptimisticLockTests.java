@@ -24,8 +24,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.fence.RowFence;
@@ -60,7 +60,7 @@ class OptimisticLockTests {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			documents.merge("first", NOTHING);
 			LockTemplate locks = context.getBean(LockTemplate.class)
-				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withMode(LockMode.OPTIMISTIC)
 				.withWaitTime(Duration.ofMillis(100));
 			locks.run(DocumentService.KEY, () -> {
 				Runnable commit = () -> transaction(context)
@@ -160,7 +160,7 @@ class OptimisticLockTests {
 			documents.merge("first", NOTHING);
 			List<CompletableFuture<Void>> exclusive = new ArrayList<>();
 			LockTemplate optimistic = context.getBean(LockTemplate.class)
-				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withMode(LockMode.OPTIMISTIC)
 				.withWaitTime(Duration.ofSeconds(60));
 			optimistic.run(DocumentService.KEY, () -> {
 				Runnable meanwhile = once(() -> {
@@ -210,7 +210,7 @@ class OptimisticLockTests {
 							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(RowFence.class)),
 							List::of);
 					try {
-						node.withMode(LockRequest.Mode.OPTIMISTIC)
+						node.withMode(LockMode.OPTIMISTIC)
 							.run(DocumentService.KEY, () -> transaction(context)
 								.executeWithoutResult((status) -> documents.add("kept", NOTHING)));
 					}
@@ -243,7 +243,7 @@ class OptimisticLockTests {
 		run(database, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
 			TransactionTemplate serializable = transaction(context);
 			serializable.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
-			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			List<CompletableFuture<Void>> others = new ArrayList<>();
 			AtomicInteger attempts = new AtomicInteger();
 			Runnable meanwhile = once(
@@ -271,7 +271,7 @@ class OptimisticLockTests {
 		run(database, place, (context, documents) -> {
 			AtomicInteger attempts = new AtomicInteger();
 			LockTemplate optimistic = context.getBean(LockTemplate.class)
-				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withMode(LockMode.OPTIMISTIC)
 				.withWaitTime(Duration.ofMillis(300));
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> optimistic
 				.run(DocumentService.KEY, () -> transaction(context).executeWithoutResult((status) -> {
@@ -369,9 +369,9 @@ class OptimisticLockTests {
 	void exclusiveLockOfTheCallChainCoversAnOptimisticCall() {
 		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
 			documents.exclusivelyWithoutTransaction(() -> {
-				long token = LockContext.current().orElseThrow().token();
+				long token = LockContext.current().orElseThrow().fencingToken();
 				documents.merge("first",
-						() -> assertThat(LockContext.current().orElseThrow().token()).isEqualTo(token));
+						() -> assertThat(LockContext.current().orElseThrow().fencingToken()).isEqualTo(token));
 				documents.optimisticallyWithoutTransaction(NOTHING);
 				documents.merge("second", NOTHING);
 			});
@@ -411,7 +411,7 @@ class OptimisticLockTests {
 	void conflictOfOneOfSeveralKeysRepeatsTheBody(TestDatabase database, LockPlace place) {
 		run(database, place, (context, documents) -> {
 			AtomicInteger attempts = new AtomicInteger();
-			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
 			optimistic.execute(List.of("another", DocumentService.KEY), () -> {
 				attempts.incrementAndGet();
@@ -459,7 +459,7 @@ class OptimisticLockTests {
 	@Test
 	void lockWithoutABodyIsRefused() {
 		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
-			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockRequest.Mode.OPTIMISTIC);
+			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> optimistic.acquire(DocumentService.KEY))
 				.withMessageContaining("call execute or run");
@@ -483,7 +483,7 @@ class OptimisticLockTests {
 	void interruptEndsTheAttempts() {
 		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
 			LockTemplate optimistic = context.getBean(LockTemplate.class)
-				.withMode(LockRequest.Mode.OPTIMISTIC)
+				.withMode(LockMode.OPTIMISTIC)
 				.withWaitTime(Duration.ofSeconds(60));
 			assertThatExceptionOfType(LockNotAcquiredException.class)
 				.isThrownBy(() -> optimistic.run(DocumentService.KEY, () -> {

@@ -22,6 +22,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.TestBackend;
@@ -108,7 +109,7 @@ class PoolExhaustionTests {
 		});
 	}
 
-	private static LockTemplate.Body<@Nullable Void, RuntimeException> body(Runnable work) {
+	private static LockCallback<@Nullable Void, RuntimeException> body(Runnable work) {
 		return () -> {
 			work.run();
 			return null;

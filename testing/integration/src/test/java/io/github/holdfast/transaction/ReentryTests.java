@@ -105,7 +105,7 @@ class ReentryTests {
 	}
 
 	private static long token() {
-		return LockContext.current().orElseThrow().token();
+		return LockContext.current().orElseThrow().fencingToken();
 	}
 
 }

@@ -89,7 +89,7 @@ class ResourcelessManagerTests {
 
 	private ApplicationContextRunner application(TestDatabase database) {
 		return RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always")
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always")
 			.withBean(StockService.class);
 	}
 

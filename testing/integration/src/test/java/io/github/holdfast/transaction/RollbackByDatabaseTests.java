@@ -48,7 +48,7 @@ class RollbackByDatabaseTests {
 			.application(new DatabaseAccess(
 					access.url() + "?sessionVariables=innodb_snapshot_isolation=" + snapshotIsolation, access.user(),
 					access.password()), this.redis.port())
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
 					"holdfast.wait-time=2s")
 			.withBean(Stock.class);
 		node.run((first) -> node.run((second) -> {

@@ -107,7 +107,7 @@ final class SalesWorker {
 	}
 
 	private void sellOne() {
-		if (LockContext.current().orElseThrow().token("stock:A") % 256 > 0) {
+		if (LockContext.current().orElseThrow().fencingToken("stock:A") % 256 > 0) {
 			System.out.println("HANDED OVER");
 		}
 		JdbcTemplate jdbc = new JdbcTemplate(this.business);

@@ -17,7 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -34,7 +34,7 @@ class SessionTimeoutTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "holdfast.backend=jdbc", "holdfast.backend=jdbc,holdfast.jdbc.mode=lease",
-			"holdfast.backend=local,holdfast.commit-guard=fence,holdfast.fence.initialize-schema=always" })
+			"holdfast.backend=local,holdfast.commit-guard=fence,holdfast.jdbc.initialize-schema=always" })
 	void connectionsOfTheApplicationKeepNoTimeoutOfALock(String properties) {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withBean(Sales.class)
@@ -95,7 +95,7 @@ class SessionTimeoutTests {
 		public void sellWithTimeout(String sku) {
 		}
 
-		@DistributedLock(key = "#sku", mode = LockRequest.Mode.OPTIMISTIC)
+		@DistributedLock(key = "#sku", mode = LockMode.OPTIMISTIC)
 		@Transactional
 		public int sellOptimistically(String sku) {
 			return this.jdbc.queryForObject("SELECT 1", Integer.class);

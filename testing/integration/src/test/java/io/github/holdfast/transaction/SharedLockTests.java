@@ -18,7 +18,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -116,12 +116,12 @@ class SharedLockTests {
 	private static ApplicationContextRunner application(TestDatabase database, int port, CommitGuardLevel level) {
 		return LockedApplication.zooKeeper(database.newDatabase(), "127.0.0.1:" + port)
 			.withBean(StockService.class)
-			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always");
+			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always");
 	}
 
 	private static void run(ApplicationContextRunner application, BiConsumer<ApplicationContext, LockTemplate> test) {
-		application.run((context) -> test.accept(context,
-				context.getBean(LockTemplate.class).withMode(LockRequest.Mode.SHARED)));
+		application
+			.run((context) -> test.accept(context, context.getBean(LockTemplate.class).withMode(LockMode.SHARED)));
 	}
 
 }

@@ -15,6 +15,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -97,7 +98,7 @@ class SlowStoreTests {
 	private static @Nullable LockLease acquire(HikariDataSource dataSource, Duration waitTime) {
 		try {
 			return new JdbcLockBackend(() -> dataSource)
-				.acquire(new LockRequest("lock:stock:A", "other", LockRequest.Mode.EXCLUSIVE, false, waitTime,
+				.acquire(new LockRequest("lock:stock:A", "other", LockMode.EXCLUSIVE, false, waitTime,
 						Duration.ofSeconds(60), UUID.randomUUID().toString(), "other node", 0));
 		}
 		catch (InterruptedException ex) {

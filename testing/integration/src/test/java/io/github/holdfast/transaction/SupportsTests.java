@@ -45,7 +45,7 @@ class SupportsTests {
 			"MARIADB,false,true", "POSTGRESQL,true,true", "POSTGRESQL,false,true" })
 	void asManyCallsAsConnectionsDoNotWaitForEachOther(TestDatabase database, boolean autoCommit, boolean locked) {
 		RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
 					"holdfast.wait-time=60s", "spring.datasource.hikari.maximum-pool-size=" + POOL,
 					"spring.datasource.hikari.connection-timeout=15000",
 					"spring.datasource.hikari.auto-commit=" + autoCommit)

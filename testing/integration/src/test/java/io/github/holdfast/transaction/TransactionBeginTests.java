@@ -134,7 +134,7 @@ class TransactionBeginTests {
 
 	private ApplicationContextRunner application(TestDatabase database, String isolation, boolean autoCommit) {
 		return RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
-			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
 					"spring.datasource.hikari.auto-commit=" + autoCommit,
 					"spring.datasource.hikari.transaction-isolation=TRANSACTION_" + isolation)
 			.withBean(Begin.class)

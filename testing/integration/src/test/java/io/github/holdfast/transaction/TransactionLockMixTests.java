@@ -50,7 +50,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -194,7 +194,7 @@ class TransactionLockMixTests {
 				case INNER -> shop.inner();
 				case TEMPLATE -> locks.run("stock", () -> transaction.executeWithoutResult((status) -> shop.sell()));
 				case WITHOUT_LOCK -> transaction.executeWithoutResult((status) -> shop.sell());
-				case OPTIMISTIC -> locks.withMode(LockRequest.Mode.OPTIMISTIC)
+				case OPTIMISTIC -> locks.withMode(LockMode.OPTIMISTIC)
 					.run("stock", () -> transaction.executeWithoutResult((status) -> shop.sell()));
 			}
 			return way + " ok";

@@ -39,9 +39,9 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockOverlapException;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -211,7 +211,7 @@ class TransactionLockTests {
 				.run("stock",
 						() -> assertThat(LockContext.current()).isPresent()
 							.get()
-							.satisfies((lock) -> assertThat(lock.token()).isPositive())));
+							.satisfies((lock) -> assertThat(lock.fencingToken()).isPositive())));
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
@@ -221,7 +221,7 @@ class TransactionLockTests {
 	void tokensRiseWhoeverHolds(TestDatabase database) {
 		run(database, (nodes) -> {
 			List<Long> tokens = new ArrayList<>();
-			Runnable note = () -> tokens.add(LockContext.current().orElseThrow().token());
+			Runnable note = () -> tokens.add(LockContext.current().orElseThrow().fencingToken());
 			for (int i = 0; i < 3; i++) {
 				nodes.first.shop.take(note);
 				nodes.second.shop.take(note);
@@ -402,7 +402,7 @@ class TransactionLockTests {
 	void callbacksAfterTheCommitDoNotOverwriteAnOptimisticCommit(TestDatabase database) {
 		run(database, "1s", (nodes) -> {
 			nodes.bothLock();
-			assertThatExceptionOfType(LockOverlapException.class).isThrownBy(() -> nodes.first.takeAndThen(() -> {
+			assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(() -> nodes.first.takeAndThen(() -> {
 				int quantity = nodes.quantity();
 				CompletableFuture.runAsync(nodes.second.shop::takeOptimistically).join();
 				nodes.first.shop.sell(quantity - 9);
@@ -819,7 +819,7 @@ class TransactionLockTests {
 			throw new IllegalStateException("Not skipped");
 		}
 
-		@DistributedLock(key = "'stock'", mode = LockRequest.Mode.OPTIMISTIC)
+		@DistributedLock(key = "'stock'", mode = LockMode.OPTIMISTIC)
 		@Transactional
 		public void takeOptimistically() {
 			sell(() -> {
@@ -869,22 +869,22 @@ class TransactionLockTests {
 		private final List<String> events = new CopyOnWriteArrayList<>();
 
 		@Override
-		public void attempted(Call call) {
+		public void onAttempt(Call call) {
 			this.events.add("attempted");
 		}
 
 		@Override
-		public void acquired(Call call, Duration waitTime) {
+		public void onAcquired(Call call, Duration waitTime) {
 			this.events.add("acquired");
 		}
 
 		@Override
-		public void notAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
+		public void onNotAcquired(Call call, Reason reason, Duration waitTime, Throwable cause) {
 			this.events.add("notAcquired " + reason);
 		}
 
 		@Override
-		public void released(Call call, Outcome outcome, Duration holdTime) {
+		public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 			this.events.add("released " + outcome);
 		}
 

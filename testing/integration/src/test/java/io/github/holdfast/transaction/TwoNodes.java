@@ -16,6 +16,7 @@ import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
@@ -43,7 +44,7 @@ final class TwoNodes {
 
 	static void run(ApplicationContextRunner node, CommitGuardLevel level, Scenario scenario) {
 		ApplicationContextRunner configured = node.withBean(StockService.class)
-			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 					"holdfast.lease-time=10m", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s");
 		configured.run((first) -> configured.run((second) -> scenario.run(new TwoNodes(first, second))));
 	}
@@ -55,7 +56,7 @@ final class TwoNodes {
 	void countAheadOfTheClock() throws InterruptedException {
 		long ahead = (System.currentTimeMillis() + Duration.ofDays(2).toMillis()) * 1000;
 		LockLease lease = this.first.getBean(LockBackend.class)
-			.acquire(new LockRequest("lock:stock:A", "stock", LockRequest.Mode.EXCLUSIVE, false, PATIENCE, PATIENCE,
+			.acquire(new LockRequest("lock:stock:A", "stock", LockMode.EXCLUSIVE, false, PATIENCE, PATIENCE,
 					UUID.randomUUID().toString(), "test", ahead));
 		assertThat(lease).isNotNull();
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
@@ -125,7 +126,7 @@ final class TwoNodes {
 	}
 
 	private static long token() {
-		return LockContext.current().orElseThrow().token();
+		return LockContext.current().orElseThrow().fencingToken();
 	}
 
 	/**

@@ -42,7 +42,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -317,7 +317,7 @@ class ViewConnectionTests {
 			return --find(sku).quantity;
 		}
 
-		@DistributedLock(key = "'stock:' + #sku", mode = LockRequest.Mode.OPTIMISTIC)
+		@DistributedLock(key = "'stock:' + #sku", mode = LockMode.OPTIMISTIC)
 		@Transactional
 		public int takeOptimistically(String sku) {
 			return --find(sku).quantity;

@@ -23,7 +23,7 @@ final class ZooKeeperHolder {
 	static ApplicationContextRunner application(CommitGuardLevel level, DatabaseAccess access, int port) {
 		return LockedApplication.zooKeeper(access, "127.0.0.1:" + port)
 			.withBean(StockService.class)
-			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.fence.initialize-schema=always",
+			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 					"holdfast.zookeeper.session-timeout=6s", "holdfast.wait-time=60s");
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
 /**
@@ -90,7 +91,7 @@ final class TestLease implements LockLease {
 	 */
 	boolean excludes(LockRequest other) {
 		return this.request.key().equals(other.key())
-				&& (this.request.mode() != LockRequest.Mode.SHARED || other.mode() != LockRequest.Mode.SHARED);
+				&& (this.request.mode() != LockMode.SHARED || other.mode() != LockMode.SHARED);
 	}
 
 	/**

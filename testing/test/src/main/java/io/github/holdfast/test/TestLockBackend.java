@@ -22,6 +22,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
 /**
@@ -239,7 +240,7 @@ final class TestLockBackend implements LockBackend {
 
 	void makeBusy(String key) {
 		locked(() -> {
-			LockRequest request = new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, Duration.ZERO,
+			LockRequest request = new LockRequest(key, "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
 					Duration.ofDays(1), UUID.randomUUID().toString(), "another holder, as the test has ordered", 0);
 			if (this.grants.stream().anyMatch((grant) -> grant.state().isInStore() && grant.excludes(request))) {
 				throw new IllegalStateException("Lock '" + key + "' is held already");

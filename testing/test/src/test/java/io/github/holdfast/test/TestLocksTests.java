@@ -14,8 +14,8 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -184,7 +184,7 @@ class TestLocksTests {
 
 	@Test
 	void sharedLockHasSeveralHolders() {
-		LockTemplate shared = this.template.withMode(LockRequest.Mode.SHARED);
+		LockTemplate shared = this.template.withMode(LockMode.SHARED);
 		shared.run("a", () -> {
 			CompletableFuture.runAsync(() -> shared.run("a", () -> assertThat(this.locks).wasAcquiredTimes("a", 2)))
 				.join();

@@ -1,7 +1,7 @@
 package io.github.holdfast.sample.wms.item;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockMode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -32,7 +32,7 @@ public class ItemService {
 	 * @param changes the fields to set; those that are null are removed
 	 * @return the item after that
 	 */
-	@DistributedLock(name = "item", key = "'item:' + #sku", mode = LockRequest.Mode.OPTIMISTIC, waitTime = "30s")
+	@DistributedLock(name = "item", key = "'item:' + #sku", mode = LockMode.OPTIMISTIC, waitTime = "30s")
 	@Transactional
 	public Item merge(String sku, ObjectNode changes) {
 		String stored = this.items.findExtension(sku);

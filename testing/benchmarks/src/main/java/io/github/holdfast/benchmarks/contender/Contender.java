@@ -34,7 +34,7 @@ public enum Contender {
 
 	/** Annotated methods whose commits are fenced by the database. */
 	HOLDFAST_REDIS_FENCE("Holdfast `redis`, `fence`", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.REDIS),
-			"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.fence.initialize-schema=always"),
+			"holdfast.backend=redis", "holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always"),
 
 	/** Annotated methods, on the backend {@code redisson}. */
 	HOLDFAST_REDISSON("Holdfast `redisson`", List.of(HoldfastCalls.class, RedissonConfiguration.class), Reach.ALL_JVMS,
@@ -43,7 +43,7 @@ public enum Contender {
 	/** The same with commits that are fenced by the database. */
 	HOLDFAST_REDISSON_FENCE("Holdfast `redisson`, `fence`", List.of(HoldfastCalls.class, RedissonConfiguration.class),
 			Reach.TRANSACTIONS, Set.of(Store.REDIS), "holdfast.backend=redisson", "holdfast.commit-guard=fence",
-			"holdfast.fence.initialize-schema=always"),
+			"holdfast.jdbc.initialize-schema=always"),
 
 	/** Annotated methods, whose transactions lock the row of a table themselves. */
 	HOLDFAST_JDBC("Holdfast `jdbc`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.MARIADB),

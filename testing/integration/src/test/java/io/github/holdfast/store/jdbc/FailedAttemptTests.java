@@ -23,6 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
@@ -46,8 +47,8 @@ class FailedAttemptTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final LockRequest REQUEST = new LockRequest("k", "test", LockRequest.Mode.EXCLUSIVE, false,
-			Duration.ZERO, LEASE, "owner", "test", 0);
+	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
+			LEASE, "owner", "test", 0);
 
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
@@ -102,8 +103,8 @@ class FailedAttemptTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
 	void lockIsSharedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		LockRequest request = new LockRequest("k", "test", LockRequest.Mode.SHARED, false, Duration.ZERO, LEASE,
-				"owner", "test", 0);
+		LockRequest request = new LockRequest("k", "test", LockMode.SHARED, false, Duration.ZERO, LEASE, "owner",
+				"test", 0);
 		try (Store store = new Store(database, 1); HikariDataSource admin = store.access.dataSource(1)) {
 			for (int i = 0; i < 3; i++) {
 				store.fillPool();
@@ -124,8 +125,7 @@ class FailedAttemptTests {
 	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
-			DatabaseAccess.runScript(store.pool,
-					"io/github/holdfast/jdbc/fence-schema-" + database.platform() + ".sql");
+			DatabaseAccess.runScript(store.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			LockBackend fenced = new FencedLockBackend(new LocalLockBackend(),
 					new FenceTable(() -> store.pool, "test"));
 			store.fillPool();
@@ -204,7 +204,7 @@ class FailedAttemptTests {
 			LockListener listener = new LockListener() {
 
 				@Override
-				public void released(Call call, Outcome outcome, Duration holdTime) {
+				public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 					Store.this.outcomes.add(outcome);
 				}
 

@@ -23,7 +23,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-import io.github.holdfast.core.LockConfigurationException;
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -138,7 +138,7 @@ class JdbcLockPurgeScheduleTests {
 	@Test
 	void zeroPurgesNever() {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("holdfast.jdbc.purge-after=0")
+			.withPropertyValues("holdfast.jdbc.retention=0")
 			.run((context) -> {
 				assertThat(context.getBean(JdbcLockPurge.class).isRunning()).isFalse();
 				assertNoThread();
@@ -150,17 +150,17 @@ class JdbcLockPurgeScheduleTests {
 	void purgeAfterLessThanAMinuteFailsTheStart(String purgeAfter) {
 		assertFailure(
 				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-					.withPropertyValues("holdfast.jdbc.purge-after=" + purgeAfter),
-				"'holdfast.jdbc.purge-after' is ", "less than a minute", "'7d'", "'0'");
+					.withPropertyValues("holdfast.jdbc.retention=" + purgeAfter),
+				"'holdfast.jdbc.retention' is ", "less than a minute", "'7d'", "'0'");
 	}
 
 	@Test
 	void purgeAfterLessThanTheLeaseTimeFailsTheStart() {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.lease-time=2h");
-		assertFailure(application.withPropertyValues("holdfast.jdbc.purge-after=1h"),
-				"'holdfast.jdbc.purge-after' is PT1H", "'holdfast.lease-time' (PT2H)");
-		application.withPropertyValues("holdfast.jdbc.purge-after=2h")
+		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"), "'holdfast.jdbc.retention' is PT1H",
+				"'holdfast.lease-time' (PT2H)");
+		application.withPropertyValues("holdfast.jdbc.retention=2h")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.LockConnections;
 import io.github.holdfast.sql.SqlDialect;
@@ -344,7 +345,7 @@ class JdbcLockPurgeTests {
 
 	private static @Nullable LockLease acquire(JdbcLockBackend backend, String key, Duration waitTime,
 			Duration leaseTime) throws InterruptedException {
-		return backend.acquire(new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, leaseTime,
+		return backend.acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
 				UUID.randomUUID().toString(), "test", 0));
 	}
 

@@ -39,6 +39,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -176,8 +177,8 @@ class JdbcLockRowTests {
 			assertThat(third).isNotNull();
 			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
 			third.release().toCompletableFuture().join();
-			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockRequest.Mode.EXCLUSIVE, false,
-					PATIENCE, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
+			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, PATIENCE,
+					Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
 			assertThat(atLeast).isNotNull();
 			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
 				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
@@ -335,7 +336,7 @@ class JdbcLockRowTests {
 	}
 
 	private static LockRequest request(String key, Duration waitTime) {
-		return new LockRequest(key, "test", LockRequest.Mode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
+		return new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
 				UUID.randomUUID().toString(), "test", 0);
 	}
 

@@ -26,6 +26,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
@@ -111,7 +112,7 @@ class LeastPrivilegeTests {
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
-				assertThat(acquire(backend, LockRequest.Mode.SHARED).release().toCompletableFuture().get()).isTrue();
+				assertThat(acquire(backend, LockMode.SHARED).release().toCompletableFuture().get()).isTrue();
 				commitOptimistically(backend, dataSource);
 				LockLease lease = acquire(backend);
 				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
@@ -132,7 +133,7 @@ class LeastPrivilegeTests {
 				"transactionManager");
 		LockTemplate locks = new LockTemplate(() -> new OptimisticLockBackend(backend, fence), List::of);
 		try {
-			locks.withMode(LockRequest.Mode.OPTIMISTIC)
+			locks.withMode(LockMode.OPTIMISTIC)
 				.withKeyPrefix("")
 				.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 				}));
@@ -143,10 +144,10 @@ class LeastPrivilegeTests {
 	}
 
 	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
-		return acquire(backend, LockRequest.Mode.EXCLUSIVE);
+		return acquire(backend, LockMode.EXCLUSIVE);
 	}
 
-	private static LockLease acquire(JdbcLockBackend backend, LockRequest.Mode mode) throws InterruptedException {
+	private static LockLease acquire(JdbcLockBackend backend, LockMode mode) throws InterruptedException {
 		LockLease lease = backend.acquire(new LockRequest("key", "test", mode, false, Duration.ofSeconds(10),
 				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
 		assertThat(lease).isNotNull();

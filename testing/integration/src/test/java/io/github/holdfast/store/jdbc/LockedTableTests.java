@@ -184,7 +184,7 @@ class LockedTableTests {
 			this.pool = access.dataSource(5);
 			this.admin = access.dataSource(4);
 			this.operator = this.admin.getConnection();
-			for (String script : List.of("schema-", "fence-schema-")) {
+			for (String script : List.of("schema-", "schema-")) {
 				DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/" + script + database.platform() + ".sql");
 			}
 		}

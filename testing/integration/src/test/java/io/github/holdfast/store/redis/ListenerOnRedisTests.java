@@ -99,12 +99,12 @@ class ListenerOnRedisTests {
 			}
 
 			@Override
-			public void storeFailed(Call call, Operation operation, Throwable failure) {
+			public void onBackendFailure(Call call, Operation operation, Throwable failure) {
 				tell(operation);
 			}
 
 			@Override
-			public void released(Call call, Outcome outcome, Duration holdTime) {
+			public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 				tell(outcome);
 			}
 

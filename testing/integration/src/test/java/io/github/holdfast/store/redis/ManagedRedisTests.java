@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
@@ -94,7 +95,7 @@ class ManagedRedisTests {
 				start.await();
 				LockTemplate locks = nodes.get(i % 2).withLeaseTime(Duration.ofSeconds(10));
 				for (int call = 0; call < CALLS; call++) {
-					LockTemplate.Body<Integer, RuntimeException> raise = () -> this.counter++;
+					LockCallback<Integer, RuntimeException> raise = () -> this.counter++;
 					if (i < THREADS) {
 						locks.execute(KEYS, raise);
 					}

@@ -58,8 +58,8 @@ class MixedRedisOrderTests {
 			LockLease lease = ((i % 2 == 0) ? this.redisson : this.lettuce)
 				.acquire(RedisRequests.request(this.key, LONG));
 			assertThat(lease).isNotNull();
-			assertThat(lease.token()).isGreaterThan(last);
-			last = lease.token();
+			assertThat(lease.fencingToken()).isGreaterThan(last);
+			last = lease.fencingToken();
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
 		}
 	}
@@ -80,7 +80,7 @@ class MixedRedisOrderTests {
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
 			assertThat(((GrantedLease) lease).othersWait().toCompletableFuture().join()).isTrue();
 			LockLease next = waiter.join();
-			assertThat(next.token()).isGreaterThan(lease.token());
+			assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
 			assertThat(next.release().toCompletableFuture().join()).isTrue();
 			awaitListeners(0);
 		}

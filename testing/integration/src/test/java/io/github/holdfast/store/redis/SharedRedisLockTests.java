@@ -20,6 +20,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
@@ -118,10 +119,10 @@ class SharedRedisLockTests {
 	@Test
 	void fairReadersAndWritersAreServedInTheOrderOfTheirArrival() throws Exception {
 		LockLease writer = acquired(this.first, RedisRequests.request(this.key, NO_WAIT));
-		FutureTask<@Nullable LockLease> reader = queued(this.second, fair(LockRequest.Mode.SHARED));
-		FutureTask<@Nullable LockLease> alsoReader = queued(this.first, fair(LockRequest.Mode.SHARED));
-		FutureTask<@Nullable LockLease> next = queued(this.second, fair(LockRequest.Mode.EXCLUSIVE));
-		FutureTask<@Nullable LockLease> last = queued(this.first, fair(LockRequest.Mode.SHARED));
+		FutureTask<@Nullable LockLease> reader = queued(this.second, fair(LockMode.SHARED));
+		FutureTask<@Nullable LockLease> alsoReader = queued(this.first, fair(LockMode.SHARED));
+		FutureTask<@Nullable LockLease> next = queued(this.second, fair(LockMode.EXCLUSIVE));
+		FutureTask<@Nullable LockLease> last = queued(this.first, fair(LockMode.SHARED));
 		assertThat(released(writer)).isTrue();
 		LockLease one = reader.get(60, TimeUnit.SECONDS);
 		LockLease two = alsoReader.get(60, TimeUnit.SECONDS);
@@ -187,11 +188,11 @@ class SharedRedisLockTests {
 		LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(this.first), List::of)
 			.withWaitTime(LONG);
 		LockTemplate remote = new LockTemplate(() -> new HandoverLockBackend(this.second), List::of)
-			.withMode(LockRequest.Mode.SHARED)
+			.withMode(LockMode.SHARED)
 			.withWaitTime(LONG);
 		List<String> keys = List.of(this.key, this.key + ":other");
 		try {
-			LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
+			LockTemplate shared = exclusive.withMode(LockMode.SHARED).withName("reader");
 			shared.execute(keys, () -> {
 				FutureTask<String> neighbour = new FutureTask<>(
 						() -> shared.execute(keys, () -> remote.execute(keys, () -> "met")));
@@ -216,11 +217,11 @@ class SharedRedisLockTests {
 	}
 
 	private static LockRequest shared(String key, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "test", LockRequest.Mode.SHARED, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "test", 0);
+		return new LockRequest(key, "test", LockMode.SHARED, false, waitTime, leaseTime, UUID.randomUUID().toString(),
+				"test", 0);
 	}
 
-	private LockRequest fair(LockRequest.Mode mode) {
+	private LockRequest fair(LockMode mode) {
 		return new LockRequest(this.key, "test", mode, true, LONG, LONG, UUID.randomUUID().toString(), "test", 0);
 	}
 

@@ -15,7 +15,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockOverlapException;
+import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.HandoverLockBackend;
@@ -66,7 +66,7 @@ class StarvedClusterTests {
 		try {
 			lost.close();
 		}
-		catch (LockOverlapException ex) {
+		catch (LockLostAfterWorkException ex) {
 			// As it was to be
 		}
 	}

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockLease;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.TemplateAccess;
@@ -107,7 +108,7 @@ class SharedZooKeeperLockTests {
 		LockTemplate exclusive = new LockTemplate(() -> new HandoverLockBackend(this.first), List::of)
 			.withWaitTime(PATIENCE);
 		try {
-			LockTemplate shared = exclusive.withMode(LockRequest.Mode.SHARED).withName("reader");
+			LockTemplate shared = exclusive.withMode(LockMode.SHARED).withName("reader");
 			shared.run("A", () -> {
 				shared.run("A", () -> assertThat(this.nodes.queue("lock:A")).hasSize(1));
 				assertThatIllegalStateException().isThrownBy(() -> exclusive.run("A", () -> {

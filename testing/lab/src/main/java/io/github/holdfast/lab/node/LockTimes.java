@@ -17,7 +17,7 @@ class LockTimes implements LockListener {
 	private final Map<Long, Order> orders = new ConcurrentHashMap<>();
 
 	@Override
-	public void acquired(Call call, Duration waitTime) {
+	public void onAcquired(Call call, Duration waitTime) {
 		Order order = Order.current();
 		if (order != null) {
 			order.acquired();
@@ -26,7 +26,7 @@ class LockTimes implements LockListener {
 	}
 
 	@Override
-	public void released(Call call, Outcome outcome, Duration holdTime) {
+	public void onReleased(Call call, Outcome outcome, Duration holdTime) {
 		// On another thread, if the order did not wait for the answer of the store
 		Order order = this.orders.remove(call.id());
 		if (order != null) {

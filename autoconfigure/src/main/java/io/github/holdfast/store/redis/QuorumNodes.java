@@ -1,0 +1,129 @@
+package io.github.holdfast.store.redis;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.StringUtils;
+
+import io.github.holdfast.LockConfigurationException;
+
+/**
+ * The addresses of the nodes of a quorum, and the settings of their connections.
+ */
+final class QuorumNodes implements AutoCloseable {
+
+	private static final String PROPERTY = "'holdfast.redis.quorum.nodes'";
+
+	private static final int MIN_NODES = 3;
+
+	/** Requests to a node that is connected but does not answer. */
+	private static final int MAX_UNANSWERED = 10_000;
+
+	private final LettuceConnectionFactory settings;
+
+	private final RedisClient client;
+
+	private final List<RedisLocks> nodes;
+
+	QuorumNodes(RedisConnectionFactory factory, List<String> nodes) {
+		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
+			throw new LockConfigurationException(
+					"The quorum of " + PROPERTY + " needs Lettuce, but the application's RedisConnectionFactory is a "
+							+ factory.getClass().getSimpleName() + ".",
+					"Set 'spring.data.redis.client-type' to 'lettuce', or remove " + PROPERTY + ".");
+		}
+		this.settings = lettuce;
+		List<RedisURI> addresses = IntStream.range(0, nodes.size())
+			.mapToObj((index) -> address(nodes.get(index), index))
+			.toList();
+		long distinct = addresses.stream()
+			.map((address) -> address.getHost() + ":" + address.getPort())
+			.distinct()
+			.count();
+		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
+			throw new LockConfigurationException(
+					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
+					"List an odd number of independent Redis masters, at least " + MIN_NODES
+							+ ", each of them once, or remove the property.");
+		}
+		LettuceClientConfiguration configuration = lettuce.getClientConfiguration();
+		this.client = configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
+		this.client.setOptions(configuration.getClientOptions()
+			.orElseGet(ClientOptions::create)
+			.mutate()
+			.autoReconnect(true)
+			.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+			.requestQueueSize(MAX_UNANSWERED)
+			.build());
+		this.nodes = addresses.stream()
+			.map((address) -> new QuorumNode(this.client, address))
+			.map((node) -> new RedisLocks(() -> node))
+			.toList();
+	}
+
+	List<RedisLocks> locks() {
+		return this.nodes;
+	}
+
+	/**
+	 * The entry is not shown if it is wrong because it may contain a password.
+	 */
+	private RedisURI address(String node, int index) {
+		try {
+			RedisURI address = RedisURI.create(node.contains("://") ? node : "redis://" + node);
+			if (!StringUtils.hasText(address.getHost()) || (address.getHost().contains(":") && !node.contains("["))) {
+				throw new IllegalArgumentException("No host and port");
+			}
+			apply(address, node.contains("@"));
+			return address;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new LockConfigurationException("Entry " + (index + 1) + " of " + PROPERTY + " is not an address.",
+					"Write it as 'host:port', 'redis://host:port' or 'rediss://user:password@host:port'.");
+		}
+	}
+
+	private void apply(RedisURI address, boolean ownCredentials) {
+		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
+		address.setSsl(address.isSsl() || configuration.isUseSsl());
+		address.setStartTls(configuration.isStartTls());
+		address.setVerifyPeer(configuration.getVerifyMode());
+		address.setTimeout(configuration.getCommandTimeout());
+		configuration.getClientName().ifPresent(address::setClientName);
+		if (!ownCredentials) {
+			address.setCredentialsProvider(configuration.getRedisCredentialsProviderFactory()
+				.orElseGet(() -> new RedisCredentialsProviderFactory() {
+				})
+				.createCredentialsProvider(authentication()));
+		}
+		if (address.getDatabase() == 0) {
+			address.setDatabase(this.settings.getDatabase());
+		}
+	}
+
+	private RedisConfiguration authentication() {
+		return Stream
+			.<RedisConfiguration>of(this.settings.getClusterConfiguration(), this.settings.getSentinelConfiguration())
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElseGet(this.settings::getStandaloneConfiguration);
+	}
+
+	@Override
+	public void close() {
+		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
+		this.client.shutdown(configuration.getShutdownQuietPeriod(), configuration.getShutdownTimeout());
+	}
+
+}

@@ -1,0 +1,215 @@
+package io.github.holdfast.store.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.ManageableLockBackend;
+import io.github.holdfast.store.Deadline;
+import io.github.holdfast.store.Polling;
+
+/**
+ * Locks in several independent Redis masters. A majority must grant each lock, so a
+ * minority may fail. The algorithm is known as Redlock. Waiters poll. Locks are neither
+ * shared nor fair.
+ *
+ * <p>
+ * The epoch is the highest epoch of the majority, and a majority must store it before the
+ * lock is granted.
+ *
+ * <p>
+ * Two holders are still possible: if nodes lose their data while a lock is held, if their
+ * clocks jump, or if a holder pauses for longer than its lease. Only the check at the
+ * commit protects the data then.
+ */
+public final class RedisQuorumLockBackend implements ManageableLockBackend, AutoCloseable {
+
+	private static final String SERVERS = "a majority of the Redis nodes";
+
+	/** The longest time until the next round of a split vote, in milliseconds. */
+	private static final long LONGEST_TIE = 20;
+
+	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
+
+	private final QuorumNodes connections;
+
+	private final List<RedisLocks> nodes;
+
+	private final AtomicLong attempts = new AtomicLong();
+
+	/**
+	 * Create a backend with one connection to each node, which is opened at the first
+	 * use.
+	 * @param settings supplies the credentials, TLS, timeouts and other settings of the
+	 * connections
+	 * @param nodes an odd number of addresses, at least three, as {@code host:port},
+	 * {@code redis://} or {@code rediss://}, with their own credentials and database if
+	 * needed
+	 * @throws io.github.holdfast.LockConfigurationException if the addresses cannot be
+	 * used
+	 */
+	public RedisQuorumLockBackend(RedisConnectionFactory settings, List<String> nodes) {
+		this.connections = new QuorumNodes(settings, nodes);
+		this.nodes = this.connections.locks();
+	}
+
+	@Override
+	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline.hasPassed()));
+	}
+
+	/**
+	 * Ask all nodes, and again after a random time if several callers share them, so that
+	 * none has a majority. Each time the owner is another, so nothing that arrives late
+	 * affects the next time.
+	 */
+	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
+		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
+		while (true) {
+			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
+					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
+			long sentAt = System.nanoTime();
+			List<CompletableFuture<List<Object>>> answers = all(
+					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
+			try {
+				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
+					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
+						.max()
+						.orElseThrow();
+					if (vote(request, "acquired",
+							(node) -> node.renew(request, request.leaseTime(), Long.toString(epoch)))
+						.get()) {
+						return lease(request, epoch, sentAt);
+					}
+				}
+				leave(request, answers);
+				if (!isSplit(answers) || tie.hasPassed()) {
+					return null;
+				}
+				TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(1, LONGEST_TIE));
+			}
+			catch (InterruptedException ex) {
+				RedisLocks.awaitQuietly(leave(request, answers));
+				throw ex;
+			}
+			catch (ExecutionException ex) {
+				leave(request, answers);
+				if (!last && RedisLocks.isTemporary(ex)) {
+					return null;
+				}
+				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
+			}
+		}
+	}
+
+	/**
+	 * Whether no other caller has a majority.
+	 */
+	private boolean isSplit(List<CompletableFuture<List<Object>>> answers) {
+		return answered(answers).filter((answer) -> RedisLocks.number(answer, 0) == 0)
+			.map((answer) -> RedisDriver.text(answer.get(3)).replaceFirst("^[0-9]+", ""))
+			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()))
+			.values()
+			.stream()
+			.noneMatch((votes) -> votes > this.nodes.size() / 2);
+	}
+
+	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
+		return new RedisLease(epoch, sentAt,
+				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
+				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
+	}
+
+	private CompletableFuture<Boolean> vote(LockRequest request, String what,
+			Function<RedisLocks, CompletableFuture<List<Object>>> question) {
+		return RedisLocks.answer(Votes.count(all(question), RedisLocks::isYes), request.key(), what, () -> SERVERS);
+	}
+
+	/**
+	 * Take an attempt back from all nodes that may have granted it.
+	 */
+	private CompletableFuture<Void> leave(LockRequest request, List<CompletableFuture<List<Object>>> answers) {
+		return CompletableFuture.allOf(IntStream.range(0, answers.size())
+			.mapToObj((index) -> answers.get(index)
+				.handle((answer, ex) -> ex == null && RedisLocks.number(answer, 0) == 0)
+				.thenCompose((refused) -> refused ? CompletableFuture.completedFuture(null)
+						: this.nodes.get(index).leave(request, Deadline.PASSED)))
+			.toArray(CompletableFuture<?>[]::new));
+	}
+
+	private List<CompletableFuture<List<Object>>> all(Function<RedisLocks, CompletableFuture<List<Object>>> question) {
+		return this.nodes.stream().map(question).toList();
+	}
+
+	private static Stream<List<Object>> answered(List<CompletableFuture<List<Object>>> answers) {
+		return answers.stream()
+			.filter((answer) -> answer.isDone() && !answer.isCompletedExceptionally())
+			.map(CompletableFuture::join);
+	}
+
+	/**
+	 * The holder that a majority reports. The epochs of its nodes are the same.
+	 */
+	@Override
+	public @Nullable LockHolder holder(String key) {
+		return ask(LockScript.HOLDER, key, "looked up").stream()
+			.map(RedisLockBackend::holder)
+			.filter(Objects::nonNull)
+			.collect(Collectors.groupingBy((holder) -> String.valueOf(holder.epoch())))
+			.values()
+			.stream()
+			.filter((votes) -> votes.size() > this.nodes.size() / 2)
+			.map((votes) -> votes.get(0))
+			.findFirst()
+			.orElse(null);
+	}
+
+	@Override
+	public boolean forceRelease(String key) {
+		return ask(LockScript.FORCE, key, "released by force").stream().filter(RedisLocks::isYes).count() > 0;
+	}
+
+	@Override
+	public Status ping() {
+		int answers = ask(LockScript.PING, "holdfast:ping", "checked").size();
+		return new Status(answers + " of " + this.nodes.size() + " Redis nodes", null);
+	}
+
+	/**
+	 * Ask all nodes, and wait for all answers.
+	 * @return the answers, at least a majority
+	 */
+	private List<List<Object>> ask(LockScript script, String key, String what) {
+		List<CompletableFuture<List<Object>>> asked = all((node) -> node.ask(script, key));
+		RedisLocks.awaitQuietly(CompletableFuture.allOf(asked.toArray(CompletableFuture<?>[]::new)));
+		RedisLocks.await(Votes.count(asked, (answer) -> true), key, what, SERVERS);
+		return answered(asked).toList();
+	}
+
+	@Override
+	public String name() {
+		return "redis";
+	}
+
+	@Override
+	public void close() {
+		this.connections.close();
+	}
+
+}
