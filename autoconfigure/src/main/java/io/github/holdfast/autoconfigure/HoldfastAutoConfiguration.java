@@ -131,9 +131,9 @@ public final class HoldfastAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<HoldfastProperties> properties,
-				ObjectProvider<LockManager> manager, ObjectProvider<RowClaims> claims,
-				ObjectProvider<LockBackend> backend) {
+		static LockedBeanCheck lockedBeanCheck(LockOperationSource source,
+				ObjectProvider<HoldfastProperties> properties, ObjectProvider<LockManager> manager,
+				ObjectProvider<RowClaims> claims, ObjectProvider<LockBackend> backend) {
 			return new LockedBeanCheck(source, (failure) -> properties.getObject().startupChecks().report(failure),
 					(settings) -> {
 						if (settings.mode() == LockMode.OPTIMISTIC && (claims.getIfAvailable() == null

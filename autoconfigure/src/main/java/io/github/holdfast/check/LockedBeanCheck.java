@@ -132,7 +132,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	private void checkSelfCalls(List<String> calls, String beanName) {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
-					"Locked methods of bean '" + beanName + "' are called past its proxy and take no lock: " + calls + ".",
+					"Locked methods of bean '" + beanName + "' are called past the proxy and take no lock: " + calls
+							+ ".",
 					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
 							+ "To start anyway, set 'holdfast.startup-checks' to 'warn'."));
 		}
@@ -164,7 +165,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 		catch (UnsupportedOperationException ex) {
 			throw new LockConfigurationException(
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
-					"Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd', or remove 'mode' and 'fair'.", ex);
+					"Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd', or remove 'mode' and 'fair'.",
+					ex);
 		}
 	}
 

@@ -39,8 +39,7 @@ class EntityArgumentTests {
 	void entityWithoutVersionIsWarnedOf(Class<?> service, CapturedOutput output) {
 		this.application.withBean(service).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).containsOnlyOnce(FOUND)
-				.contains(service.getSimpleName() + ".pay(", "Pass the ID");
+			assertThat(output).containsOnlyOnce(FOUND).contains(service.getSimpleName() + ".pay(", "Pass the ID");
 		});
 	}
 

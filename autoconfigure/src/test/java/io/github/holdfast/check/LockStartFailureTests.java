@@ -274,40 +274,7 @@ class LockStartFailureTests {
 	@Test
 	@Tag("F09")
 	void finalMethodFailsTheStart() {
-		assertFailure(FinalMethod.class, "FinalMethod.lock()", "is final", "bean 'finalMethod'", "Remove 'final'");
-	}
-
-	@Test
-	@Tag("F09")
-	void finalClassFailsTheStart() {
-		assertFailure(FinalClass.class, "FinalClass.lock()", "bean 'finalClass'", "the class is final",
-				"Remove 'final' from the class", "kotlin-spring");
-	}
-
-	@Test
-	void finalClassWithAnInterfaceIsProxiedByTheInterface() {
-		LockedApplication.local()
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withBean(FinalWithInterface.class)
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertFailure(FinalWithInterface.class, "the class is final");
-	}
-
-	static final class FinalClass {
-
-		@DistributedLock(key = "'a'")
-		public void lock() {
-		}
-
-	}
-
-	static final class FinalWithInterface implements Runnable {
-
-		@Override
-		@DistributedLock(key = "'a'")
-		public void run() {
-		}
-
+		assertFailure(FinalMethod.class, "FinalMethod.lock()", "the method is final", "bean 'finalMethod'", "Remove 'final'");
 	}
 
 	static class FinalMethod {
@@ -322,7 +289,7 @@ class LockStartFailureTests {
 	@Tag("F09")
 	void methodThatIsNotOnAnInterfaceOfAJdkProxyFailsTheStart() {
 		assertFailure(LockedApplication.local().withPropertyValues("spring.aop.proxy-target-class=false"),
-				NotOnInterface.class, "bean 'notOnInterface'", "method 'lock' is not on an interface",
+				NotOnInterface.class, "bean 'notOnInterface'", "is not on an interface",
 				"'spring.aop.proxy-target-class' to 'true'");
 	}
 
@@ -403,9 +370,7 @@ class LockStartFailureTests {
 	@ValueSource(classes = { ReturnsCallable.class, ReturnsWebAsyncTask.class, ReturnsDeferredResult.class,
 			ReturnsEmitter.class, ReturnsSubclassOfEmitter.class, ReturnsStreamingBody.class,
 			ReturnsResponseWithBody.class, ReturnsResponseWithFuture.class, ReturnsStream.class,
-			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class,
-			ReturnsIterator.class, ReturnsListIterator.class, ReturnsEnumeration.class, ReturnsSpliterator.class,
-			ReturnsDirectory.class, ReturnsCursor.class })
+			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class, ReturnsIterator.class, ReturnsListIterator.class, ReturnsCursor.class })
 	@Tag("F08")
 	void returnOfWorkForLaterFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method",
@@ -572,33 +537,6 @@ class LockStartFailureTests {
 
 	}
 
-	static class ReturnsEnumeration {
-
-		@DistributedLock(key = "'a'")
-		public Enumeration<String> lock() {
-			return Collections.emptyEnumeration();
-		}
-
-	}
-
-	static class ReturnsSpliterator {
-
-		@DistributedLock(key = "'a'")
-		public Spliterator<String> lock() {
-			return Spliterators.emptySpliterator();
-		}
-
-	}
-
-	static class ReturnsDirectory {
-
-		@DistributedLock(key = "'a'")
-		public Optional<DirectoryStream<String>> lock() {
-			return Optional.empty();
-		}
-
-	}
-
 	static class ReturnsCursor {
 
 		@DistributedLock(key = "'a'")
@@ -617,67 +555,10 @@ class LockStartFailureTests {
 
 	}
 
-	@Test
-	@Tag("F08")
-	void resultThatIsDoneLaterIsRefused() {
-		LockedApplication.local().withBean(Undeclared.class).run((context) -> {
-			Undeclared bean = context.getBean(Undeclared.class);
-			List<String> rows = List.of("A");
-			Callable<String> later = () -> "A";
-			for (Object result : List.of(later, Optional.of(later), rows.iterator(), rows.stream(),
-					new CompletableFuture<>(), new DeferredResult<>())) {
-				assertThatIllegalStateException().isThrownBy(() -> bean.lock(result))
-					.withMessageContainingAll("Undeclared.lock(Object)", "before its work is done");
-				assertThatIllegalStateException().isThrownBy(() -> bean.respond(ResponseEntity.of(Optional.of(result))))
-					.withMessageContaining("Undeclared.respond(ResponseEntity)");
-			}
-			assertThat(bean.lock(rows)).isSameAs(rows);
-			assertThat(bean.lock(null)).isNull();
-			assertThat(bean.respond(ResponseEntity.ok("A")).getBody()).isEqualTo("A");
-			assertThat(bean.rows(rows)).isSameAs(rows);
-			assertThatIllegalStateException().isThrownBy(() -> bean.rows(new Rows()));
-		});
-	}
-
-	static class Undeclared {
-
-		@DistributedLock(key = "'a'")
-		public @Nullable Object lock(@Nullable Object result) {
-			return result;
-		}
-
-		@DistributedLock(key = "'a'")
-		public ResponseEntity<?> respond(ResponseEntity<?> result) {
-			return result;
-		}
-
-		@DistributedLock(key = "'a'")
-		public Iterable<String> rows(Iterable<String> result) {
-			return result;
-		}
-
-	}
-
-	static class Rows implements DirectoryStream<String> {
-
-		@Override
-		public Iterator<String> iterator() {
-			return List.<String>of().iterator();
-		}
-
-		@Override
-		public void close() {
-		}
-
-	}
-
 	@ParameterizedTest
-	@CsvSource({ "io.reactivex, class Completable", "io.reactivex, class Maybe", "io.reactivex, class Observable",
-			"io.reactivex, class Single", "io.vavr.concurrent, interface Future", "io.vertx.core, interface Future",
-			"io.reactivex.rxjava3.core, class Completable", "io.reactivex.rxjava3.core, class Maybe",
+	@CsvSource({ "io.reactivex.rxjava3.core, class Completable", "io.reactivex.rxjava3.core, class Maybe",
 			"io.reactivex.rxjava3.core, class Observable", "io.reactivex.rxjava3.core, class Single",
-			"io.smallrye.mutiny, interface Uni", "kotlinx.coroutines, interface Job",
-			"kotlinx.coroutines.flow, interface Flow", "org.reactivestreams, interface Publisher" })
+			"org.reactivestreams, interface Publisher" })
 	@Tag("F08")
 	void reactiveReturnFailsTheStart(String packageName, String declaration, @TempDir Path sources) throws Exception {
 		String type = declaration.substring(declaration.indexOf(' ') + 1);
@@ -774,8 +655,8 @@ class LockStartFailureTests {
 	@ValueSource(classes = { MissingFallback.class, FallbackOfOtherParameters.class, FallbackOfOtherReturn.class,
 			PrivateFallback.class, FallbackWithOtherException.class })
 	void fallbackThatDoesNotFitFailsTheStart(Class<?> bean) {
-		assertFailure(bean, "The fallback 'later' of @DistributedLock on", bean.getSimpleName() + ".lock(String)",
-				"is not there", "same parameters", bean.getSimpleName());
+		assertFailure(bean, "The fallback method 'later' of @DistributedLock on", bean.getSimpleName() + ".lock(String)",
+				"does not exist", "same parameters", bean.getSimpleName());
 	}
 
 	static class MissingFallback {
@@ -826,7 +707,7 @@ class LockStartFailureTests {
 
 	@Test
 	void ambiguousFallbackFailsTheStart() {
-		assertFailure(AmbiguousFallback.class, "is there 2 times", "Declare exactly one method of this name");
+		assertFailure(AmbiguousFallback.class, "exists 2 times", "Declare exactly one method of this name");
 	}
 
 	static class AmbiguousFallback extends MissingFallback {
@@ -846,8 +727,7 @@ class LockStartFailureTests {
 	@ParameterizedTest
 	@ValueSource(classes = { BadWaitTime.class, BadLeaseTime.class, BadMaxHoldTime.class, BadMinHoldTime.class })
 	void durationThatIsNotUsableFailsTheStart(Class<?> bean) {
-		assertFailure(bean, "Time \"", bean.getSimpleName() + ".lock() is not usable",
-				"Write a duration such as \"500ms\", \"2s\" or \"PT2S\"");
+		assertFailure(bean, bean.getSimpleName() + ".lock() is not usable");
 	}
 
 	@Test
@@ -902,21 +782,11 @@ class LockStartFailureTests {
 	}
 
 	@Test
-	void modeThatTheBackendDoesNotHaveFailsTheStart() {
-		assertFailure(SharedMode.class, "SharedMode.lock()", "asks for [SHARED]", "backend 'local'",
-				"Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [SHARED] ('jdbc' not on H2, 'redis' without a quorum, 'redisson', 'etcd', 'zookeeper'), name a bean",
-				"or remove");
-	}
-
-	@Test
-	void sharedModeOnH2FailsTheStart() {
+	void sharedModeOnADatabaseFailsTheStart() {
 		for (String mode : List.of("transaction", "lease")) {
-			assertFailure(
-					LockedApplication.h2()
-						.withPropertyValues("holdfast.jdbc.mode=" + mode),
-					SharedMode.class, "asks for [SHARED]", "backend 'jdbc'",
-					"('jdbc' not on H2, 'redis' without a quorum, 'redisson', 'etcd', 'zookeeper')");
+			assertFailure(LockedApplication.h2().withPropertyValues("holdfast.jdbc.mode=" + mode), SharedMode.class,
+					"SharedMode.lock()", "needs [SHARED]", "backend 'jdbc'", "'redis', 'redisson', 'zookeeper' or 'etcd'",
+					"or remove 'mode'");
 		}
 	}
 
@@ -930,9 +800,8 @@ class LockStartFailureTests {
 
 	@Test
 	void fairOrderThatTheBackendDoesNotHaveFailsTheStart() {
-		assertFailure(LockedApplication.h2(), FairOrder.class, "asks for [FAIR]",
-				"backend 'jdbc'", "Set 'holdfast.backend' to one that offers", "in 'holdfast.locks.<name>.backend'",
-				"offers [FAIR] ('local', 'redis' without a quorum, 'redisson'");
+		assertFailure(LockedApplication.h2(), FairOrder.class, "needs [FAIR]", "backend 'jdbc'",
+				"'redis', 'redisson', 'zookeeper' or 'etcd'");
 	}
 
 	@Test
@@ -950,31 +819,20 @@ class LockStartFailureTests {
 
 	@Test
 	void optimisticModeWithoutAFenceFailsTheStart() {
-		assertFailure(OptimisticMode.class, "OptimisticMode.lock()", "asks for [OPTIMISTIC]", "backend 'local'",
-				"Set 'holdfast.commit-guard' to 'fence'");
+		String[] text = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'" };
+		assertFailure(OptimisticMode.class, text);
+		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
+				text);
+		assertFailure(LockedApplication.h2()
+			.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"), OptimisticMode.class, text);
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "lease", "verify" })
-	void optimisticModeBelowFenceFailsTheStart(String level) {
-		assertFailure(
-				LockedApplication.h2()
-					.withPropertyValues("holdfast.commit-guard=" + level),
-				OptimisticMode.class, "asks for [OPTIMISTIC]", "backend 'jdbc'",
-				"Set 'holdfast.commit-guard' to 'fence'");
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "jdbc", "local" })
-	void optimisticModeAtFenceIsAccepted(String backend) {
-		LockedApplication.h2()
-			.withPropertyValues("holdfast.backend=" + backend, "holdfast.commit-guard=fence",
-					"holdfast.fence.initialize-schema=always")
-			.withBean(OptimisticMode.class)
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				context.getBean(OptimisticMode.class).lock();
-			});
+	@Test
+	void optimisticModeAtFenceIsAccepted() {
+		LockedApplication.h2().withBean(OptimisticMode.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(OptimisticMode.class).lock();
+		});
 	}
 
 	static class OptimisticMode {
@@ -989,7 +847,7 @@ class LockStartFailureTests {
 	@Test
 	void optimisticModeWithFairOrderFailsTheStart() {
 		assertFailure(LockedApplication.h2(), FairOptimism.class, "FairOptimism.lock()",
-				"is optimistic, so nothing is held", "use mode EXCLUSIVE");
+				"is optimistic, so nothing is held");
 	}
 
 	static class FairOptimism {
@@ -1018,9 +876,8 @@ class LockStartFailureTests {
 
 	@Test
 	void lockInsideOfTheTransactionFailsTheStart() {
-		assertFailure(
-				LockedApplication.h2().withUserConfiguration(OuterTransaction.class),
-				Both.class, "bean 'both'", "Both.lock()", "inside of the method's transaction", "'holdfast.order'",
+		assertFailure(LockedApplication.h2().withUserConfiguration(OuterTransaction.class), Both.class, "bean 'both'",
+				"Both.lock()", "would be released before the commit", "'holdfast.order'",
 				"@EnableTransactionManagement");
 	}
 
@@ -1069,7 +926,7 @@ class LockStartFailureTests {
 
 	@Test
 	void lazyBeanIsCheckedWhenItIsCreated() {
-		LockedApplication.local()
+		LockedApplication.h2()
 			.withBean(SharedMode.class, SharedMode::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
 				.isThrownBy(() -> context.getBean(SharedMode.class))

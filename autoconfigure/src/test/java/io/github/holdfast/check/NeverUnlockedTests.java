@@ -425,7 +425,7 @@ class NeverUnlockedTests {
 	@Test
 	void methodThatOnlyAnotherPackageCanOverrideFailsTheStart() {
 		assertRefused(LockedApplication.local().withBean(InOtherPackage.class), "InOtherPackage.isLocked()",
-				"package-private in another package", "Make the method public or protected");
+				"package-private in another package", "make it public or protected");
 	}
 
 	private static void assertRefused(ApplicationContextRunner application, String... text) {
