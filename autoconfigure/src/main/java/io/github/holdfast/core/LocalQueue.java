@@ -24,6 +24,8 @@ final class LocalQueue {
 
 	private static final long LONGEST_OVERTAKING = TimeUnit.MICROSECONDS.toNanos(200);
 
+	private static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(1);
+
 	private final ConcurrentHashMap<String, Place> places = new ConcurrentHashMap<>();
 
 	/**
@@ -218,7 +220,7 @@ final class LocalQueue {
 		 * Lets other nodes have the key first, after this one has kept it for long.
 		 */
 		void restAfter(long heldNanos) {
-			this.place.askAt = System.nanoTime() + heldNanos / 8;
+			this.place.askAt = System.nanoTime() + Math.min(heldNanos / 8, LONGEST_REST);
 		}
 
 		void rest(long mostNanos) throws InterruptedException {
