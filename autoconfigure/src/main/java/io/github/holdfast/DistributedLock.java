@@ -123,10 +123,10 @@ public @interface DistributedLock {
 
 	/**
 	 * How the lock is shared. Default: {@link LockMode#EXCLUSIVE EXCLUSIVE}. With
-	 * {@link LockMode#OPTIMISTIC OPTIMISTIC} the method, its transaction
-	 * included, is rolled back and runs again if another commit under the same key came
-	 * first, until the wait time is over; it must have exactly one transaction. A mode
-	 * that the configured backend does not have fails the start.
+	 * {@link LockMode#OPTIMISTIC OPTIMISTIC} the method, its transaction included, is
+	 * rolled back and runs again if another commit under the same key came first, until
+	 * the wait time is over; it must have exactly one transaction. A mode that the
+	 * configured backend does not have fails the start.
 	 */
 	LockMode mode() default LockMode.EXCLUSIVE;
 

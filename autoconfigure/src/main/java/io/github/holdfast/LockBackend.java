@@ -21,8 +21,8 @@ public interface LockBackend {
 	/**
 	 * Acquires a lock.
 	 * @param request what to acquire
-	 * @return the lease, or {@code null} if another holder kept the lock for the wait time
-	 * of the request; a wait time of zero is one attempt
+	 * @return the lease, or {@code null} if another holder kept the lock for the wait
+	 * time of the request; a wait time of zero is one attempt
 	 * @throws InterruptedException if the thread was interrupted; nothing is held then
 	 * @throws LockBackendException if the store failed; nothing is held for longer than
 	 * the lease time then

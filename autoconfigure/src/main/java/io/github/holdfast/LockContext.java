@@ -29,16 +29,16 @@ public interface LockContext {
 	 * @param key the key as it was locked, without the prefix
 	 * @throws IllegalStateException if the chain does not hold it, or with
 	 * {@code holdfast.enabled=false}
-	 * @throws LockLostException if the chain took the lock, but cannot prove any more that
-	 * it holds it
+	 * @throws LockLostException if the chain took the lock, but cannot prove any more
+	 * that it holds it
 	 */
 	static void assertHeld(String key) {
 		List<String> held = new ArrayList<>();
 		for (LockCall call = LockCall.current(); call != null; call = call.outer()) {
 			if (call.keys().contains(key)) {
 				if (!call.isValid(key)) {
-					throw new LockLostException(key, "its lease has run out, or the store has given it to another holder",
-							null);
+					throw new LockLostException(key,
+							"its lease has run out, or the store has given it to another holder", null);
 				}
 				return;
 			}
@@ -94,8 +94,8 @@ public interface LockContext {
 	@Nullable Duration remaining();
 
 	/**
-	 * Whether this process can still prove that it holds a key. Does no I/O. An optimistic
-	 * lock holds nothing and is valid until its body ends.
+	 * Whether this process can still prove that it holds a key. Does no I/O. An
+	 * optimistic lock holds nothing and is valid until its body ends.
 	 * @param key one of {@link #keys()}
 	 * @return {@code false} once the lease has run out, was lost or was released
 	 */

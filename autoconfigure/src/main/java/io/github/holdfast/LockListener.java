@@ -8,15 +8,15 @@ import java.util.List;
  * are logged.
  *
  * <p>
- * Each call is attempted, then either not acquired, or acquired and released. Losses, once
- * for each key, and failures of the backend come in between. A nested call that needs no
- * new key is not observed. Each attempt of an optimistic lock is a call.
+ * Each call is attempted, then either not acquired, or acquired and released. Losses,
+ * once for each key, and failures of the backend come in between. A nested call that
+ * needs no new key is not observed. Each attempt of an optimistic lock is a call.
  *
  * <p>
  * Methods are called on the thread of the call, except for losses and failures that a
  * renewal found: these come on the thread that renews all leases of the backend. A
- * listener must not block for long, because renewals wait for it. Implementations are safe
- * for use by many threads.
+ * listener must not block for long, because renewals wait for it. Implementations are
+ * safe for use by many threads.
  */
 public interface LockListener {
 

@@ -16,8 +16,8 @@ public enum LockMode {
 
 	/**
 	 * Nobody waits. The body runs at once and its transaction commits only if no other
-	 * holder of the key has committed since; otherwise it is rolled back and the body runs
-	 * again. Needs {@code holdfast.commit-guard: fence}.
+	 * holder of the key has committed since; otherwise it is rolled back and the body
+	 * runs again. Needs {@code holdfast.commit-guard: fence}.
 	 */
 	OPTIMISTIC
 

@@ -54,8 +54,8 @@ public final class LockTemplate {
 	}
 
 	/**
-	 * Sets the name for logs, meters and the overrides of {@code holdfast.locks}. Default:
-	 * {@code LockTemplate}.
+	 * Sets the name for logs, meters and the overrides of {@code holdfast.locks}.
+	 * Default: {@code LockTemplate}.
 	 * @param name the name
 	 * @return a copy
 	 */

@@ -144,7 +144,8 @@ public class LocksEndpoint {
 	 * @param key the key
 	 * @param mode how the lock is shared
 	 * @param thread the name of the thread
-	 * @param since when the call got its locks or began to wait, by the clock of this node
+	 * @param since when the call got its locks or began to wait, by the clock of this
+	 * node
 	 * @param waitTime how long the call has waited
 	 * @param holdTime how long it has held its locks, or {@code null} if it waits
 	 * @param remaining how long this node can prove that it holds the lock, or

@@ -41,7 +41,8 @@ record Candidate(LockBackendType type, Supplier<LockBackend> backend) {
 		}
 		throw new LockConfigurationException("No lock backend is available.",
 				"Add what one of the backends needs, or set 'holdfast.backend' to 'local' if the application runs on one "
-						+ "node only:" + Arrays.stream(LockBackendType.values())
+						+ "node only:"
+						+ Arrays.stream(LockBackendType.values())
 							.filter((type) -> type != LockBackendType.LOCAL)
 							.map((type) -> "\n  " + type + ": " + type.requirement())
 							.collect(Collectors.joining()));

@@ -21,9 +21,9 @@ import org.springframework.context.annotation.Configuration;
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
  * Auto-configuration} for the observations, the endpoint and the health of locks.
  */
-@AutoConfiguration(after = HoldfastAutoConfiguration.class, afterName = {
-		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
-		"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration" })
+@AutoConfiguration(after = HoldfastAutoConfiguration.class,
+		afterName = { "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+				"org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration" })
 @ConditionalOnBean(LockStartup.class)
 public final class HoldfastActuatorAutoConfiguration {
 

@@ -89,8 +89,8 @@ public final class HoldfastAutoConfiguration {
 			logger.warn("Locks are disabled by 'holdfast.enabled': locked methods run without a lock");
 			return new LockManager(() -> {
 				throw new IllegalStateException("Locks are disabled by 'holdfast.enabled'");
-			}, () -> LockGuard.NONE, List::of,
-					(name) -> new LockSettings.Overrides(false, LockSettings.Times.NONE), Duration.ZERO);
+			}, () -> LockGuard.NONE, List::of, (name) -> new LockSettings.Overrides(false, LockSettings.Times.NONE),
+					Duration.ZERO);
 		}
 
 	}
@@ -131,17 +131,18 @@ public final class HoldfastAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static LockedBeanCheck lockedBeanCheck(LockOperationSource source, ObjectProvider<HoldfastProperties> properties,
-				ObjectProvider<LockManager> manager, ObjectProvider<RowClaims> claims) {
+		static LockedBeanCheck lockedBeanCheck(LockOperationSource source,
+				ObjectProvider<HoldfastProperties> properties, ObjectProvider<LockManager> manager,
+				ObjectProvider<RowClaims> claims, ObjectProvider<LockBackend> backend) {
 			return new LockedBeanCheck(source, (failure) -> properties.getObject().startupChecks().report(failure),
-					(settings) -> checkSupported(settings, manager.getObject(), claims.getIfAvailable() != null));
-		}
-
-		private static void checkSupported(LockSettings settings, LockManager manager, boolean fenced) {
-			if (settings.mode() == LockMode.OPTIMISTIC && !fenced) {
-				throw new UnsupportedOperationException("mode OPTIMISTIC needs 'holdfast.commit-guard: fence'");
-			}
-			manager.checkSupported(settings);
+					(settings) -> {
+						if (settings.mode() == LockMode.OPTIMISTIC && (claims.getIfAvailable() == null
+								|| !backend.getObject().name().equals(LockBackendType.JDBC.toString()))) {
+							throw new UnsupportedOperationException(
+									"mode OPTIMISTIC needs 'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'");
+						}
+						manager.getObject().checkSupported(settings);
+					});
 		}
 
 		@Bean
@@ -167,14 +168,16 @@ public final class HoldfastAutoConfiguration {
 		LockStartup lockStartup(LockBackend backend, ObjectProvider<LockGuard> guard, ObjectProvider<RowClaims> claims,
 				HoldfastProperties properties, LockOverrides overrides, LockedBeanCheck locked,
 				ObjectProvider<LockStartupCheck> checks, ConfigurableListableBeanFactory beanFactory) {
-			CommitGuardLevel level = (claims.getIfAvailable() != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE;
+			CommitGuardLevel level = (claims.getIfAvailable() != null) ? CommitGuardLevel.FENCE
+					: CommitGuardLevel.LEASE;
 			if (properties.commitGuard() == CommitGuardLevel.FENCE && level != CommitGuardLevel.FENCE) {
-				throw new LockConfigurationException("'holdfast.commit-guard' is 'fence', but there is no DataSource bean.",
+				throw new LockConfigurationException(
+						"'holdfast.commit-guard' is 'fence', but there is no DataSource bean.",
 						"Add 'spring-boot-starter-jdbc' or another starter with a DataSource, or set "
 								+ "'holdfast.commit-guard' to 'lease'.");
 			}
-			return new LockStartup(backend, guard.getIfAvailable(() -> LockGuard.NONE), level, properties, overrides, locked,
-					checks, beanFactory);
+			return new LockStartup(backend, guard.getIfAvailable(() -> LockGuard.NONE), level, properties, overrides,
+					locked, checks, beanFactory);
 		}
 
 		@Bean

@@ -20,13 +20,13 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * @param enabled Whether locked methods and templates take locks. If disabled, they run
  * without a lock.
  * @param backend Store that keeps the locks. By default, the only available one.
- * @param keyPrefix Text that all stored keys begin with. Services with the same prefix and
- * the same key exclude each other.
+ * @param keyPrefix Text that all stored keys begin with. Services with the same prefix
+ * and the same key exclude each other.
  * @param waitTime Time to wait for a lock. Zero means one attempt.
  * @param leaseTime Time after which other nodes get the lock of a node that has died or
  * hangs. Leases are renewed while their methods run. At least one second.
- * @param commitGuard Protection of commits under a lock. By default, 'fence' if there is a
- * transaction manager for a SQL database, except with the backend 'local'; otherwise
+ * @param commitGuard Protection of commits under a lock. By default, 'fence' if there is
+ * a transaction manager for a SQL database, except with the backend 'local'; otherwise
  * 'lease'.
  * @param onActiveTransaction Reaction to a locked call within a running transaction.
  * @param order Order of the lock among the advisors of a bean. Must be lower than the
@@ -68,9 +68,8 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 
 	private static void check(String name, Duration value, Duration least) {
 		if (value.compareTo(least) < 0) {
-			throw new LockConfigurationException(
-					"'holdfast." + name + "' is " + value.toMillis() + " ms, but must be at least " + least.toMillis()
-							+ " ms.",
+			throw new LockConfigurationException("'holdfast." + name + "' is " + value.toMillis()
+					+ " ms, but must be at least " + least.toMillis() + " ms.",
 					"Correct the value. A number without a unit counts milliseconds.");
 		}
 	}
@@ -109,8 +108,8 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		public enum Mode {
 
 			/**
-			 * The transaction of a locked method takes the lock by its first statement, and
-			 * its commit is the release. Other methods take leases.
+			 * The transaction of a locked method takes the lock by its first statement,
+			 * and its commit is the release. Other methods take leases.
 			 */
 			TRANSACTION,
 

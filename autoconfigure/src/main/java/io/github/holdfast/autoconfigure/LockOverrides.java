@@ -30,8 +30,8 @@ final class LockOverrides implements Function<String, LockSettings.@Nullable Ove
 
 	private static LockSettings.Overrides overrides(String name, HoldfastProperties.Lock lock) {
 		try {
-			return new LockSettings.Overrides(lock.enabled(), new LockSettings.Times(lock.waitTime(), lock.leaseTime(),
-					lock.maxHoldTime(), lock.minHoldTime()));
+			return new LockSettings.Overrides(lock.enabled(),
+					new LockSettings.Times(lock.waitTime(), lock.leaseTime(), lock.maxHoldTime(), lock.minHoldTime()));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockConfigurationException("'holdfast.locks[" + name + "]' is invalid: " + ex.getMessage() + ".",
@@ -60,8 +60,9 @@ final class LockOverrides implements Function<String, LockSettings.@Nullable Ove
 		Set<String> unused = new TreeSet<>(this.overrides.keySet());
 		unused.removeAll(this.used);
 		if (!unused.isEmpty()) {
-			logger.warn("'holdfast.locks' contains names that match no lock at startup: {}. Put names that contain a dot "
-					+ "in brackets: 'holdfast.locks[StockService.deduct].wait-time'", unused);
+			logger
+				.warn("'holdfast.locks' contains names that match no lock at startup: {}. Put names that contain a dot "
+						+ "in brackets: 'holdfast.locks[StockService.deduct].wait-time'", unused);
 		}
 	}
 

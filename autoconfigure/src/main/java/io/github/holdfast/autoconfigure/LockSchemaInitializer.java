@@ -25,10 +25,9 @@ final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
 		settings.setMode(mode);
 		settings.setContinueOnError(true);
-		if (mode == DatabaseInitializationMode.ALWAYS || (mode == DatabaseInitializationMode.EMBEDDED
-				&& EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			settings.setSchemaLocations(
-					new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
+		if (mode == DatabaseInitializationMode.ALWAYS
+				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
+			settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
 		}
 		return settings;
 	}

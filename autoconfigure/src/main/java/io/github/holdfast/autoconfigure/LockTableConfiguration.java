@@ -113,7 +113,8 @@ class LockTableConfiguration {
 		 * The size of the pool, or that of most pools if it is unknown.
 		 */
 		int poolSize() {
-			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(this.pools.orderedStream().toList())
+			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(
+					this.pools.orderedStream().toList())
 				.getDataSourcePoolMetadata(get());
 			Integer max = (pool != null) ? pool.getMax() : null;
 			return (max != null && max > 0) ? max : 10;
@@ -140,10 +141,12 @@ class LockTableConfiguration {
 				Duration leaseTime = properties.leaseTime();
 				if (backend instanceof JdbcLockBackend && pool != null
 						&& pool.getConnectionTimeout() >= leaseTime.toMillis() / 3 * 2) {
-					logger.warn("A lease can run out while its renewal waits for a connection: 'holdfast.lease-time' is "
-							+ "{} ms, the connection timeout of pool '{}' is {} ms. Set "
-							+ "'spring.datasource.hikari.connection-timeout' to {} or less", leaseTime.toMillis(),
-							pool.getPoolName(), pool.getConnectionTimeout(), leaseTime.toMillis() / 3);
+					logger.warn(
+							"A lease can run out while its renewal waits for a connection: 'holdfast.lease-time' is "
+									+ "{} ms, the connection timeout of pool '{}' is {} ms. Set "
+									+ "'spring.datasource.hikari.connection-timeout' to {} or less",
+							leaseTime.toMillis(), pool.getPoolName(), pool.getConnectionTimeout(),
+							leaseTime.toMillis() / 3);
 				}
 			};
 		}

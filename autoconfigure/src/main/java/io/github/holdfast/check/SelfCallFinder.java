@@ -84,25 +84,26 @@ final class SelfCallFinder extends ClassVisitor {
 		Method caller = find(this.type, call.caller, call.callerDescriptor);
 		LockOperation inner = operation(call.name, call.descriptor,
 				call.toSuper ? this.lineage.getOrDefault(call.owner, this.type) : this.type);
-		boolean overrides = call.toSuper && call.caller.equals(call.name) && Type
-			.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
+		boolean overrides = call.toSuper && call.caller.equals(call.name)
+				&& Type.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
 		if (inner == null || overrides || (caller != null && isNeverMade(call, caller))) {
 			return null;
 		}
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
 		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
 				&& Objects.toString(outer.key()).equals(Objects.toString(inner.key()));
-		return held ? null : ClassUtils.getShortName(call.callerType.replace('/', '.')) + "." + call.caller + " calls "
-				+ inner.location();
+		String place = ClassUtils.getShortName(call.callerType.replace('/', '.')) + "."
+				+ call.caller.replaceFirst("^lambda\\$(.*)\\$\\d+$", "$1");
+		return held ? null : place + " calls " + inner.location();
 	}
 
 	/**
 	 * A subclass may override the calling method without a call of the overridden one.
 	 */
 	private boolean isNeverMade(Call call, Method caller) {
-		return !Type.getInternalName(caller.getDeclaringClass()).equals(call.callerType)
-				&& this.calls.stream().noneMatch((other) -> other.toSuper && other.name.equals(call.caller)
-						&& other.descriptor.equals(call.callerDescriptor));
+		return !Type.getInternalName(caller.getDeclaringClass()).equals(call.callerType) && this.calls.stream()
+			.noneMatch((other) -> other.toSuper && other.name.equals(call.caller)
+					&& other.descriptor.equals(call.callerDescriptor));
 	}
 
 	private @Nullable LockOperation operation(String name, String descriptor, Class<?> type) {

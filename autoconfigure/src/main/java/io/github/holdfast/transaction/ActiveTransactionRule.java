@@ -31,8 +31,8 @@ final class ActiveTransactionRule {
 		.of("com.baomidou.dynamic.datasource.tx.TransactionContext", "io.seata.core.context.RootContext",
 				"org.apache.seata.core.context.RootContext")
 		.filter((name) -> ClassUtils.isPresent(name, ActiveTransactionRule.class.getClassLoader()))
-		.map((name) -> ReflectionUtils.findMethod(
-				ClassUtils.resolveClassName(name, ActiveTransactionRule.class.getClassLoader()), "getXID"))
+		.map((name) -> ReflectionUtils
+			.findMethod(ClassUtils.resolveClassName(name, ActiveTransactionRule.class.getClassLoader()), "getXID"))
 		.filter(Objects::nonNull)
 		.toList();
 

@@ -22,8 +22,8 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.ResourceTransactionManager;
 
 /**
- * Gives each transaction manager its listener, as the first one, and checks when all beans
- * are there that their transactions can be guarded.
+ * Gives each transaction manager its listener, as the first one, and checks when all
+ * beans are there that their transactions can be guarded.
  */
 public final class GuardedManagers implements BeanPostProcessor, SmartInitializingSingleton {
 

@@ -30,8 +30,8 @@ final class ManagedDataSource {
 			"org.springframework.jdbc.datasource.SimpleDriverDataSource",
 			"org.springframework.jdbc.datasource.DriverManagerDataSource",
 			"org.springframework.jdbc.datasource.SingleConnectionDataSource",
-			"org.springframework.jdbc.datasource.embedded.", "org.h2.jdbcx.", "org.postgresql.ds.",
-			"org.mariadb.jdbc.", "com.mysql.cj.jdbc.");
+			"org.springframework.jdbc.datasource.embedded.", "org.h2.jdbcx.", "org.postgresql.ds.", "org.mariadb.jdbc.",
+			"com.mysql.cj.jdbc.");
 
 	private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
 			ManagedDataSource.class.getClassLoader());

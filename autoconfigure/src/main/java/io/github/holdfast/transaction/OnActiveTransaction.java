@@ -1,8 +1,8 @@
 package io.github.holdfast.transaction;
 
 /**
- * What happens to a locked call inside of a running transaction. That transaction may have
- * read old data, and it commits after the lock is released.
+ * What happens to a locked call inside of a running transaction. That transaction may
+ * have read old data, and it commits after the lock is released.
  */
 public enum OnActiveTransaction {
 

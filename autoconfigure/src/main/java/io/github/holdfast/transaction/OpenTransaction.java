@@ -106,7 +106,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * Whether an open transaction of this thread began under a call, or has claimed a key.
+	 * Whether an open transaction of this thread began under a call, or has claimed a
+	 * key.
 	 */
 	static @Nullable OpenTransaction under(LockCall call) {
 		OpenTransaction open = innermost();
@@ -145,9 +146,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			connection = DataSourceUtils.getConnection(dataSource);
 			try {
 				if (!DataSourceUtils.isConnectionTransactional(connection, dataSource) || connection.getAutoCommit()) {
-					throw new IllegalStateException("The connection of the transaction manager '"
-							+ this.manager.beanName() + "' is not bound to its transaction, so that the lock's row cannot "
-							+ "be locked in it. With JPA, the JpaDialect must expose the JDBC connection");
+					throw new IllegalStateException(
+							"The connection of the transaction manager '" + this.manager.beanName()
+									+ "' is not bound to its transaction, so that the lock's row cannot "
+									+ "be locked in it. With JPA, the JpaDialect must expose the JDBC connection");
 				}
 			}
 			finally {
@@ -303,6 +305,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 		Grant grant() {
 			return this.grant;
+		}
+
+		String key() {
+			return this.call.key(this.grant);
 		}
 
 		/**

@@ -22,8 +22,8 @@ import io.github.holdfast.store.jdbc.VersionLease;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that transactions claim: those of the backend {@code jdbc}, or those that stand
- * for the grants of another store.
+ * The rows that transactions claim: those of the backend {@code jdbc}, or those that
+ * stand for the grants of another store.
  */
 public final class RowClaims {
 
@@ -127,8 +127,8 @@ public final class RowClaims {
 		return jdbc().version(request);
 	}
 
-	boolean install(Grant grant, LockRequest request) throws InterruptedException {
-		return areLeases() || fence().install(grant, request.waitTime().toNanos());
+	boolean install(Grant grant, long nanos) throws InterruptedException {
+		return areLeases() || fence().install(grant, nanos);
 	}
 
 	void exclude(String key, long epoch) {
@@ -149,8 +149,7 @@ public final class RowClaims {
 	 * @return {@code false} if the row is missing or names a later holder
 	 */
 	boolean claim(Grant grant, Connection connection) throws SQLException {
-		return (grant.lease() instanceof JdbcLockLease lease)
-				? lease.renewIn(connection, rows(), grant.renewalTime())
+		return (grant.lease() instanceof JdbcLockLease lease) ? lease.renewIn(connection, rows(), grant.renewalTime())
 				: fence().claim(grant, connection, rows(), LONGEST_WAIT);
 	}
 

@@ -1,6 +1,6 @@
 /**
- * The rule: every transaction that begins under a lock first locks the lock's row, and its
- * COMMIT frees it.
+ * The rule: every transaction that begins under a lock first locks the lock's row, and
+ * its COMMIT frees it.
  */
 @NullMarked
 package io.github.holdfast.transaction;

@@ -38,8 +38,7 @@ final class LockedApplication {
 	}
 
 	static ApplicationContextRunner local() {
-		return new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
+		return new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
 			.withUserConfiguration(Locks.class);
 	}
 

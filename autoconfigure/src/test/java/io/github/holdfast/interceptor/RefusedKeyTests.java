@@ -20,15 +20,14 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -98,12 +97,11 @@ class RefusedKeyTests {
 	static Stream<Arguments> textOfAPlainTypeIsAccepted() {
 		return Stream.of(Arguments.of("a", "a"), Arguments.of(new StringBuilder("a"), "a"), Arguments.of(7, "7"),
 				Arguments.of(new BigDecimal("1.50"), "1.50"), Arguments.of(true, "true"), Arguments.of('c', "c"),
-				Arguments.of(new UUID(1, 2), "00000000-0000-0001-0000-000000000002"),
-				Arguments.of(Shelf.LOW, "LOW"), Arguments.of(DayOfWeek.FRIDAY, "FRIDAY"),
-				Arguments.of(LocalDate.of(2026, 11, 28), "2026-11-28"), Arguments.of(Instant.EPOCH, "1970-01-01T00:00:00Z"),
-				Arguments.of(YearMonth.of(2026, 11), "2026-11"), Arguments.of(Duration.ofSeconds(1), "PT1S"),
-				Arguments.of(ZoneId.of("Europe/Berlin"), "Europe/Berlin"), Arguments.of(Locale.GERMANY, "de_DE"),
-				Arguments.of(Optional.of("a"), "a"));
+				Arguments.of(new UUID(1, 2), "00000000-0000-0001-0000-000000000002"), Arguments.of(Shelf.LOW, "LOW"),
+				Arguments.of(DayOfWeek.FRIDAY, "FRIDAY"), Arguments.of(LocalDate.of(2026, 11, 28), "2026-11-28"),
+				Arguments.of(Instant.EPOCH, "1970-01-01T00:00:00Z"), Arguments.of(YearMonth.of(2026, 11), "2026-11"),
+				Arguments.of(Duration.ofSeconds(1), "PT1S"), Arguments.of(ZoneId.of("Europe/Berlin"), "Europe/Berlin"),
+				Arguments.of(Locale.GERMANY, "de_DE"), Arguments.of(Optional.of("a"), "a"));
 	}
 
 	enum Shelf {
@@ -210,6 +208,12 @@ class RefusedKeyTests {
 	@Tag("F50")
 	void nullPropertyInAProjectionIsRefused() {
 		assertRefused((service) -> service.projection(List.of(new Line("A"), new Line(null))), "sku is null");
+	}
+
+	@Test
+	void argumentInAProjectionIsReadFromTheElement() {
+		run((service) -> assertThat(service.arguments(List.of(new Line("A"), new Line("B")))).containsExactly("xAA",
+				"xBB"));
 	}
 
 	@Test
@@ -336,6 +340,11 @@ class RefusedKeyTests {
 
 		@DistributedLock(key = "#lines.!['inventory:' + sku]")
 		public void projection(@Nullable List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#lines.![('x' + sku).concat(sku)]")
+		public List<String> arguments(List<Line> lines) {
+			return LockContext.current().orElseThrow().keys();
 		}
 
 		@DistributedLock(key = "#lines?.!['inventory:' + sku]")

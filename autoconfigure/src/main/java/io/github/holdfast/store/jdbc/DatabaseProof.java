@@ -162,8 +162,9 @@ public final class DatabaseProof {
 	 */
 	private void checkRowLocks() throws SQLException {
 		if (this.poolSize.getAsInt() < 2) {
-			logger.info("Whether the database locks rows is not proven, because that takes two connections and the pool "
-					+ "has one");
+			logger
+				.info("Whether the database locks rows is not proven, because that takes two connections and the pool "
+						+ "has one");
 			return;
 		}
 		this.connections.repeat(() -> this.connections.call((connection, rows) -> {
@@ -172,8 +173,8 @@ public final class DatabaseProof {
 		}));
 		boolean locked = this.connections.inTransaction((holder, rows) -> {
 			boolean found = rows.lock(holder, KEY, LockWaits.SHORT);
-			return found && !this.connections
-				.inTransaction((other, same) -> same.lockUnlocked(other, KEY, LockWaits.SHORT));
+			return found
+					&& !this.connections.inTransaction((other, same) -> same.lockUnlocked(other, KEY, LockWaits.SHORT));
 		});
 		if (!locked) {
 			throw new LockConfigurationException(

@@ -64,7 +64,8 @@ public final class FenceRows {
 		Deadline deadline = Deadline.after(Duration.ofNanos(nanos));
 		try {
 			boolean installed = install(grant, id, deadline)
-					|| insertIfMissing(id, grant.request().key(), grant.lease().epoch()) && install(grant, id, deadline);
+					|| insertIfMissing(id, grant.request().key(), grant.lease().epoch())
+							&& install(grant, id, deadline);
 			if (installed) {
 				grant.installed();
 			}
@@ -83,8 +84,8 @@ public final class FenceRows {
 
 	private boolean install(Grant grant, String id, Deadline deadline) throws SQLException {
 		long nanos = Math.max(LockWaits.SHORT / 10, deadline.remainingNanos());
-		return this.connections.repeat(() -> this.connections.call((connection, rows) -> rows.install(connection, id,
-				grant.lease().epoch(), owner(grant), nanos)));
+		return this.connections.repeat(() -> this.connections
+			.call((connection, rows) -> rows.install(connection, id, grant.lease().epoch(), owner(grant), nanos)));
 	}
 
 	/**
@@ -98,9 +99,11 @@ public final class FenceRows {
 				rows.insert(connection, id, true, LockWaits.SHORT);
 			}
 			else if (row.epoch() > epoch + (1L << 20)) {
-				throw new LockBackendException(key, "was granted with epoch " + epoch + ", but its row in holdfast_lock "
-						+ "has " + row.epoch() + ". If the store was set up anew, delete the rows whose lock_key begins "
-						+ "with '" + this.source + " '", null);
+				throw new LockBackendException(key,
+						"was granted with epoch " + epoch + ", but its row in holdfast_lock " + "has " + row.epoch()
+								+ ". If the store was set up anew, delete the rows whose lock_key begins " + "with '"
+								+ this.source + " '",
+						null);
 			}
 			return row == null;
 		}));

@@ -23,8 +23,8 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * Keeps locks as rows of the table {@code holdfast_lock}: leases here, and
- * {@linkplain #transactionLock transaction locks} where a transaction of the same database
- * takes its lock itself.
+ * {@linkplain #transactionLock transaction locks} where a transaction of the same
+ * database takes its lock itself.
  */
 public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseable {
 
@@ -89,8 +89,8 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 		return LockWaits.poll(request.waitTime().toNanos(), (deadline) -> {
 			JdbcLockLease lease = attempt(request, id, deadline);
 			try {
-				return (lease == null && this.waits.look(id) == LockWaits.Look.MISSING)
-						? attempt(request, id, deadline) : lease;
+				return (lease == null && this.waits.look(id) == LockWaits.Look.MISSING) ? attempt(request, id, deadline)
+						: lease;
 			}
 			catch (SQLException ex) {
 				throw LockWaits.failed(request.key(), "could not be acquired", ex);
@@ -100,15 +100,16 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	private @Nullable JdbcLockLease attempt(LockRequest request, String id, Deadline deadline)
 			throws InterruptedException {
-		// Each TAKE has a new owner, because one whose answer was lost may be executed late
+		// Each TAKE has a new owner, because one whose answer was lost may be executed
+		// late
 		long owner = LockOwner.randomNumber();
 		boolean waits = false;
 		try {
 			waits = this.waits.enterDatabase(deadline.remainingNanos());
 			long sentAt = System.nanoTime();
 			Long epoch = waits ? takeOrWait(request, id, owner, deadline) : takeUnlocked(request, id, owner);
-			return (epoch != null)
-					? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt) : null;
+			return (epoch != null) ? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt)
+					: null;
 		}
 		catch (SQLException ex) {
 			if (this.connections.isTransient(ex)) {
@@ -136,9 +137,10 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	}
 
 	private @Nullable Long takeUnlocked(LockRequest request, String id, long owner) throws SQLException {
-		return this.connections.<@Nullable Long>inTransaction((connection,
-				rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT) ? rows.takeLease(connection, id, owner,
-						holder(request), request.leaseTime(), LockWaits.SHORT) : null);
+		return this.connections
+			.<@Nullable Long>inTransaction((connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT)
+					? rows.takeLease(connection, id, owner, holder(request), request.leaseTime(), LockWaits.SHORT)
+					: null);
 	}
 
 	private static String holder(LockRequest request) {
@@ -181,8 +183,8 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	private static LockHolder leased(LockRows.Row row) {
 		Instant expires = Instant.EPOCH.plus(row.expiresAt(), ChronoUnit.MICROS);
-		return new LockHolder("held by " + row.holder() + ", for another "
-				+ (row.expiresAt() - row.now()) / 1000 + " ms unless it is renewed", null, expires, row.epoch());
+		return new LockHolder("held by " + row.holder() + ", for another " + (row.expiresAt() - row.now()) / 1000
+				+ " ms unless it is renewed", null, expires, row.epoch());
 	}
 
 	@Override
@@ -204,8 +206,9 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 		try {
 			return this.connections.call((connection, rows) -> {
 				LockRows.Row row = rows.find(connection, id("holdfast:ping"), LockWaits.SHORT);
-				return new Status(connection.getMetaData().getDatabaseProductName() + " "
-						+ connection.getMetaData().getDatabaseProductVersion(),
+				return new Status(
+						connection.getMetaData().getDatabaseProductName() + " "
+								+ connection.getMetaData().getDatabaseProductVersion(),
 						(row != null) ? Instant.EPOCH.plus(row.now(), ChronoUnit.MICROS) : null);
 			});
 		}

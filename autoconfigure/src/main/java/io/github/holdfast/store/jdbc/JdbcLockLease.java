@@ -74,8 +74,8 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	 */
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return CompletableFuture.supplyAsync(() -> answer("renewed", () -> this.connections
-			.inTransaction((connection, rows) -> {
+		return CompletableFuture
+			.supplyAsync(() -> answer("renewed", () -> this.connections.inTransaction((connection, rows) -> {
 				if (!rows.lockUnlocked(connection, this.id, LockWaits.SHORT)
 						&& rows.find(connection, this.id, LockWaits.SHORT) != null) {
 					throw new SQLException("The row is locked by a transaction");

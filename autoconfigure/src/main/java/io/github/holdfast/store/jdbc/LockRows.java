@@ -73,7 +73,8 @@ public final class LockRows {
 		this.dialect = dialect;
 		String now = dialect.now();
 		boolean answers = dialect == SqlDialect.MYSQL;
-		this.takeLease = UPDATE + "epoch = " + (answers ? "last_insert_id(epoch + 1)" : "epoch + 1") + ", owner = ?, holder = ?, expires_at = " + now
+		this.takeLease = UPDATE + "epoch = " + (answers ? "last_insert_id(epoch + 1)" : "epoch + 1")
+				+ ", owner = ?, holder = ?, expires_at = " + now
 				+ " + ? WHERE lock_key = ? AND (expires_at = 0 OR expires_at <= " + now + ")"
 				+ ((dialect == SqlDialect.POSTGRESQL) ? " RETURNING epoch" : "");
 		this.expire = UPDATE + "owner = NULL, expires_at = 0 WHERE lock_key = ? AND expires_at > 0 AND expires_at <= "
@@ -82,7 +83,8 @@ public final class LockRows {
 		this.install = FENCE.replace("owner = ? WHERE", "owner = ?, expires_at = " + now + " WHERE");
 		this.find = "SELECT epoch, owner, holder, expires_at, " + now + " FROM holdfast_lock WHERE lock_key = ?";
 		this.insert = dialect.insert(COLUMNS, "?, " + now + ", NULL, NULL, 0");
-		this.evictToken = UPDATE + "epoch = ?, owner = NULL, expires_at = " + now + " WHERE lock_key = ? AND epoch <= ?";
+		this.evictToken = UPDATE + "epoch = ?, owner = NULL, expires_at = " + now
+				+ " WHERE lock_key = ? AND epoch <= ?";
 		this.purge = "SELECT lock_key FROM holdfast_lock WHERE lock_key > ? AND expires_at < " + now
 				+ " - ? AND epoch < " + now + " - ? ORDER BY lock_key LIMIT ? FOR UPDATE SKIP LOCKED";
 		this.insertToken = dialect.insert(COLUMNS, "?, 0, NULL, NULL, " + now);

@@ -53,8 +53,8 @@ public enum SqlDialect {
 
 	private final Set<String> deniedCodes;
 
-	SqlDialect(Set<String> products, String now, String insertModifier, String insertSuffix,
-			Set<String> transientCodes, Set<String> deniedCodes) {
+	SqlDialect(Set<String> products, String now, String insertModifier, String insertSuffix, Set<String> transientCodes,
+			Set<String> deniedCodes) {
 		this.products = products;
 		this.now = now;
 		this.insertModifier = insertModifier;
@@ -103,15 +103,16 @@ public enum SqlDialect {
 	}
 
 	/**
-	 * Whether a wait for a row can be ended from another thread. Without it, waiters poll.
+	 * Whether a wait for a row can be ended from another thread. Without it, waiters
+	 * poll.
 	 */
 	boolean cancelsWaits() {
 		return this != H2;
 	}
 
 	/**
-	 * Whether the next holder may go on before a commit is durable, so that it pays to let
-	 * one more thread of this JVM wait in the database.
+	 * Whether the next holder may go on before a commit is durable, so that it pays to
+	 * let one more thread of this JVM wait in the database.
 	 */
 	public boolean freesRowsEarly() {
 		return this == MYSQL;

@@ -51,6 +51,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 
 	@Override
 	public boolean awaitAttempt(long nanos) throws InterruptedException {
+		leaveDatabase();
 		try {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;
@@ -93,7 +94,8 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	 * @param connection the connection of the transaction
 	 * @param rows the statements
 	 * @param mostNanos how long the transaction may wait
-	 * @return {@code false} if the row is missing, leased, or was locked for the wait time
+	 * @return {@code false} if the row is missing, leased, or was locked for the wait
+	 * time
 	 * @throws SQLException if the database failed
 	 */
 	public boolean take(Connection connection, LockRows rows, long mostNanos) throws SQLException {

@@ -32,8 +32,8 @@ public final class VersionLease implements LockBackend.Lease {
 				if (waits.look(id) == LockWaits.Look.RUN_OUT) {
 					waits.expire(id);
 				}
-				LockRows.Row row = waits.connections()
-					.<LockRows.@Nullable Row>call((connection, rows) -> rows.find(connection, id, LockWaits.SHORT));
+				LockRows.Row row = waits.connections().<LockRows
+					.@Nullable Row>call((connection, rows) -> rows.find(connection, id, LockWaits.SHORT));
 				return (row != null && row.expiresAt() == 0) ? new VersionLease(id, row.epoch()) : null;
 			}
 			catch (SQLException ex) {

@@ -20,8 +20,8 @@ import io.github.holdfast.store.Deadline;
 
 /**
  * Locks between the threads of this JVM: for development, tests and applications that run
- * on one node. Waiters are served in the order of their arrival. Leases do not expire. All
- * instances in a JVM share their locks.
+ * on one node. Waiters are served in the order of their arrival. Leases do not expire.
+ * All instances in a JVM share their locks.
  */
 public final class LocalLockBackend implements ManageableLockBackend {
 
@@ -49,7 +49,11 @@ public final class LocalLockBackend implements ManageableLockBackend {
 				place.leave();
 				throw ex;
 			}
-			return (place.isHolder() || !place.leave()) ? place : null;
+			if (place.isHolder()) {
+				return place;
+			}
+			place.leave();
+			return null;
 		}
 	}
 

@@ -3,7 +3,6 @@ package io.github.holdfast.store.zookeeper;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,7 +12,8 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.store.LockKeys;
 
 /**
- * A place in the queue of a lock: an ephemeral sequential node below the node of the lock.
+ * A place in the queue of a lock: an ephemeral sequential node below the node of the
+ * lock.
  *
  * @param name the name of the node
  * @param shared whether other shared places may hold the lock beside it
@@ -45,14 +45,15 @@ record LockNode(String name, boolean shared, int sequence) {
 	}
 
 	/**
-	 * Sorts the places of a queue. Nodes of other kinds are left out. The numbers overflow
-	 * after 2^31 places.
+	 * Sorts the places of a queue. Nodes of other kinds are left out. The numbers
+	 * overflow after 2^31 places.
 	 */
 	static List<LockNode> queue(List<String> names) {
 		return names.stream()
 			.map(NAME::matcher)
 			.filter(Matcher::matches)
-			.map((name) -> new LockNode(name.group(), name.group(1).equals("shared"), (int) Long.parseLong(name.group(2))))
+			.map((name) -> new LockNode(name.group(), name.group(1).equals("shared"),
+					(int) Long.parseLong(name.group(2))))
 			.sorted((left, right) -> left.sequence - right.sequence)
 			.toList();
 	}
@@ -61,8 +62,7 @@ record LockNode(String name, boolean shared, int sequence) {
 	 * Returns those places of a queue that hold the lock.
 	 */
 	static List<LockNode> holders(List<LockNode> queue) {
-		Predicate<LockNode> holds = (node) -> node.predecessor(queue) == null;
-		return queue.stream().takeWhile(holds).toList();
+		return queue.stream().takeWhile((node) -> node.predecessor(queue) == null).toList();
 	}
 
 	/**

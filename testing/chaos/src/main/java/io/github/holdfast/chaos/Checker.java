@@ -190,10 +190,11 @@ final class Checker {
 	 * Whether something has committed that saw no lock of its key.
 	 */
 	private boolean hasSoldWithoutLock(Call call) {
-		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC && call
-			.touches()
-			.stream()
-			.anyMatch((touch) -> touch.sale() != null && touch.fencingToken() == null && touch.fate() == Touch.Fate.COMMITTED);
+		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC
+				&& call.touches()
+					.stream()
+					.anyMatch((touch) -> touch.sale() != null && touch.fencingToken() == null
+							&& touch.fate() == Touch.Fate.COMMITTED);
 	}
 
 	/**
@@ -355,9 +356,11 @@ final class Checker {
 		for (Held held : holds) {
 			while (ended < ends.size() && ends.get(ended).hold().to() < held.hold().from()) {
 				Held end = ends.get(ended++);
-				largest = (largest == null || end.hold().fencingToken() > largest.hold().fencingToken()) ? end : largest;
+				largest = (largest == null || end.hold().fencingToken() > largest.hold().fencingToken()) ? end
+						: largest;
 			}
-			if (largest != null && largest.call() != held.call() && largest.hold().fencingToken() >= held.hold().fencingToken()) {
+			if (largest != null && largest.call() != held.call()
+					&& largest.hold().fencingToken() >= held.hold().fencingToken()) {
 				found(Violation.Kind.TOKEN_NOT_RISING, largest + " before " + held);
 			}
 		}

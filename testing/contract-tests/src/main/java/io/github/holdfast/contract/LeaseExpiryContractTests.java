@@ -199,8 +199,8 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	 * Renews a short lease. If the machine stood still until it may have been over, it is
 	 * tried again with another key.
 	 */
-	final HeldLock renewedInTime(Function<String, LockRequest> request, Duration leaseTime,
-			BeforeRenewal beforeRenewal) throws Exception {
+	final HeldLock renewedInTime(Function<String, LockRequest> request, Duration leaseTime, BeforeRenewal beforeRenewal)
+			throws Exception {
 		HeldLock lease;
 		boolean renewed;
 		int attempts = 0;

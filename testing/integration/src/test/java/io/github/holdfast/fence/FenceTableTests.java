@@ -124,8 +124,7 @@ class FenceTableTests {
 		try (FaultProxy proxy = new FaultProxy(access.port());
 				HikariDataSource dataSource = access.onPort(proxy.port()).dataSource(1)) {
 			RoundTrips trips = new RoundTrips(proxy, protocol);
-			DatabaseAccess.runScript(dataSource,
-					"io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			FenceTable table = new FenceTable(() -> dataSource, "test");
 			install(table, "key", 1, "a");
 			trips.clear();

@@ -225,10 +225,11 @@ class LostLeaseTests {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate readOnly = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 			readOnly.setReadOnly(true);
-			assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
-				readOnly.executeWithoutResult((status) -> stock.quantity("A"));
-				workOfAnother(context, place);
-			}));
+			assertThatExceptionOfType(LockLostAfterWorkException.class)
+				.isThrownBy(() -> stock.withoutTransaction("A", () -> {
+					readOnly.executeWithoutResult((status) -> stock.quantity("A"));
+					workOfAnother(context, place);
+				}));
 		});
 	}
 

@@ -83,8 +83,7 @@ final class MergeWorker {
 		OptimisticLockBackend backend = new OptimisticLockBackend(new JdbcLockBackend(() -> this.dataSource), fence);
 		LockTemplate template = new LockTemplate(() -> backend, List::of);
 		try {
-			LockTemplate optimistic = template.withMode(LockMode.OPTIMISTIC)
-				.withWaitTime(Duration.ofMinutes(3));
+			LockTemplate optimistic = template.withMode(LockMode.OPTIMISTIC).withWaitTime(Duration.ofMinutes(3));
 			List<Thread> running = new ArrayList<>();
 			for (int i = 0; i < threads; i++) {
 				String prefix = this.name + i + "-";

@@ -120,8 +120,8 @@ class SharedLockTests {
 	}
 
 	private static void run(ApplicationContextRunner application, BiConsumer<ApplicationContext, LockTemplate> test) {
-		application.run((context) -> test.accept(context,
-				context.getBean(LockTemplate.class).withMode(LockMode.SHARED)));
+		application
+			.run((context) -> test.accept(context, context.getBean(LockTemplate.class).withMode(LockMode.SHARED)));
 	}
 
 }

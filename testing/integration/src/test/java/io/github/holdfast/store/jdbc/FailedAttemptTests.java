@@ -47,8 +47,8 @@ class FailedAttemptTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false,
-			Duration.ZERO, LEASE, "owner", "test", 0);
+	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
+			LEASE, "owner", "test", 0);
 
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
@@ -103,8 +103,8 @@ class FailedAttemptTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
 	void lockIsSharedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		LockRequest request = new LockRequest("k", "test", LockMode.SHARED, false, Duration.ZERO, LEASE,
-				"owner", "test", 0);
+		LockRequest request = new LockRequest("k", "test", LockMode.SHARED, false, Duration.ZERO, LEASE, "owner",
+				"test", 0);
 		try (Store store = new Store(database, 1); HikariDataSource admin = store.access.dataSource(1)) {
 			for (int i = 0; i < 3; i++) {
 				store.fillPool();
@@ -125,8 +125,7 @@ class FailedAttemptTests {
 	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
-			DatabaseAccess.runScript(store.pool,
-					"io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			DatabaseAccess.runScript(store.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			LockBackend fenced = new FencedLockBackend(new LocalLockBackend(),
 					new FenceTable(() -> store.pool, "test"));
 			store.fillPool();

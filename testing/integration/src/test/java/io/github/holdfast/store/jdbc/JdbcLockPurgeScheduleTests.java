@@ -158,8 +158,8 @@ class JdbcLockPurgeScheduleTests {
 	void purgeAfterLessThanTheLeaseTimeFailsTheStart() {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.lease-time=2h");
-		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"),
-				"'holdfast.jdbc.retention' is PT1H", "'holdfast.lease-time' (PT2H)");
+		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"), "'holdfast.jdbc.retention' is PT1H",
+				"'holdfast.lease-time' (PT2H)");
 		application.withPropertyValues("holdfast.jdbc.retention=2h")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

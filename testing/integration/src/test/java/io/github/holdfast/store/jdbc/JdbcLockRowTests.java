@@ -177,8 +177,8 @@ class JdbcLockRowTests {
 			assertThat(third).isNotNull();
 			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
 			third.release().toCompletableFuture().join();
-			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
-					PATIENCE, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
+			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, PATIENCE,
+					Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
 			assertThat(atLeast).isNotNull();
 			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
 				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
