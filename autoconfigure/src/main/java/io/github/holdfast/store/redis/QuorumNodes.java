@@ -67,7 +67,7 @@ final class QuorumNodes implements AutoCloseable {
 	}
 
 	/**
-	 * The entry is not shown if it is wrong because it may contain a password.
+	 * An invalid entry is not shown because it may contain a password.
 	 */
 	private RedisURI address(String node, int index) {
 		try {
