@@ -50,7 +50,7 @@ enum LockScript {
 			local busy = held and not (shared and mode == 'shared')
 			if not mine and (busy or (first and first ~= owner)) then
 				local wait = redis.call('pttl', KEYS[1])
-				if not busy then wait = math.ceil((redis.call('zscore', KEYS[4], first) - now) / 1000) end
+				if not busy then wait = math.ceil(((redis.call('zscore', KEYS[4], first) or now) - now) / 1000) end
 				if ticket then
 					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')[2]
 					redis.call('zadd', KEYS[3], 'nx', math.max((latest or 0) + 1, now), owner)
