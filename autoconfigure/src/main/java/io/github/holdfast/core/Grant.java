@@ -64,10 +64,9 @@ public final class Grant {
 
 	private volatile long releaseAt;
 
-	Grant(LockRequest request, LockBackend.Lease lease, LocalQueue.@Nullable Turn queue, Watchdog watchdog) {
+	Grant(LockRequest request, LockBackend.Lease lease, Watchdog watchdog) {
 		this.request = request;
 		this.lease = lease;
-		this.queue = queue;
 		this.watchdog = watchdog;
 		renewed(lease.sentAt(), request.leaseTime());
 	}
@@ -212,7 +211,9 @@ public final class Grant {
 			return false;
 		}
 		if (held > mostNanos || this.turn + 1 >= MOST_TURNS) {
-			queue.restAfter(held);
+			if (this.lease.expires()) {
+				queue.restAfter(held);
+			}
 			return false;
 		}
 		synchronized (this) {
@@ -227,10 +228,31 @@ public final class Grant {
 	/**
 	 * Keeps the turn in the queue for another question to the store.
 	 */
-	LocalQueue.@Nullable Turn withoutQueue() {
-		LocalQueue.Turn queue = this.queue;
+	Grant withoutQueue() {
 		this.queue = null;
-		return queue;
+		return this;
+	}
+
+	/**
+	 * Releases a lock that no call uses, and waits for the answer.
+	 * @param cause what is thrown anyway, or {@code null}
+	 */
+	void giveBack(@Nullable Throwable cause) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			join(release());
+		}
+		catch (RuntimeException | Error ex) {
+			if (cause == null) {
+				throw ex;
+			}
+			cause.addSuppressed(ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	/**

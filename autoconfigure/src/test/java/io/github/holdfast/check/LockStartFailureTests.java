@@ -274,7 +274,8 @@ class LockStartFailureTests {
 	@Test
 	@Tag("F09")
 	void finalMethodFailsTheStart() {
-		assertFailure(FinalMethod.class, "FinalMethod.lock()", "the method is final", "bean 'finalMethod'", "Remove 'final'");
+		assertFailure(FinalMethod.class, "FinalMethod.lock()", "the method is final", "bean 'finalMethod'",
+				"Remove 'final'");
 	}
 
 	static class FinalMethod {
@@ -370,7 +371,8 @@ class LockStartFailureTests {
 	@ValueSource(classes = { ReturnsCallable.class, ReturnsWebAsyncTask.class, ReturnsDeferredResult.class,
 			ReturnsEmitter.class, ReturnsSubclassOfEmitter.class, ReturnsStreamingBody.class,
 			ReturnsResponseWithBody.class, ReturnsResponseWithFuture.class, ReturnsStream.class,
-			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class, ReturnsIterator.class, ReturnsListIterator.class, ReturnsCursor.class })
+			ReturnsStreamOfNumbers.class, ReturnsOptionalStream.class, ReturnsCallableByItsParameter.class,
+			ReturnsIterator.class, ReturnsListIterator.class, ReturnsCursor.class })
 	@Tag("F08")
 	void returnOfWorkForLaterFailsTheStart(Class<?> bean) {
 		assertFailure(bean, "before its work is done: the lock would be released too early", "Lock a blocking method",
@@ -655,8 +657,8 @@ class LockStartFailureTests {
 	@ValueSource(classes = { MissingFallback.class, FallbackOfOtherParameters.class, FallbackOfOtherReturn.class,
 			PrivateFallback.class, FallbackWithOtherException.class })
 	void fallbackThatDoesNotFitFailsTheStart(Class<?> bean) {
-		assertFailure(bean, "The fallback method 'later' of @DistributedLock on", bean.getSimpleName() + ".lock(String)",
-				"does not exist", "same parameters", bean.getSimpleName());
+		assertFailure(bean, "The fallback method 'later' of @DistributedLock on",
+				bean.getSimpleName() + ".lock(String)", "does not exist", "same parameters", bean.getSimpleName());
 	}
 
 	static class MissingFallback {
@@ -785,8 +787,8 @@ class LockStartFailureTests {
 	void sharedModeOnADatabaseFailsTheStart() {
 		for (String mode : List.of("transaction", "lease")) {
 			assertFailure(LockedApplication.h2().withPropertyValues("holdfast.jdbc.mode=" + mode), SharedMode.class,
-					"SharedMode.lock()", "needs [SHARED]", "backend 'jdbc'", "'redis', 'redisson', 'zookeeper' or 'etcd'",
-					"or remove 'mode'");
+					"SharedMode.lock()", "needs [SHARED]", "backend 'jdbc'",
+					"'redis', 'redisson', 'zookeeper' or 'etcd'", "or remove 'mode'");
 		}
 	}
 
@@ -823,8 +825,9 @@ class LockStartFailureTests {
 		assertFailure(OptimisticMode.class, text);
 		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
 				text);
-		assertFailure(LockedApplication.h2()
-			.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"), OptimisticMode.class, text);
+		assertFailure(
+				LockedApplication.h2().withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"),
+				OptimisticMode.class, text);
 	}
 
 	@Test
