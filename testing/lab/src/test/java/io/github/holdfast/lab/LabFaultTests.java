@@ -18,7 +18,6 @@ import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.VerdictTable.Row;
 
-
 /**
  * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
  * as {@code docs/lab.md} says.
