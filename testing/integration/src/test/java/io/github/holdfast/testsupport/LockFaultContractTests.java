@@ -19,10 +19,9 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackend.Eviction;
 import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.HandoverLimits;
 import io.github.holdfast.store.HandoverLockBackend;
 import io.github.holdfast.store.QueueLimits;
@@ -81,7 +80,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Tag("F05")
 	final void holderIsToldWithWhatTheStoreKnows() throws Exception {
 		assertThat(store().far().holder(this.key)).isNull();
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		LockHolder holder = store().far().holder(this.key);
 		assertThat(holder).isNotNull();
 		assertThat(holder.owner()).isEqualTo(lease.owner());
@@ -99,9 +98,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F81")
 	final void evictedHolderNoticesItsLossAndTheNextOneGetsTheLock() throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
-		LockLease successor = acquired(store().far());
+		LockBackend.Lease successor = acquired(store().far());
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
 		assertThat(release(lease).get()).isFalse();
@@ -138,7 +137,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 			held.await();
 			LockHolder holder = Objects.requireNonNull(store().far().holder(this.key));
 			assertThat(evict(holder.owner(), holder.epoch())).isEqualTo(Eviction.EVICTED);
-			LockLease successor = acquired(store().far());
+			LockBackend.Lease successor = acquired(store().far());
 			await().atMost(PATIENCE).until(() -> !told.isEmpty());
 			assertThat(told).containsExactly("holdfast-listener-1");
 			FutureTask<Boolean> next = start(() -> locks.execute(this.key, () -> true));
@@ -158,10 +157,10 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F81")
 	final void evictionWakesTheNextOne() throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = waiter();
+		LockBackend.Lease lease = acquired(store().far());
+		FutureTask<LockBackend.@Nullable Lease> waiter = waiter();
 		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
-		LockLease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		LockBackend.Lease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
 		assertThat(successor).isNotNull();
 		assertThat(release(successor).get()).isTrue();
 	}
@@ -169,10 +168,10 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F81")
 	final void evictionTouchesNobodyButTheOneWhoIsNamed() throws Exception {
-		LockLease before = acquired(store().near());
+		LockBackend.Lease before = acquired(store().near());
 		assertThat(release(before).get()).isTrue();
 		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
 		assertThat(evict(lease.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
 		assertThat(evict(before.owner(), lease.epoch())).isEqualTo(Eviction.NOT_HELD);
@@ -190,7 +189,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	@Test
 	final void probeLeavesTheLockAlone() throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		Status status = store().far().probe(this.key);
 		assertThat(status).isNotNull();
 		assertThat(status.topology()).isNotBlank();
@@ -205,7 +204,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F33")
 	final void holderNoticesThatItsLockWasRemoved() throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		store().remove(this.key);
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
@@ -215,9 +214,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F33")
 	final void nextHolderOfALockThatWasRemovedIsNotDisturbed() throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		store().remove(this.key);
-		LockLease successor = acquired(store().far());
+		LockBackend.Lease successor = acquired(store().far());
 		assertThat(successor.epoch()).isGreaterThan(lease.epoch());
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
@@ -230,7 +229,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F06")
 	final void lateReleaseReportsALossAlsoWhenTheNextHolderHasLeft() throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		store().remove(this.key);
 		assertThat(release(acquired(store().far())).get()).isTrue();
 		assertThat(release(lease).get()).isFalse();
@@ -244,9 +243,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Tag("F21")
 	final void waiterGetsALockThatWasRemoved() throws Exception {
 		acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = waiter();
+		FutureTask<LockBackend.@Nullable Lease> waiter = waiter();
 		store().remove(this.key);
-		LockLease lease = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		LockBackend.Lease lease = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
 		assertThat(lease).isNotNull();
 		assertThat(release(lease).get()).isTrue();
 	}
@@ -256,8 +255,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F16")
 	final void interruptedWaiterLeavesNothing() throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		LockBackend.Lease lease = acquired(store().far());
+		FutureTask<LockBackend.@Nullable Lease> waiter = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
 		Thread thread = new Thread(waiter);
 		thread.start();
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
@@ -273,7 +272,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F22")
 	final void waitersWhoGiveUpLeaveNothing() throws Exception {
-		LockLease lease = acquired(store().far());
+		LockBackend.Lease lease = acquired(store().far());
 		for (int i = 0; i < 20; i++) {
 			assertThat(store().near().acquire(request(Duration.ofMillis(i)))).isNull();
 		}
@@ -300,7 +299,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	private void renewWhileReleasing(int rounds) throws Exception {
 		for (int round = 0; round < rounds; round++) {
-			LockLease lease = store().near().acquire(request(NO_WAIT));
+			LockBackend.Lease lease = store().near().acquire(request(NO_WAIT));
 			assertThat(lease).as("round %d", round).isNotNull();
 			FutureTask<Boolean> renewal = start(() -> lease.renew(PATIENCE));
 			assertThat(release(lease).get()).as("round %d", round).isTrue();
@@ -323,8 +322,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 	 * Lets the first node wait for the lock.
 	 * @return its outcome; the wait has begun
 	 */
-	protected final FutureTask<@Nullable LockLease> waiter() {
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
+	protected final FutureTask<LockBackend.@Nullable Lease> waiter() {
+		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
 		return waiter;
 	}

@@ -16,7 +16,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -69,7 +68,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
 	@Tag("F82")
 	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
-		LockLease held = acquired(store().near());
+		LockBackend.Lease held = acquired(store().near());
 		proxy().inject(fault);
 		proxy().reset();
 		for (int i = 0; i < 2; i++) {
@@ -90,8 +89,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		LockBackend.Lease lease = acquired(store().far());
+		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -114,7 +113,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
-		LockLease lease = acquired(store().near());
+		LockBackend.Lease lease = acquired(store().near());
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> release(lease).get())
 			.withCauseInstanceOf(LockBackendException.class);
@@ -137,7 +136,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<@Nullable LockLease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
@@ -174,7 +173,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	private void connect(String key) {
-		LockLease lease = await().atMost(PATIENCE)
+		LockBackend.Lease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
 			.until(() -> store().near().acquire(request(key, PATIENCE, Duration.ofSeconds(60))), (it) -> it != null);
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
