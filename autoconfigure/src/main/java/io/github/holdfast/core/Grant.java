@@ -211,7 +211,9 @@ public final class Grant {
 			return false;
 		}
 		if (held > mostNanos || this.turn + 1 >= MOST_TURNS) {
-			queue.restAfter(held);
+			if (this.lease.expires()) {
+				queue.restAfter(held);
+			}
 			return false;
 		}
 		synchronized (this) {

@@ -258,8 +258,11 @@ public final class LockManager implements AutoCloseable {
 				turn.answered(failure);
 			}
 		}
-		Grant grant = (lease != null) ? new Grant(request, lease, this.watchdog) : null;
-		if (grant != null && lease.expires()) {
+		if (lease == null) {
+			return null;
+		}
+		Grant grant = new Grant(request, lease, this.watchdog);
+		if (lease.expires()) {
 			this.watchdog.watch(grant);
 		}
 		return grant;

@@ -287,16 +287,14 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 		private final Grant grant;
 
-		private long sentAt = System.nanoTime();
+		private long sentAt;
+
+		private boolean renews;
 
 		Claim(OpenTransaction transaction, LockCall call, Grant grant) {
 			this.transaction = transaction;
 			this.call = call;
 			this.grant = grant;
-		}
-
-		OpenTransaction transaction() {
-			return this.transaction;
 		}
 
 		LockCall call() {
@@ -307,19 +305,33 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			return this.grant;
 		}
 
-		String key() {
-			return this.call.key(this.grant);
+		Connection connection() throws SQLException {
+			return this.transaction.connection();
 		}
 
 		/**
-		 * Whether the claim is old enough to be repeated before the COMMIT.
+		 * The claim of a lease of {@code jdbc} is its renewal.
 		 */
-		boolean isLate() {
-			return System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+		void begin(RowClaims rows) {
+			this.renews = rows.areLeases();
+			if (this.renews) {
+				this.grant.beginClaim();
+			}
+			this.sentAt = System.nanoTime();
 		}
 
-		void sent() {
-			this.sentAt = System.nanoTime();
+		/**
+		 * Whether the lease is to be renewed once more before the COMMIT.
+		 */
+		boolean isLate(RowClaims rows) {
+			return this.renews && rows.hasLateClock()
+					&& System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+		}
+
+		void notTaken(LockCall refused) {
+			if (this.call == refused && this.grant.lease() instanceof TransactionLock lock) {
+				lock.rolledBack();
+			}
 		}
 
 		private void ended(boolean committed) {
@@ -330,9 +342,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			}
 			if (committed) {
 				this.grant.installed();
-				if (this.transaction.manager.claims() != null && this.transaction.manager.claims().areLeases()) {
-					this.grant.renewed(this.sentAt, this.grant.renewalTime());
-				}
+			}
+			if (committed && this.renews) {
+				this.grant.renewed(this.sentAt, this.grant.renewalTime());
 			}
 			this.grant.endClaim();
 		}
