@@ -10,7 +10,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.LockLease;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,8 +37,8 @@ final class EtcdNode implements AutoCloseable {
 		return this.backend;
 	}
 
-	LockLease acquired(LockRequest request) throws InterruptedException {
-		LockLease lease = this.backend.acquire(request);
+	TestLease acquired(LockRequest request) throws InterruptedException {
+		TestLease lease = TestLease.acquire(this.backend, request);
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -46,8 +46,8 @@ final class EtcdNode implements AutoCloseable {
 	/**
 	 * Starts to wait on a thread of its own.
 	 */
-	FutureTask<@Nullable LockLease> start(LockRequest request) {
-		FutureTask<@Nullable LockLease> task = new FutureTask<>(() -> this.backend.acquire(request));
+	FutureTask<@Nullable TestLease> start(LockRequest request) {
+		FutureTask<@Nullable TestLease> task = new FutureTask<>(() -> TestLease.acquire(this.backend, request));
 		Thread thread = new Thread(task, "etcd-waiter");
 		thread.setDaemon(true);
 		thread.start();
@@ -58,11 +58,7 @@ final class EtcdNode implements AutoCloseable {
 	 * Those who hold a lock or wait for it, in their order.
 	 */
 	List<KeyValue> entries(String key) {
-		return this.client.getKVClient()
-			.get(Entry.lock(EtcdClients.NAMESPACE, key),
-					GetOption.builder().isPrefix(true).withSortField(GetOption.SortTarget.CREATE).build())
-			.join()
-			.getKvs();
+		return EtcdQueue.of(this.client, key).all().join();
 	}
 
 	/**
@@ -70,7 +66,7 @@ final class EtcdNode implements AutoCloseable {
 	 */
 	List<String> keys(String text) {
 		return this.client.getKVClient()
-			.get(Entry.bytes("/"), GetOption.builder().isPrefix(true).withKeysOnly(true).build())
+			.get(EtcdQueue.bytes("\0"), GetOption.builder().withRange(EtcdQueue.bytes("\0")).withKeysOnly(true).build())
 			.join()
 			.getKvs()
 			.stream()
@@ -79,8 +75,8 @@ final class EtcdNode implements AutoCloseable {
 			.toList();
 	}
 
-	static boolean release(LockLease lease) {
-		return lease.release().toCompletableFuture().join();
+	static boolean release(TestLease lease) {
+		return lease.release().join();
 	}
 
 	@Override

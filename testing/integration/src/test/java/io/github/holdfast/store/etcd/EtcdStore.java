@@ -2,7 +2,7 @@ package io.github.holdfast.store.etcd;
 
 import java.util.List;
 
-import io.github.holdfast.LockBackend;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
@@ -33,12 +33,12 @@ final class EtcdStore implements TestStore {
 	}
 
 	@Override
-	public LockBackend near() {
+	public ManageableLockBackend near() {
 		return this.near.backend();
 	}
 
 	@Override
-	public LockBackend far() {
+	public ManageableLockBackend far() {
 		return this.far.backend();
 	}
 
