@@ -51,6 +51,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	private final List<Runnable> whenOver = new ArrayList<>(0);
 
+	private final @Nullable Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+
 	private @Nullable Connection connection;
 
 	private @Nullable ClaimFailure failure;
@@ -161,6 +163,15 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			throw new IllegalStateException("No connection");
 		}
 		return connection;
+	}
+
+	/**
+	 * Whether the first statement of the transaction begins a snapshot, in which nothing
+	 * may wait.
+	 */
+	boolean hasSnapshot() {
+		RowClaims rows = this.manager.claims();
+		return rows != null && !rows.mayWait((this.isolation != null) ? this.isolation : -1);
 	}
 
 	/**
@@ -305,8 +316,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			return this.grant;
 		}
 
-		Connection connection() throws SQLException {
-			return this.transaction.connection();
+		OpenTransaction transaction() {
+			return this.transaction;
 		}
 
 		/**

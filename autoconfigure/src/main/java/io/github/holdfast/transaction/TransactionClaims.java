@@ -148,7 +148,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 		boolean claimed = false;
 		claim.begin(rows);
 		try {
-			claimed = rows.claim(grant, open.connection());
+			claimed = rows.claim(grant, open);
 		}
 		catch (SQLException ex) {
 			throw failed(call, grant, rows, ex);
@@ -226,14 +226,14 @@ final class TransactionClaims implements TransactionExecutionListener {
 		for (Claim claim : open.claims()) {
 			if (claim.isLate(rows)) {
 				claim.begin(rows);
-				ask(claim, rows, () -> rows.claim(claim.grant(), open.connection()));
+				ask(claim, rows, () -> rows.claim(claim.grant(), open));
 			}
 			else if (asks) {
-				ask(claim, rows, () -> rows.check(claim.grant(), open.connection()));
+				ask(claim, rows, () -> rows.check(claim.grant(), open));
 			}
 		}
 		for (Claim outer : open.outerClaims()) {
-			ask(outer, rows, () -> rows.check(outer.grant(), outer.connection()));
+			ask(outer, rows, () -> rows.check(outer.grant(), outer.transaction()));
 		}
 		for (LockCall call : open.calls()) {
 			if (call.mode() == LockMode.SHARED) {

@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 
 import io.github.holdfast.sample.wms.WmsApplication;
-import io.github.holdfast.sample.wms.inventory.Stock;
+import io.github.holdfast.sample.wms.stock.Stock;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -41,8 +41,6 @@ public final class Demo {
 
 	/**
 	 * Runs it.
-	 * @param args none
-	 * @throws Exception if a call fails
 	 */
 	public static void main(String[] args) throws Exception {
 		System.out.printf("%d orders at once for %d pieces%n", ORDERS, PIECES);
