@@ -307,6 +307,10 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			return this.grant;
 		}
 
+		String key() {
+			return this.call.key(this.grant);
+		}
+
 		/**
 		 * Whether the claim is old enough to be repeated before the COMMIT.
 		 */

@@ -127,8 +127,8 @@ public final class RowClaims {
 		return jdbc().version(request);
 	}
 
-	boolean install(Grant grant, LockRequest request) throws InterruptedException {
-		return areLeases() || fence().install(grant, request.waitTime().toNanos());
+	boolean install(Grant grant, long nanos) throws InterruptedException {
+		return areLeases() || fence().install(grant, nanos);
 	}
 
 	void exclude(String key, long epoch) {

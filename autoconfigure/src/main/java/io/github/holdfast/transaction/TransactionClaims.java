@@ -122,7 +122,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 		for (Grant grant : grants) {
 			boolean taken;
 			boolean cancelled = true;
-			call.beginWait(key(call, grant));
+			call.beginWait(call.key(grant));
 			try {
 				taken = ((TransactionLock) grant.lease()).take(open.connection(), rows.rows(), open.remainingNanos());
 			}
@@ -183,7 +183,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 
 	private static RuntimeException notClaimed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
 		return rows.database().isTransient(ex) ? new CannotAcquireLockException("Lock "
-				+ LockException.quote(key(call, grant)) + ": its row in holdfast_lock could not be locked, "
+				+ LockException.quote(call.key(grant)) + ": its row in holdfast_lock could not be locked, "
 				+ "because of a deadlock or because another transaction has it. The transaction was rolled back; "
 				+ "it is safe to try again", ex)
 				: failed(call, grant, "could not be claimed by the transaction, which was rolled back", ex);
@@ -191,16 +191,12 @@ final class TransactionClaims implements TransactionExecutionListener {
 
 	private static LockLostException superseded(LockCall call, Grant grant) {
 		call.lossReported(grant);
-		return new LockLostException(key(call, grant), "its row in holdfast_lock names a later holder, or was removed",
+		return new LockLostException(call.key(grant), "its row in holdfast_lock names a later holder, or was removed",
 				null);
 	}
 
-	private static String key(LockCall call, Grant grant) {
-		return grant.request().key().substring(call.settings().keyPrefix().length());
-	}
-
 	private static LockBackendException failed(LockCall call, Grant grant, String what, SQLException ex) {
-		return new LockBackendException(key(call, grant), what + ": the database failed", ex);
+		return new LockBackendException(call.key(grant), what + ": the database failed", ex);
 	}
 
 	@Override
@@ -229,7 +225,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 			for (Grant grant : call.grants()) {
 				if (call.mode() != LockMode.OPTIMISTIC && !grant.isValid()) {
 					call.lossReported(grant);
-					throw new LockLostException(key(call, grant),
+					throw new LockLostException(call.key(grant),
 							"its lease has run out, or the store has given it to another holder", null);
 				}
 			}
@@ -275,7 +271,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 			return question.ask();
 		}
 		catch (SQLException ex) {
-			throw new CannotAcquireLockException("Lock " + LockException.quote(key(claim.call(), claim.grant()))
+			throw new CannotAcquireLockException("Lock " + LockException.quote(claim.key())
 					+ ": its row in holdfast_lock could not be checked before the commit. The transaction was rolled "
 					+ "back; it is safe to try again", ex);
 		}
@@ -286,7 +282,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 	 * claimed the row.
 	 */
 	private static RuntimeException rolledBack(Claim claim) {
-		return new CannotAcquireLockException("Lock " + LockException.quote(key(claim.call(), claim.grant()))
+		return new CannotAcquireLockException("Lock " + LockException.quote(claim.key())
 				+ ": the database has rolled back the transaction that had locked its row, for example after a deadlock. "
 				+ "The transaction was rolled back; it is safe to try again");
 	}
@@ -296,7 +292,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 			try {
 				if (!((VersionLease) grant.lease()).advance(open.connection(), rows.rows())) {
 					call.conflict();
-					throw new LockLostException(key(call, grant),
+					throw new LockLostException(call.key(grant),
 							"it is optimistic, and another commit under this key came first", null);
 				}
 			}

@@ -51,6 +51,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 
 	@Override
 	public boolean awaitAttempt(long nanos) throws InterruptedException {
+		leaveDatabase();
 		try {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;

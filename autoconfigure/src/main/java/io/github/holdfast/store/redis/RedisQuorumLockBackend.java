@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -71,7 +71,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	@Override
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
-		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline.hasPassed()));
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request));
 	}
 
 	/**
@@ -79,21 +79,20 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * none has a majority. Each time the owner is another, so nothing that arrives late
 	 * affects the next time.
 	 */
-	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
+	private @Nullable Lease attempt(LockRequest wanted) throws InterruptedException {
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
 					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
 			long sentAt = System.nanoTime();
 			List<CompletableFuture<List<Object>>> answers = all(
-					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
+					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
 					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
 						.max()
 						.orElseThrow();
-					if (vote(request, "acquired",
-							(node) -> node.renew(request, request.leaseTime(), Long.toString(epoch)))
+					if (Votes.count(all((node) -> node.renew(request, request.leaseTime(), epoch)), RedisLocks::isYes)
 						.get()) {
 						return lease(request, epoch, sentAt);
 					}
@@ -110,9 +109,6 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			}
 			catch (ExecutionException ex) {
 				leave(request, answers);
-				if (!last && RedisLocks.isTemporary(ex)) {
-					return null;
-				}
 				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
 			}
 		}
@@ -132,8 +128,8 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
 		return new RedisLease(epoch, sentAt,
-				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
-				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
+				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime, epoch)),
+				() -> vote(request, "released", (node) -> node.release(request)), new AtomicReference<>());
 	}
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
@@ -164,20 +160,15 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * The holder that a majority reports. The epochs of its nodes are the same.
+	 * The holder that one node reports, if a majority has any.
 	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return ask(LockScript.HOLDER, key, "looked up").stream()
+		List<LockHolder> holders = ask(LockScript.HOLDER, key, "looked up").stream()
 			.map(RedisLockBackend::holder)
 			.filter(Objects::nonNull)
-			.collect(Collectors.groupingBy((holder) -> String.valueOf(holder.epoch())))
-			.values()
-			.stream()
-			.filter((votes) -> votes.size() > this.nodes.size() / 2)
-			.map((votes) -> votes.get(0))
-			.findFirst()
-			.orElse(null);
+			.toList();
+		return (holders.size() > this.nodes.size() / 2) ? holders.get(0) : null;
 	}
 
 	@Override

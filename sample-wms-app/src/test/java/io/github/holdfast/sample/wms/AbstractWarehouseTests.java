@@ -1,18 +1,12 @@
 package io.github.holdfast.sample.wms;
 
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
 import io.github.holdfast.LockTemplate;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.http.HttpHeaders;
@@ -42,10 +36,9 @@ abstract class AbstractWarehouseTests implements AccountTests, RequestTests, Sal
 	private LockDatabase database;
 
 	@Autowired
-	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions,
-			@Value("${holdfast.backend}") String backend) {
+	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
 		this.warehouse = new Warehouse(client);
-		this.database = new LockDatabase(jdbc, transactions, LockDatabase.Table.of(backend));
+		this.database = new LockDatabase(jdbc, transactions);
 	}
 
 	@Override
@@ -182,29 +175,6 @@ abstract class AbstractWarehouseTests implements AccountTests, RequestTests, Sal
 		this.locks.run(this.warehouse.key("A"), () -> this.warehouse
 			.problem(this.warehouse.post("/inventory/receipts", this.warehouse.receipt("A", 5)), 503, "busy"));
 		this.warehouse.assertStock("A", 10);
-	}
-
-	@Test
-	void confirmWhenLockIsLostDeductsNothing() throws Exception {
-		this.warehouse.receive("A", 10);
-		String orderNo = this.warehouse.create(line("A", 1));
-		this.database.forgetFreeLocks();
-		Set<String> earlier = this.database.owners();
-		ExecutorService clients = Executors.newSingleThreadExecutor();
-		try {
-			Future<ResponseSpec> answer = this.database.whileStockIsLocked(this.warehouse.customerNo(), () -> {
-				Future<ResponseSpec> confirmation = clients.submit(() -> this.warehouse.confirm(orderNo));
-				Awaitility.await().until(this.database::owners, (owners) -> !earlier.containsAll(owners));
-				this.database.endLeases();
-				return confirmation;
-			});
-			this.warehouse.problem(answer.get(), 409, "lock-lost").jsonPath("$.key").isEqualTo(this.warehouse.key("A"));
-		}
-		finally {
-			clients.shutdownNow();
-		}
-		this.warehouse.assertStock("A", 10);
-		this.warehouse.assertConfirms(orderNo, false);
 	}
 
 	@Test

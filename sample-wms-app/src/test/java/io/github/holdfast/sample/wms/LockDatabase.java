@@ -1,6 +1,5 @@
 package io.github.holdfast.sample.wms;
 
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -21,11 +20,8 @@ final class LockDatabase {
 
 	private final TransactionTemplate transactions;
 
-	private final Table table;
-
-	LockDatabase(JdbcTemplate jdbc, PlatformTransactionManager transactions, Table table) {
+	LockDatabase(JdbcTemplate jdbc, PlatformTransactionManager transactions) {
 		this.jdbc = jdbc;
-		this.table = table;
 		this.transactions = new TransactionTemplate(transactions);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 	}
@@ -64,7 +60,7 @@ final class LockDatabase {
 	 */
 	Set<String> owners() {
 		return Set.copyOf(this.transactions.execute((transaction) -> this.jdbc
-			.queryForList("select owner from " + this.table + " where owner is not null", String.class)));
+			.queryForList("select owner from holdfast_lock where owner is not null", String.class)));
 	}
 
 	/**
@@ -72,52 +68,23 @@ final class LockDatabase {
 	 * claims its row needs one that is there.
 	 */
 	void forgetFreeLocks() {
-		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update(this.table.forget));
+		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update("delete from holdfast_lock"));
 	}
 
 	/**
 	 * What the database looks like once others have the locks.
 	 */
 	void endLeases() {
-		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update(this.table.end));
+		this.transactions.executeWithoutResult((transaction) -> this.jdbc.update(
+				"update holdfast_lock set owner = null, epoch = epoch + 1, expires_at = 0 where owner is not null"));
 	}
 
 	void hideTable() {
-		this.jdbc.execute("alter table " + this.table + " rename to " + this.table + "_gone");
+		this.jdbc.execute("alter table holdfast_lock rename to holdfast_lock_gone");
 	}
 
 	void showTable() {
-		this.jdbc.execute("alter table " + this.table + "_gone rename to " + this.table);
-	}
-
-	/**
-	 * The table that decides who may commit.
-	 */
-	enum Table {
-
-		HOLDFAST_LOCK("update holdfast_lock set owner = null, epoch = epoch + 1 where owner is not null",
-				"delete from holdfast_lock where owner is null"),
-
-		HOLDFAST_FENCE("update holdfast_fence set epoch = epoch + 1", "delete from holdfast_fence");
-
-		private final String end;
-
-		private final String forget;
-
-		Table(String end, String forget) {
-			this.end = end;
-			this.forget = forget;
-		}
-
-		static Table of(String backend) {
-			return backend.equals("jdbc") ? HOLDFAST_LOCK : HOLDFAST_FENCE;
-		}
-
-		@Override
-		public String toString() {
-			return name().toLowerCase(Locale.ROOT);
-		}
-
+		this.jdbc.execute("alter table holdfast_lock_gone rename to holdfast_lock");
 	}
 
 }

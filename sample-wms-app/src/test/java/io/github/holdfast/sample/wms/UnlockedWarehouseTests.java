@@ -41,7 +41,7 @@ class UnlockedWarehouseTests {
 	@Autowired
 	void setUp(RestTestClient client, JdbcTemplate jdbc, PlatformTransactionManager transactions) {
 		this.warehouse = new Warehouse(client);
-		this.database = new LockDatabase(jdbc, transactions, LockDatabase.Table.HOLDFAST_LOCK);
+		this.database = new LockDatabase(jdbc, transactions);
 	}
 
 	@Test

@@ -15,13 +15,7 @@ enum Backend {
 	REDIS(() -> new TestRedis("redis")),
 
 	/** In Redis, through Redisson. */
-	REDISSON(() -> new TestRedis("redisson")),
-
-	/** In ZooKeeper. */
-	ZOOKEEPER(TestZooKeeper::new),
-
-	/** In etcd, if it is installed. */
-	ETCD(TestEtcd::new);
+	REDISSON(() -> new TestRedis("redisson"));
 
 	private final Starter starter;
 

@@ -29,7 +29,7 @@ class ForgottenLocksProofIT {
 	private final Map<TestDatabase, StockDatabase> databases = new EnumMap<>(TestDatabase.class);
 
 	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, REDISSON", "MARIADB, ETCD" })
+	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, REDISSON" })
 	void sellsExactlyWhatThereIsWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
 		StockDatabase database = database(type);
 		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
@@ -42,12 +42,12 @@ class ForgottenLocksProofIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL, REDIS", "MARIADB, ETCD" })
+	@CsvSource({ "POSTGRESQL, REDIS" })
 	void oversellsWithoutFenceWhenLocksAreForgotten(TestDatabase type, Backend backend) throws Exception {
 		StockDatabase database = database(type);
 		try (LockServer.Forgetful server = (LockServer.Forgetful) backend.start();
 				Cluster cluster = Cluster.start("unfenced-" + backend, database, server, "--holdfast.wait-time=2s",
-						"--holdfast.commit-guard=lease", "--wms.items.enabled=false", "--holdfast.lease-time=10m")) {
+						"--holdfast.commit-guard=lease", "--holdfast.lease-time=10m")) {
 			sellWhileLocksAreForgotten(backend + ", server killed, no fence", database, server, cluster,
 					(sale) -> database.blocked() == 2)
 				.assertOversold();

@@ -49,8 +49,7 @@ class OversellProofIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2, JDBC", "POSTGRESQL, JDBC", "POSTGRESQL, REDIS", "MARIADB, REDISSON", "H2, ZOOKEEPER",
-			"POSTGRESQL, ETCD" })
+	@CsvSource({ "H2, JDBC", "POSTGRESQL, JDBC", "POSTGRESQL, REDIS", "MARIADB, REDISSON" })
 	@Tag("long")
 	@Tag("night")
 	void sellsExactlyWhatThereIsEverywhereAndAlsoWhenNodeIsKilled(TestDatabase type, Backend backend) throws Exception {

@@ -34,7 +34,7 @@ class StockReportProofIT {
 	private final HttpClient http = HttpClient.newHttpClient();
 
 	@ParameterizedTest
-	@EnumSource(names = { "JDBC", "REDIS", "REDISSON", "ZOOKEEPER", "ETCD" })
+	@EnumSource(names = { "JDBC", "REDIS", "REDISSON" })
 	void nodeThatHangsCannotCommit(Backend backend) throws Exception {
 		ConditionFactory await = Awaitility.await().atMost(Duration.ofMinutes(1));
 		StockDatabase database = StockDatabase.create(TestDatabase.POSTGRESQL);
