@@ -42,8 +42,7 @@ class DocumentedCodeTests {
 	@ParameterizedTest
 	@MethodSource("blocks")
 	void codeIsCompiled(Documentation.Block block) throws IOException {
-		assertThat(isCompiled(block.text())).as("an excerpt of compiled code: %s", block.text())
-			.isTrue();
+		assertThat(isCompiled(block.text())).as("an excerpt of compiled code: %s", block.text()).isTrue();
 	}
 
 	private static boolean isCompiled(String code) throws IOException {

@@ -32,7 +32,9 @@ class DocumentedSqlTests {
 
 	@Test
 	void blocksAreFound() throws IOException {
-		assertThat(blocks()).hasSizeGreaterThan(5).extracting(Documentation.Block::page).contains("README.md", "docs/backend-jdbc.md");
+		assertThat(blocks()).hasSizeGreaterThan(5)
+			.extracting(Documentation.Block::page)
+			.contains("README.md", "docs/backend-jdbc.md");
 	}
 
 	@ParameterizedTest
@@ -51,7 +53,7 @@ class DocumentedSqlTests {
 	}
 
 	private static void execute(TestDatabase database, DataSource dataSource, String sql) throws SQLException {
-				try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
+		try (Connection connection = dataSource.getConnection(); Statement statement = connection.createStatement()) {
 			ScriptUtils.executeSqlScript(connection,
 					new ClassPathResource("io/github/holdfast/jdbc/schema-" + database.platform() + ".sql"));
 			connection.setAutoCommit(false);

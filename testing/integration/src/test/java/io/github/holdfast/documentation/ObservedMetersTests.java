@@ -79,8 +79,7 @@ class ObservedMetersTests {
 	}
 
 	private static Stream<String> names(MatchResult label) {
-		return Stream
-			.of(((label.group(1) != null) ? label.group(1) : label.group(2)).split(", "));
+		return Stream.of(((label.group(1) != null) ? label.group(1) : label.group(2)).split(", "));
 	}
 
 	@Test

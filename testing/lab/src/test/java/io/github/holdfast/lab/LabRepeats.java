@@ -38,8 +38,8 @@ import io.github.holdfast.lab.strategy.StrategyType;
 /**
  * Runs each strategy on two nodes ten times with each {@link Trouble}, and writes to
  * {@code results.md} what came of it, beside the lines that are there already. What is
- * right is right each time, what is wrong shows some time where the README says
- * so, and luck is called luck. No build runs it, as it takes an hour.
+ * right is right each time, what is wrong shows some time where the README says so, and
+ * luck is called luck. No build runs it, as it takes an hour.
  */
 class LabRepeats {
 

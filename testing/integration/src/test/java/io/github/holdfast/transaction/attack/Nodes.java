@@ -130,7 +130,8 @@ final class Nodes implements AutoCloseable {
 	}
 
 	static void await(BooleanSupplier condition) {
-		// InnoDB shows what it showed before to those who ask more than ten times a second
+		// InnoDB shows what it showed before to those who ask more than ten times a
+		// second
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.pollInterval(Duration.ofMillis(150))
