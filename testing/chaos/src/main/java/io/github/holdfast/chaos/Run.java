@@ -52,7 +52,7 @@ record Run(History history, List<Violation> violations) {
 		Plan plan = this.history.plan();
 		Figures figures = figures();
 		return "%s, %s, seed %d: %d faults, %d calls %s, %d commits, free after %d ms; violations: %s".formatted(
-				plan.target(), plan.weather(), plan.seed(), figures.faults(), figures.calls(),
+				plan.target(), plan.weather(), plan.seed(), figures.faults(), this.history.calls().size(),
 				this.history.calls()
 					.stream()
 					.collect(Collectors.groupingBy(Call::ending, TreeMap::new, Collectors.counting())),

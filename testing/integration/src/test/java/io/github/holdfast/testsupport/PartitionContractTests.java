@@ -46,7 +46,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F23")
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
 			.withMessageContaining(store().silence());
 		proxy().inject(Fault.NONE);
 		awaitFreeForGood();
@@ -90,7 +91,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		LockBackend.Lease lease = acquired(store().far());
-		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		FutureTask<LockBackend.@Nullable Lease> waiter = start(
+				() -> store().near().acquire(request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -145,7 +147,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(
+				() -> store().near().acquire(request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
@@ -184,7 +187,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	private void connect(String key) {
 		LockBackend.Lease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
-			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))), (it) -> it != null);
+			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))),
+					(it) -> it != null);
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
 	}
 

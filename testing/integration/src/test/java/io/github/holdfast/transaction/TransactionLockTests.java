@@ -84,7 +84,8 @@ class TransactionLockTests {
 		run(database, (nodes) -> {
 			List<String> statements = nodes.first.statementsOf(nodes.first::take);
 			assertThat(statements).filteredOn((sql) -> sql.startsWith("INSERT")).hasSize(1);
-			assertThat(statements).filteredOn((sql) -> sql.contains("stock SET") || sql.contains("FROM stock")).hasSize(2);
+			assertThat(statements).filteredOn((sql) -> sql.contains("stock SET") || sql.contains("FROM stock"))
+				.hasSize(2);
 			assertThat(nodes.first.jdbc.queryForObject("SELECT count(*) FROM holdfast_lock WHERE expires_at > 0",
 					Long.class))
 				.as("leases")
@@ -135,8 +136,7 @@ class TransactionLockTests {
 			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
 			nodes.first.shop.take(() -> {
 				assertThat(failureOf(() -> nodes.second.locks().withWaitTime(Duration.ZERO).run("stock", () -> {
-				}))).isInstanceOf(LockNotAcquiredException.class)
-					.hasMessageContaining("an open transaction");
+				}))).isInstanceOf(LockNotAcquiredException.class).hasMessageContaining("an open transaction");
 				second.set(nodes.second.start(nodes.second::sellByTemplate));
 			});
 			second.get().join();
@@ -169,15 +169,14 @@ class TransactionLockTests {
 	void transactionSupersedesALeaseThatHasRunOut(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.bothLock();
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> nodes.first.locks().run("stock", () -> {
-					int quantity = nodes.first.shop.quantity();
-					CompletableFuture.runAsync(() -> {
-						nodes.second.jdbc.update("UPDATE holdfast_lock SET expires_at = 1");
-						nodes.second.take();
-					}).join();
-					nodes.first.transaction().executeWithoutResult((status) -> nodes.first.shop.sell(quantity));
-				}));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.locks().run("stock", () -> {
+				int quantity = nodes.first.shop.quantity();
+				CompletableFuture.runAsync(() -> {
+					nodes.second.jdbc.update("UPDATE holdfast_lock SET expires_at = 1");
+					nodes.second.take();
+				}).join();
+				nodes.first.transaction().executeWithoutResult((status) -> nodes.first.shop.sell(quantity));
+			}));
 			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}

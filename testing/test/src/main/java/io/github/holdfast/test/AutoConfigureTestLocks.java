@@ -17,8 +17,8 @@ import org.springframework.test.context.TestPropertySource;
  * <p>
  * Works with {@code @SpringBootTest} and with test slices, which have no locks without
  * this annotation. It sets {@code holdfast.enabled} to {@code true} and
- * {@code holdfast.commit-guard} to {@code lease}, whatever the application configures, and
- * switches handovers off.
+ * {@code holdfast.commit-guard} to {@code lease}, whatever the application configures,
+ * and switches handovers off.
  *
  * <p>
  * Each test method begins with free locks and empty records.

@@ -27,7 +27,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 
 	private final TestLockBackend backend;
 
-	private final LockRecorder recorder;
+	final LockRecorder recorder;
 
 	private final LockTemplate otherHolder;
 
@@ -36,11 +36,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	TestLocks(TestLockBackend backend, String keyPrefix) {
 		this.backend = backend;
 		this.recorder = new LockRecorder((key) -> backend.takeAway(keyPrefix + key));
-		this.otherHolder = new LockTemplate(new LockManager(backend)).withKeyPrefix(keyPrefix).withWaitTime(Duration.ZERO);
-	}
-
-	LockRecorder recorder() {
-		return this.recorder;
+		this.otherHolder = new LockTemplate(new LockManager(backend)).withKeyPrefix(keyPrefix)
+			.withWaitTime(Duration.ZERO);
 	}
 
 	/**

@@ -18,8 +18,8 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	}
 
 	/**
-	 * A transaction was committed while its thread held the lock, from just before the commit
-	 * until just after it.
+	 * A transaction was committed while its thread held the lock, from just before the
+	 * commit until just after it.
 	 * @param key the key
 	 * @return this
 	 */
@@ -33,17 +33,21 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	 * @return this
 	 */
 	public TestLocksAssert wasHeldDuringEachCommit(String key) {
-		return check(key, commits() > 0 && holds(key).mapToInt((hold) -> hold.commits).sum() == commits(), "to be held during each commit");
+		return check(key, commits() > 0 && holds(key).mapToInt((hold) -> hold.commits).sum() == commits(),
+				"to be held during each commit");
 	}
 
 	/**
-	 * Each time that the lock was held, it was held during a commit and released after it.
+	 * Each time that the lock was held, it was held during a commit and released after
+	 * it.
 	 * @param key the key
 	 * @return this
 	 */
 	public TestLocksAssert wasReleasedAfterCommit(String key) {
-		return check(key, holds(key).count() > 0
-				&& holds(key).allMatch((hold) -> hold.commits > 0 && hold.state == State.RELEASED), "to be released after a commit");
+		return check(key,
+				holds(key).count() > 0
+						&& holds(key).allMatch((hold) -> hold.commits > 0 && hold.state == State.RELEASED),
+				"to be released after a commit");
 	}
 
 	/**
@@ -61,7 +65,7 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 	 * @return this
 	 */
 	public TestLocksAssert wasBusy(String key) {
-		return check(key, this.actual.recorder().busy.contains(key), "to be busy for the whole wait time");
+		return check(key, this.actual.recorder.busy.contains(key), "to be busy for the whole wait time");
 	}
 
 	/**
@@ -94,12 +98,11 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 
 	private Stream<Hold> holds(String key) {
 		isNotNull();
-		return this.actual.recorder().holds.stream().filter((hold) -> hold.key.equals(key));
+		return this.actual.recorder.holds.stream().filter((hold) -> hold.key.equals(key));
 	}
 
 	private int commits() {
-		isNotNull();
-		return this.actual.recorder().commits.size();
+		return this.actual.recorder.commits.size();
 	}
 
 	private TestLocksAssert check(String key, boolean holds, String expected) {
@@ -111,13 +114,12 @@ public final class TestLocksAssert extends AbstractAssert<TestLocksAssert, TestL
 
 	private String found(String key) {
 		List<Hold> holds = holds(key).toList();
-		List<String> attempts = this.actual.recorder().attempts;
 		if (!holds.isEmpty()) {
 			return "it was acquired %d times: %s".formatted(holds.size(), holds);
 		}
-		return attempts.isEmpty()
+		return this.actual.recorder.attempts.isEmpty()
 				? "no lock was requested: the method may be called on 'this' or on an object that is not a Spring bean"
-				: "it was never acquired, only " + attempts + " were requested";
+				: "it was never acquired, only " + this.actual.recorder.attempts + " were requested";
 	}
 
 }

@@ -35,7 +35,7 @@ public final class TestLocksAutoConfiguration {
 
 	@Bean
 	LockListener testLocksRecorder(TestLocks locks) {
-		return locks.recorder();
+		return locks.recorder;
 	}
 
 	@Bean
@@ -43,7 +43,7 @@ public final class TestLocksAutoConfiguration {
 			ObjectProvider<ConfigurableTransactionManager> managers) {
 		return () -> managers.stream().forEach((manager) -> {
 			List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
-			listeners.add(0, locks.recorder());
+			listeners.add(0, locks.recorder);
 			manager.setTransactionExecutionListeners(listeners);
 		});
 	}

@@ -9,12 +9,12 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
  */
 final class TestLocksResetListener extends AbstractTestExecutionListener {
 
-	/** After {@link SqlScriptsTestExecutionListener}. */
-	private static final int ORDER = 5500;
-
+	/**
+	 * After {@link SqlScriptsTestExecutionListener}.
+	 */
 	@Override
 	public int getOrder() {
-		return ORDER;
+		return 5500;
 	}
 
 	@Override

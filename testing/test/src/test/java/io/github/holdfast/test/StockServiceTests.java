@@ -51,8 +51,7 @@ class StockServiceTests {
 	@Test
 	void allStockIsLocked() {
 		this.stock.deductAll(List.of("B", "A"));
-		assertThat(this.locks).wasHeldDuringCommit("stock:A")
-			.wasHeldDuringCommit("stock:B");
+		assertThat(this.locks).wasHeldDuringCommit("stock:A").wasHeldDuringCommit("stock:B");
 	}
 
 	@Test
@@ -96,8 +95,9 @@ class StockServiceTests {
 		this.stock.correct("A", 5);
 		assertThatExceptionOfType(AssertionError.class)
 			.isThrownBy(() -> assertThat(this.locks).wasHeldDuringCommit("stock:A"))
-			.withMessage("Expected lock 'stock:A' to be held during a commit, but no lock was requested: the method may "
-					+ "be called on 'this' or on an object that is not a Spring bean; 1 commits in total");
+			.withMessage(
+					"Expected lock 'stock:A' to be held during a commit, but no lock was requested: the method may "
+							+ "be called on 'this' or on an object that is not a Spring bean; 1 commits in total");
 	}
 
 }

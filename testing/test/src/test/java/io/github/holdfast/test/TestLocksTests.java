@@ -36,7 +36,7 @@ class TestLocksTests {
 	private final TestLocks locks = new TestLocks(this.backend, "holdfast:");
 
 	private final LockManager manager = new LockManager(() -> this.backend, () -> LockGuard.NONE,
-			() -> List.of(this.locks.recorder()), (name) -> null, Duration.ZERO);
+			() -> List.of(this.locks.recorder), (name) -> null, Duration.ZERO);
 
 	private final LockTemplate template = new LockTemplate(this.manager).withWaitTime(Duration.ofMillis(100));
 
@@ -44,7 +44,7 @@ class TestLocksTests {
 
 	private TransactionTemplate transactions() {
 		NoTransactions manager = new NoTransactions();
-		manager.addListener(this.locks.recorder());
+		manager.addListener(this.locks.recorder);
 		return new TransactionTemplate(manager);
 	}
 
@@ -71,7 +71,7 @@ class TestLocksTests {
 	@SuppressWarnings("try")
 	void gapDuringTheCommitIsSeen() {
 		NoTransactions manager = new NoTransactions();
-		manager.addListener(this.locks.recorder());
+		manager.addListener(this.locks.recorder);
 		TransactionTemplate transactions = new TransactionTemplate(manager);
 		try (LockTemplate.Scope first = this.template.acquire("a")) {
 			assertThat(first).isNotNull();
@@ -152,7 +152,7 @@ class TestLocksTests {
 		CompletableFuture<Void> waiter = CompletableFuture
 			.runAsync(() -> this.template.withWaitTime(Duration.ofSeconds(30))
 				.run("a", () -> assertThat(this.locks).isHeld("a")));
-		await().until(() -> this.locks.recorder().attempts.contains("a"));
+		await().until(() -> this.locks.recorder.attempts.contains("a"));
 		this.locks.free("a");
 		waiter.join();
 	}
