@@ -20,11 +20,7 @@ import io.github.holdfast.lab.VerdictTable.Row;
 
 /**
  * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
-<<<<<<< HEAD
- * as {@code README.md} shows.
-=======
  * as the README says.
->>>>>>> lean
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")

@@ -90,11 +90,7 @@ enum Trouble {
 	}
 
 	/**
-<<<<<<< HEAD
-	 * What {@code README.md} shows, or {@code null}.
-=======
 	 * What the README says, if it says anything.
->>>>>>> lean
 	 */
 	@Nullable Code verdict(Row row) {
 		return this.verdict.apply(row);

@@ -20,11 +20,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
-<<<<<<< HEAD
- * The verdicts that {@code README.md} shows.
-=======
  * The verdicts that the README says.
->>>>>>> lean
  */
 final class VerdictTable {
 
