@@ -11,8 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-
-
 /**
  * Looks for broken promises in what is left of a run.
  */
@@ -173,11 +171,10 @@ final class Checker {
 	}
 
 	private boolean hasSoldWithoutLock(Call call) {
-		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC
-				&& call.touches()
-					.stream()
-					.anyMatch((touch) -> touch.sale() != null && touch.token() == null
-							&& touch.fate() == Touch.Fate.COMMITTED);
+		return this.history.plan().target().level() != Level.NONE && call.kind() != Step.Kind.OPTIMISTIC && call
+			.touches()
+			.stream()
+			.anyMatch((touch) -> touch.sale() != null && touch.token() == null && touch.fate() == Touch.Fate.COMMITTED);
 	}
 
 	private static long millis(Call call) {

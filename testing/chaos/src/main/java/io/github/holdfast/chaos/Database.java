@@ -96,7 +96,6 @@ enum Database {
 		return this != H2 || !fault.needsCommit();
 	}
 
-
 	@Override
 	public String toString() {
 		return Names.print(this);

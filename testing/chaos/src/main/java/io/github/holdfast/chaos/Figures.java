@@ -26,7 +26,9 @@ record Figures(int runs, long faults, long commits, long refused, long unknown, 
 					.flatMap((call) -> call.touches().stream())
 					.filter((touch) -> touch.sale() != null && touch.fate() == Touch.Fate.COMMITTED)
 					.count(),
-				calls.stream().filter((call) -> call.ending() == Ending.LOST || call.ending() == Ending.OVERLAP).count(),
+				calls.stream()
+					.filter((call) -> call.ending() == Ending.LOST || call.ending() == Ending.OVERLAP)
+					.count(),
 				calls.stream().filter((call) -> call.ending() == Ending.OUTCOME_UNKNOWN).count(), history.freeAfter(),
 				Arrays.stream(Violation.Kind.values())
 					.map((kind) -> violations.stream().filter((violation) -> violation.kind() == kind).count())

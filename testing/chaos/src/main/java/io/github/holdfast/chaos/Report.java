@@ -22,8 +22,8 @@ final class Report {
 	private Figures promised = Figures.NONE;
 
 	Report(long seed, int rounds, int lanes, Duration duration) {
-		this.settings = "-Dholdfast.chaos.seed=%d -Dholdfast.chaos.rounds=%d -Dholdfast.chaos.lanes=%d "
-			.formatted(seed, rounds, lanes) + "-Dholdfast.chaos.seconds=" + duration.toSeconds();
+		this.settings = "-Dholdfast.chaos.seed=%d -Dholdfast.chaos.rounds=%d -Dholdfast.chaos.lanes=%d ".formatted(seed,
+				rounds, lanes) + "-Dholdfast.chaos.seconds=" + duration.toSeconds();
 	}
 
 	void add(Run run) {
@@ -54,10 +54,13 @@ final class Report {
 							Runtime.getRuntime().availableProcessors(), System.getProperty("java.version")));
 		this.rows.forEach((row, figures) -> page.append("| ").append(row).append(" | ").append(figures).append(" |\n"));
 		page.append("| `fence` | all | ").append(this.promised).append(" |\n\nFaults: ");
-		return page.append(this.faults.entrySet()
-			.stream()
-			.map((fault) -> fault.getValue() + " " + Names.print(fault.getKey()))
-			.collect(Collectors.joining(", "))).append(".\n").toString();
+		return page
+			.append(this.faults.entrySet()
+				.stream()
+				.map((fault) -> fault.getValue() + " " + Names.print(fault.getKey()))
+				.collect(Collectors.joining(", ")))
+			.append(".\n")
+			.toString();
 	}
 
 }

@@ -84,8 +84,7 @@ final class Servers implements AutoCloseable {
 	 */
 	List<String> leftovers() {
 		return (this.store != null) ? this.store.leftovers()
-				: query("SELECT lock_key FROM holdfast_lock WHERE expires_at > "
-						+ MICROS * System.currentTimeMillis());
+				: query("SELECT lock_key FROM holdfast_lock WHERE expires_at > " + MICROS * System.currentTimeMillis());
 	}
 
 	Map<String, List<Accounts.Sale>> sales() {
@@ -177,8 +176,7 @@ final class Servers implements AutoCloseable {
 	 * To a clock that has gone forward, all that was written down is longer ago.
 	 */
 	private boolean moveClock(long micros) {
-		return execute("UPDATE holdfast_lock SET expires_at = expires_at - " + micros
-				+ " WHERE expires_at > 0") > 0;
+		return execute("UPDATE holdfast_lock SET expires_at = expires_at - " + micros + " WHERE expires_at > 0") > 0;
 	}
 
 	private int killSessions(Fault fault) {

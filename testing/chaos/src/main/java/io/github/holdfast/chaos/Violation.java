@@ -18,7 +18,9 @@ record Violation(Kind kind, String detail) {
 	 */
 	enum Kind {
 
-		/** Two transactions have read the same version, and both have written the next. */
+		/**
+		 * Two transactions have read the same version, and both have written the next.
+		 */
 		LOST_UPDATE,
 
 		/** A token is smaller than that of an earlier version. */

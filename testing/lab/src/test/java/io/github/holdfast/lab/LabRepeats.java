@@ -38,8 +38,8 @@ import io.github.holdfast.lab.strategy.StrategyType;
 /**
  * Runs each strategy on two nodes ten times with each {@link Trouble}, and writes to
  * {@code results.md} what came of it, beside the lines that are there already. What is
- * right is right each time, what is wrong shows some time where {@code docs/lab.md} says
- * so, and luck is called luck. No build runs it, as it takes an hour.
+ * right is right each time, what is wrong shows some time where the README says so, and
+ * luck is called luck. No build runs it, as it takes an hour.
  */
 class LabRepeats {
 
@@ -160,7 +160,7 @@ class LabRepeats {
 				# Each strategy of the lab, %d times
 
 				On two nodes. *Luck*: nothing was lost, but it might have been, and the lab says so. An empty cell: it does
-				not use Redis. What the verdicts mean is said in [the lab](../../docs/lab.md#strategies-and-verdicts). Each fault
+				not use Redis. What the verdicts mean is said in [the lab](README.md#strategies-and-verdicts). Each fault
 				comes 200 ms after the first order here. `LabFaultTests` does it when some orders are sold, again and again
 				until what the page says is seen. %s
 

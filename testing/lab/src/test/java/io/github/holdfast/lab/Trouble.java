@@ -90,7 +90,7 @@ enum Trouble {
 	}
 
 	/**
-	 * What {@code docs/lab.md} says, if it says anything.
+	 * What the README says, if it says anything.
 	 */
 	@Nullable Code verdict(Row row) {
 		return this.verdict.apply(row);
