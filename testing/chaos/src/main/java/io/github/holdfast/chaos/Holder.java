@@ -152,7 +152,8 @@ final class Holder {
 				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "3s"),
 				"spring.data.redis.connect-timeout=3s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
 				"logging.level.root=off"));
-		// Hikari does not know the errors of broken connections of H2, so it looks at each
+		// Hikari does not know the errors of broken connections of H2, so it looks at
+		// each
 		System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", (target.database() == Database.H2) ? "0" : "500");
 		if (target.isolation() != Isolation.SERIALIZABLE) {
 			// Leaves a snapshot open in a pool that does not commit by itself

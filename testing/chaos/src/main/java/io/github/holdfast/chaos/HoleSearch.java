@@ -45,8 +45,8 @@ final class HoleSearch {
 			if (!run.violations().isEmpty()) {
 				run.violations().stream().limit(3).forEach(System.out::println);
 				Plan plan = run.history().plan();
-				answer = "%d s | %s, %s | %s".formatted(RUN_TIME.multipliedBy(i + 1L).toSeconds(),
-						plan.target(), plan.weather(), run.summary());
+				answer = "%d s | %s, %s | %s".formatted(RUN_TIME.multipliedBy(i + 1L).toSeconds(), plan.target(),
+						plan.weather(), run.summary());
 			}
 		}
 		System.out.println(FOUND + answer);

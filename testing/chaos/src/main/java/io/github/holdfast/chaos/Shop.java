@@ -32,7 +32,8 @@ class Shop {
 
 	private final TransactionTemplate savepoint;
 
-	Shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader, PlatformTransactionManager transactionManager) {
+	Shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader,
+			PlatformTransactionManager transactionManager) {
 		this.accounts = accounts;
 		this.entities = entities;
 		this.earlyReader = earlyReader;

@@ -74,8 +74,7 @@ class CheckerTests {
 		Call lost = call(1, Step.Kind.DECLARATIVE, Ending.LOST, touch("1/0", 10, 0, Touch.Fate.ROLLED_BACK));
 		assertThat(kinds(List.of(lost), List.of(sale("1/0", 10, 1))))
 			.containsExactly(Violation.Kind.ROLLBACK_COMMITTED);
-		Call unknown = call(1, Step.Kind.DECLARATIVE, Ending.OUTCOME_UNKNOWN,
-				touch("1/0", 10, 0, Touch.Fate.UNKNOWN));
+		Call unknown = call(1, Step.Kind.DECLARATIVE, Ending.OUTCOME_UNKNOWN, touch("1/0", 10, 0, Touch.Fate.UNKNOWN));
 		assertThat(kinds(List.of(unknown), List.of(sale("1/0", 10, 1)))).isEmpty();
 		assertThat(kinds(List.of(unknown), List.of())).isEmpty();
 	}
@@ -162,8 +161,7 @@ class CheckerTests {
 	}
 
 	private static Call sold(int id, long token, long version) {
-		return call(id, Step.Kind.DECLARATIVE, Ending.RESULT,
-				touch(id + "/0", token, version, Touch.Fate.COMMITTED));
+		return call(id, Step.Kind.DECLARATIVE, Ending.RESULT, touch(id + "/0", token, version, Touch.Fate.COMMITTED));
 	}
 
 	private static Call call(int id, Step.Kind kind, Ending ending, Touch... touches) {
