@@ -256,7 +256,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptedWaiterLeavesNothing() throws Exception {
 		LockBackend.Lease lease = acquired(store().far());
-		FutureTask<LockBackend.@Nullable Lease> waiter = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<LockBackend.@Nullable Lease> waiter = new FutureTask<>(
+				() -> store().near().acquire(request(PATIENCE)));
 		Thread thread = new Thread(waiter);
 		thread.start();
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));

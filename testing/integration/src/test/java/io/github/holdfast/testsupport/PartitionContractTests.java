@@ -90,7 +90,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		LockBackend.Lease lease = acquired(store().far());
-		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		FutureTask<LockBackend.@Nullable Lease> waiter = start(
+				() -> store().near().acquire(request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -136,7 +137,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(
+				() -> store().near().acquire(request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();

@@ -53,8 +53,9 @@ class MaxHoldTimeTests {
 				await(goesOn);
 			}), (task) -> new Thread(task).start());
 			await(hangs);
-			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> context.getBean(DataSource.class)));
-LockTemplate otherNode = new LockTemplate(otherNodeManager);
+			LockManager otherNodeManager = new LockManager(
+					new JdbcLockBackend(() -> context.getBean(DataSource.class)));
+			LockTemplate otherNode = new LockTemplate(otherNodeManager);
 			try {
 				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
 			}
@@ -78,7 +79,7 @@ LockTemplate otherNode = new LockTemplate(otherNodeManager);
 		String key = "stuck:" + UUID.randomUUID();
 		Duration maxHoldTime = Duration.ofMillis(50);
 		LockManager locksManager = new LockManager(new LocalLockBackend());
-LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
+		LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
 		try {
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
 				long start = System.nanoTime();

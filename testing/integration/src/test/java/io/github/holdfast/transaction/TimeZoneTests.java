@@ -50,7 +50,7 @@ class TimeZoneTests {
 				ChildJvm other = ChildJvm.start(List.of("-Duser.timezone=Pacific/Kiritimati"), ZonedHolder.class,
 						access.url(), access.user(), access.password(), timeZone(database, "+13:00"))) {
 			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
-LockTemplate locks = new LockTemplate(locksManager);
+			LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				other.send("PT0S");
 				other.await("HELD", PATIENCE);
@@ -78,7 +78,7 @@ LockTemplate locks = new LockTemplate(locksManager);
 	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, database.newDatabase())) {
 			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
-LockTemplate locks = new LockTemplate(locksManager);
+			LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				Duration leaseTime = Duration.ofNanos(61_234_567_000L);
 				List<Long> acquiredAt = new ArrayList<>();

@@ -177,8 +177,8 @@ class JdbcLockRowTests {
 			assertThat(third).isNotNull();
 			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
 			third.release().toCompletableFuture().join();
-			LockBackend.Lease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, PATIENCE,
-					Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
+			LockBackend.Lease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
+					PATIENCE, Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
 			assertThat(atLeast).isNotNull();
 			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
 				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
@@ -331,7 +331,8 @@ class JdbcLockRowTests {
 		assertThat(fastest).isLessThan(limit);
 	}
 
-	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
+	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, Duration waitTime)
+			throws InterruptedException {
 		return backend.acquire(request("key", waitTime));
 	}
 
