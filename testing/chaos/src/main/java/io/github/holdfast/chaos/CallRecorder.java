@@ -131,9 +131,8 @@ final class CallRecorder {
 	 */
 	void finished() {
 		this.finished = true;
-		long now = System.nanoTime();
 		for (int i = this.decided.nextClearBit(0); i < this.touches.size(); i = this.decided.nextClearBit(i + 1)) {
-			this.touches.set(i, this.touches.get(i).done(now));
+			this.touches.set(i, this.touches.get(i).done());
 		}
 	}
 
@@ -163,13 +162,13 @@ final class CallRecorder {
 	}
 
 	private Touch touch(@Nullable String sale, String account, String key, long version) {
-		return new Touch(sale, account, this.tokens.get(key), version, Touch.Fate.UNKNOWN, this.readAt, 0);
+		return new Touch(sale, account, this.tokens.get(key), version, Touch.Fate.UNKNOWN, this.readAt, 0, 0);
 	}
 
 	private void decide(int first, Touch.Fate fate) {
 		for (int i = first; i < this.touches.size(); i++) {
 			if (!this.decided.get(i)) {
-				this.touches.set(i, this.touches.get(i).with(fate));
+				this.touches.set(i, this.touches.get(i).ended(fate));
 				this.decided.set(i);
 			}
 		}

@@ -149,14 +149,27 @@ final class Holder {
 				"spring.datasource.hikari.validation-timeout=1000",
 				"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 				"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
-				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "1s"),
-				"spring.data.redis.connect-timeout=1s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
+				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "3s"),
+				"spring.data.redis.connect-timeout=3s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
 				"logging.level.root=off"));
+		// Hikari does not know the errors of broken connections of H2, so it looks at
+		// each
+		System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", (target.database() == Database.H2) ? "0" : "500");
 		if (target.isolation() != Isolation.SERIALIZABLE) {
 			// Leaves a snapshot open in a pool that does not commit by itself
 			properties.add("spring.datasource.hikari.connection-init-sql=SELECT max(version) FROM account");
 		}
-		return new SpringApplicationBuilder(Managers.class).web(WebApplicationType.NONE)
+		if (target.database() == Database.CONNECTOR_J) {
+			// It asks MariaDB for a table that only MySQL has
+			properties.addAll(List.of("spring.jpa.database-platform=org.hibernate.dialect.MariaDBDialect",
+					"spring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false"));
+		}
+		boolean entities = plan.programs()
+			.stream()
+			.anyMatch((program) -> program.steps().stream().anyMatch((step) -> step.kind().needsEntities()));
+		Class<?>[] sources = entities ? new Class<?>[] { Managers.class, EntityManagers.class }
+				: new Class<?>[] { Managers.class };
+		return new SpringApplicationBuilder(sources).web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
 			.properties(properties.toArray(String[]::new))
 			.run();

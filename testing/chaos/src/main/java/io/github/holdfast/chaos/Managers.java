@@ -5,13 +5,11 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
-import jakarta.persistence.EntityManager;
-import jakarta.persistence.EntityManagerFactory;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
-import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -19,20 +17,15 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.orm.jpa.JpaTransactionManager;
-import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The application of a node, with a transaction manager for JDBC and one for JPA.
+ * The application of a node, with a transaction manager for JDBC.
  */
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
-		TransactionAutoConfiguration.class, HibernateJpaAutoConfiguration.class, DataRedisAutoConfiguration.class,
-		HoldfastAutoConfiguration.class })
+		TransactionAutoConfiguration.class, DataRedisAutoConfiguration.class, HoldfastAutoConfiguration.class })
 class Managers {
-
-	static final String JPA = "jpaManager";
 
 	@Bean
 	Accounts accounts(DataSource dataSource) {
@@ -52,23 +45,8 @@ class Managers {
 		return manager;
 	}
 
-	@Bean(JPA)
-	JpaTransactionManager jpaManager(EntityManagerFactory factory) {
-		return new JpaTransactionManager(factory);
-	}
-
 	@Bean
-	static PersistenceManagedTypes managedTypes() {
-		return PersistenceManagedTypes.of(Entities.StoredAccount.class.getName(), Entities.StoredSale.class.getName());
-	}
-
-	@Bean
-	Entities entities(EntityManagerFactory factory, EntityManager entities) {
-		return new Entities(factory, entities);
-	}
-
-	@Bean
-	Shop shop(Accounts accounts, Entities entities, EarlyReader earlyReader,
+	Shop shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader,
 			PlatformTransactionManager transactionManager) {
 		return new Shop(accounts, entities, earlyReader, transactionManager);
 	}

@@ -45,6 +45,11 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 				this.latency, fewerPrograms, fewerFaults);
 	}
 
+	Plan withLeaseTime(int millis) {
+		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.latency,
+				this.programs, this.faults);
+	}
+
 	/**
 	 * The step, or a plain one with the same key where the target does not offer it.
 	 */

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.holdfast.DistributedLock;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -23,7 +24,7 @@ class Shop {
 
 	private final Accounts accounts;
 
-	private final Entities entities;
+	private final ObjectProvider<Entities> entities;
 
 	private final EarlyReader earlyReader;
 
@@ -31,7 +32,8 @@ class Shop {
 
 	private final TransactionTemplate savepoint;
 
-	Shop(Accounts accounts, Entities entities, EarlyReader earlyReader, PlatformTransactionManager transactionManager) {
+	Shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader,
+			PlatformTransactionManager transactionManager) {
 		this.accounts = accounts;
 		this.entities = entities;
 		this.earlyReader = earlyReader;
@@ -88,13 +90,13 @@ class Shop {
 	}
 
 	@DistributedLock("#p0")
-	@Transactional(Managers.JPA)
+	@Transactional(EntityManagers.JPA)
 	public void sellEntity(String key, CallRecorder call) {
 		call.underLock(() -> {
-			long version = call.reading(() -> this.entities.read(key));
+			long version = call.reading(() -> this.entities.getObject().read(key));
 			call.think();
 			Touch touch = call.sell(key, key, version);
-			this.entities.write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.entities.getObject().write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
 		});
 	}
 
@@ -113,7 +115,7 @@ class Shop {
 	}
 
 	/**
-	 * Commits a sale while the transaction that runs goes on.
+	 * Commits a sale while the transaction that runs goes on, and now and then fails.
 	 */
 	void sellInside(String key, CallRecorder call) {
 		call.think();
@@ -123,6 +125,9 @@ class Shop {
 			return key;
 		}));
 		sell(key, key + OUTER, call);
+		if (call.step().think() % 3 == 0) {
+			throw new OrderRefusedException("refused");
+		}
 	}
 
 	/**

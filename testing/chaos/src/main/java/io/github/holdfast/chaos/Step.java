@@ -107,6 +107,10 @@ record Step(Kind kind, String key, int think) {
 			};
 		}
 
+		boolean needsEntities() {
+			return this == ENTITY || this == ENTITY_IN_VIEW;
+		}
+
 		/**
 		 * Whether it does something else before it waits for its lock.
 		 */

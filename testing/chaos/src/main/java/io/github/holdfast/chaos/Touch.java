@@ -13,29 +13,33 @@ import org.jspecify.annotations.Nullable;
  * @param fate what the node knows of the transaction
  * @param readAt the time before the read
  * @param doneAt the time before the COMMIT, or 0
+ * @param endedAt the time when the node knew the fate
  */
 record Touch(@Nullable String sale, String account, @Nullable Long token, long version, Fate fate, long readAt,
-		long doneAt) {
+		long doneAt, long endedAt) {
 
-	Touch with(Fate other) {
-		return new Touch(this.sale, this.account, this.token, this.version, other, this.readAt, this.doneAt);
+	Touch ended(Fate known) {
+		return new Touch(this.sale, this.account, this.token, this.version, known, this.readAt, this.doneAt,
+				System.nanoTime());
 	}
 
-	Touch done(long time) {
-		return new Touch(this.sale, this.account, this.token, this.version, this.fate, this.readAt, time);
+	Touch done() {
+		return new Touch(this.sale, this.account, this.token, this.version, this.fate, this.readAt, System.nanoTime(),
+				0);
 	}
 
 	@Override
 	public String toString() {
-		return "%s %s %s %d %s %d %d".formatted((this.sale != null) ? this.sale : "-", this.account,
-				(this.token != null) ? this.token : "-", this.version, this.fate, this.readAt, this.doneAt);
+		return "%s %s %s %d %s %d %d %d".formatted((this.sale != null) ? this.sale : "-", this.account,
+				(this.token != null) ? this.token : "-", this.version, this.fate, this.readAt, this.doneAt,
+				this.endedAt);
 	}
 
 	static Touch parse(String text) {
 		String[] words = text.split(" ");
 		return new Touch(words[0].equals("-") ? null : words[0], words[1],
 				words[2].equals("-") ? null : Long.valueOf(words[2]), Long.parseLong(words[3]), Fate.valueOf(words[4]),
-				Long.parseLong(words[5]), Long.parseLong(words[6]));
+				Long.parseLong(words[5]), Long.parseLong(words[6]), Long.parseLong(words[7]));
 	}
 
 	/**
