@@ -21,8 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ProseTests {
 
-	private static final Pattern PAGE = Pattern
-		.compile("(README|CONTRIBUTING|SECURITY|CHANGELOG)\\.md|docs/.*\\.md");
+	private static final Pattern PAGE = Pattern.compile("(README|CONTRIBUTING|SECURITY|CHANGELOG)\\.md|docs/.*\\.md");
 
 	static List<Documentation.Page> pages() throws IOException {
 		return Documentation.pages().stream().filter((page) -> PAGE.matcher(page.toString()).matches()).toList();
