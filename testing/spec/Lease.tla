@@ -1,15 +1,17 @@
 ------------------------------- MODULE Lease -------------------------------
-(* The level lease: no row, only the check before the commit whether the lease is still valid. *)
-EXTENDS Fence
+(* The level lease: no row. Before COMMIT, the call compares its lease with its own clock. *)
+EXTENDS Integers, TLC
 
 CONSTANTS
   Calls, Grants,
-  Overruns    \* a COMMIT that is under way, or whose answer was lost, may take place after the end of its lease
+  Overruns,    \* a COMMIT that is under way, or whose answer was lost, may take place after the end of its lease
+  Without      \* the sentence that a broken twin leaves out; "nothing" in the model
 
 VARIABLES grants, holder, call, version, lost
 
 vars == <<grants, holder, call, version, lost>>
 
+Keeps(sentence) == Without # sentence
 Nobody == "nobody"
 Idle == [at |-> "idle", seen |-> 0]
 
@@ -32,7 +34,6 @@ Read(c) ==
   /\ At(c, "begun")
   /\ call' = [call EXCEPT ![c] = [at |-> "read", seen |-> version]] /\ UNCHANGED <<grants, holder, version, lost>>
 
-(* LockLease.isValid *)
 Check(c) ==
   /\ At(c, "read")
   /\ IF holder = c \/ ~Keeps("lease at the commit") THEN call' = [call EXCEPT ![c].at = "checked"] ELSE Over(c)
@@ -42,7 +43,7 @@ Committed(c) == version' = version + 1 /\ lost' = (lost \/ call[c].seen # versio
 
 Commit(c) == At(c, "checked") /\ Committed(c) /\ Over(c) /\ Release(c) /\ UNCHANGED grants
 
-(* LockRelease: the lock is kept, as the COMMIT may still take place. *)
+(* The lock is kept, because the COMMIT may still take place. *)
 LoseAnswer(c) ==
   /\ At(c, "checked") /\ call' = [call EXCEPT ![c].at = "unknown"]
   /\ IF Keeps("lock of an unknown outcome") THEN UNCHANGED holder ELSE Release(c)
@@ -58,5 +59,5 @@ Spec == Init /\ [][Next]_vars
 
 NoLostUpdate == ~lost
 
-Symmetry == Alike(Calls)
+Symmetry == Permutations(Calls)
 =============================================================================

@@ -133,16 +133,16 @@ public final class HoldfastAutoConfiguration {
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static LockedBeanCheck lockedBeanCheck(LockOperationSource source,
 				ObjectProvider<HoldfastProperties> properties, ObjectProvider<LockManager> manager,
-				ObjectProvider<RowClaims> claims) {
+				ObjectProvider<RowClaims> claims, ObjectProvider<LockBackend> backend) {
 			return new LockedBeanCheck(source, (failure) -> properties.getObject().startupChecks().report(failure),
-					(settings) -> checkSupported(settings, manager.getObject(), claims.getIfAvailable() != null));
-		}
-
-		private static void checkSupported(LockSettings settings, LockManager manager, boolean fenced) {
-			if (settings.mode() == LockMode.OPTIMISTIC && !fenced) {
-				throw new UnsupportedOperationException("mode OPTIMISTIC needs 'holdfast.commit-guard: fence'");
-			}
-			manager.checkSupported(settings);
+					(settings) -> {
+						if (settings.mode() == LockMode.OPTIMISTIC && (claims.getIfAvailable() == null
+								|| !backend.getObject().name().equals(LockBackendType.JDBC.toString()))) {
+							throw new UnsupportedOperationException(
+									"mode OPTIMISTIC needs 'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'");
+						}
+						manager.getObject().checkSupported(settings);
+					});
 		}
 
 		@Bean

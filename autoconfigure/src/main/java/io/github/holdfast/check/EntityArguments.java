@@ -31,7 +31,8 @@ final class EntityArguments {
 		return Stream.<Class<?>>iterate(entity, Objects::nonNull, Class::getSuperclass)
 			.flatMap((type) -> Stream.of(type.getDeclaredFields(), type.getDeclaredMethods()))
 			.flatMap(Stream::of)
-			.anyMatch((member) -> has(member, "jakarta.persistence.Version"));
+			.anyMatch((member) -> has(member, "jakarta.persistence.Version"))
+				|| has(entity, "org.hibernate.annotations.Immutable");
 	}
 
 	private static boolean has(AnnotatedElement element, String annotation) {

@@ -1,5 +1,6 @@
 package io.github.holdfast.check;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Collection;
 import java.util.List;
@@ -110,24 +111,31 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	}
 
 	private static void checkReachable(LockOperation operation, Object bean, String where) {
-		boolean jdkProxy = AopUtils.isJdkDynamicProxy(bean);
-		boolean isFinal = !jdkProxy && Modifier.isFinal(operation.method().getModifiers());
-		if (isFinal || LockOperationSource.callable(operation.method(), bean) == null) {
+		Method method = operation.method();
+		if (LockOperationSource.callable(method, bean) == null) {
 			throw new LockConfigurationException(
-					where + "has no effect: the bean's proxy does not have the method, because "
-							+ (isFinal ? "it is final." : "no interface declares it."),
-					isFinal ? "Remove 'final' from the method."
-							: "Declare the method in an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
+					where + "has no effect: the method is not on an interface of the bean's JDK proxy.",
+					"Declare it on an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
 		}
+		if (!AopUtils.isJdkDynamicProxy(bean) && (Modifier.isFinal(method.getModifiers()) || isHidden(method, bean))) {
+			throw new LockConfigurationException(
+					where + "has no effect: the method is final, or package-private in another package.",
+					"Remove 'final' from the method, and make it public or protected.");
+		}
+	}
+
+	private static boolean isHidden(Method method, Object proxy) {
+		return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+				&& !method.getDeclaringClass().getPackageName().equals(proxy.getClass().getPackageName());
 	}
 
 	private void checkSelfCalls(List<String> calls, String beanName) {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
-					"Bean '" + beanName + "' calls its own locked methods past the proxy, so they take no lock: "
-							+ calls + ".",
+					"Locked methods of bean '" + beanName + "' are called past the proxy and take no lock: " + calls
+							+ ".",
 					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
-							+ "'holdfast.startup-checks: warn' starts the application anyway."));
+							+ "To start anyway, set 'holdfast.startup-checks' to 'warn'."));
 		}
 	}
 
@@ -157,7 +165,7 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 		catch (UnsupportedOperationException ex) {
 			throw new LockConfigurationException(
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
-					"Remove 'mode' and 'fair', or change 'holdfast.backend'. On a database, plain reads need no lock.",
+					"Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd', or remove 'mode' and 'fair'.",
 					ex);
 		}
 	}

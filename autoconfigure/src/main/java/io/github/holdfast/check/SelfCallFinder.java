@@ -92,8 +92,9 @@ final class SelfCallFinder extends ClassVisitor {
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
 		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
 				&& Objects.toString(outer.key()).equals(Objects.toString(inner.key()));
-		return held ? null : ClassUtils.getShortName(call.callerType.replace('/', '.')) + "." + call.caller + " calls "
-				+ inner.location();
+		String place = ClassUtils.getShortName(call.callerType.replace('/', '.')) + "."
+				+ call.caller.replaceFirst("^lambda\\$(.*)\\$\\d+$", "$1");
+		return held ? null : place + " calls " + inner.location();
 	}
 
 	/**

@@ -5,6 +5,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.github.holdfast.LockBackend;
@@ -28,6 +31,8 @@ public final class Grant {
 	private static final Logger logger = LoggerFactory.getLogger(Grant.class);
 
 	private static final int MOST_TURNS = 256;
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	private final LockRequest request;
 
@@ -59,10 +64,9 @@ public final class Grant {
 
 	private volatile long releaseAt;
 
-	Grant(LockRequest request, LockBackend.Lease lease, LocalQueue.@Nullable Turn queue, Watchdog watchdog) {
+	Grant(LockRequest request, LockBackend.Lease lease, Watchdog watchdog) {
 		this.request = request;
 		this.lease = lease;
-		this.queue = queue;
 		this.watchdog = watchdog;
 		renewed(lease.sentAt(), request.leaseTime());
 	}
@@ -136,7 +140,7 @@ public final class Grant {
 
 	/**
 	 * Pauses the renewals, because a transaction of the holder is about to lock the row.
-	 * Waits for a renewal that is under way.
+	 * Waits for a renewal that is under way, for a second at most.
 	 */
 	public void beginClaim() {
 		CompletableFuture<Boolean> underWay;
@@ -144,7 +148,15 @@ public final class Grant {
 			this.claimed = true;
 			underWay = this.renewal;
 		}
-		underWay.join();
+		try {
+			underWay.get(LONGEST_PAUSE, TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			// It waits for a connection; the row is free until it has one
+		}
 	}
 
 	/**
@@ -199,7 +211,9 @@ public final class Grant {
 			return false;
 		}
 		if (held > mostNanos || this.turn + 1 >= MOST_TURNS) {
-			queue.restAfter(held);
+			if (this.lease.expires()) {
+				queue.restAfter(held);
+			}
 			return false;
 		}
 		synchronized (this) {
@@ -214,10 +228,31 @@ public final class Grant {
 	/**
 	 * Keeps the turn in the queue for another question to the store.
 	 */
-	LocalQueue.@Nullable Turn withoutQueue() {
-		LocalQueue.Turn queue = this.queue;
+	Grant withoutQueue() {
 		this.queue = null;
-		return queue;
+		return this;
+	}
+
+	/**
+	 * Releases a lock that no call uses, and waits for the answer.
+	 * @param cause what is thrown anyway, or {@code null}
+	 */
+	void giveBack(@Nullable Throwable cause) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			join(release());
+		}
+		catch (RuntimeException | Error ex) {
+			if (cause == null) {
+				throw ex;
+			}
+			cause.addSuppressed(ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	/**
@@ -291,17 +326,16 @@ public final class Grant {
 		if (this.releaseAt != 0 && now - this.releaseAt >= 0) {
 			releaseLate(now);
 		}
-		if (!this.lease.expires() || this.released) {
-			return (this.releaseAt != 0) ? this.releaseAt : now + Watchdog.LONGEST_SLEEP;
-		}
-		if (now - this.end >= 0 && !this.claimed) {
+		if (now - this.end >= 0 && !this.claimed && this.lease.expires()) {
 			exitQueue();
 		}
-		if (now - this.renewAt >= 0 && this.releaseAt == 0 && !this.lost) {
+		if (!this.lease.expires() || this.released || this.lost || this.releaseAt != 0) {
+			return (this.releaseAt != 0) ? this.releaseAt : now + Watchdog.LONGEST_SLEEP;
+		}
+		if (now - this.renewAt >= 0) {
 			startRenewal(now);
 		}
-		long next = (this.releaseAt != 0 && this.releaseAt - this.renewAt < 0) ? this.releaseAt : this.renewAt;
-		return (now - this.end < 0 && this.end - next < 0) ? this.end : next;
+		return (now - this.end < 0 && this.end - this.renewAt < 0) ? this.end : this.renewAt;
 	}
 
 	/**
@@ -334,10 +368,10 @@ public final class Grant {
 				renewed(now, time);
 			}
 			renewal.complete(true);
-			if (failure != null) {
+			if (failure != null && !this.claimed) {
 				notRenewed(cause(failure));
 			}
-			else if (!renewed) {
+			else if (failure == null && !renewed) {
 				lost();
 			}
 		});

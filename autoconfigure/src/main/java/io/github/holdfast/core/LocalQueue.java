@@ -5,6 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,8 @@ final class LocalQueue {
 	private static final int MOST_OVERTAKES = 8;
 
 	private static final long LONGEST_OVERTAKING = TimeUnit.MICROSECONDS.toNanos(200);
+
+	private static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private final ConcurrentHashMap<String, Place> places = new ConcurrentHashMap<>();
 
@@ -70,22 +73,22 @@ final class LocalQueue {
 	 * @return a grant that nobody is there to take
 	 */
 	private @Nullable Grant leave(Place place, @Nullable Grant left) {
-		Grant[] stranded = { left };
+		AtomicReference<@Nullable Grant> stranded = new AtomicReference<>(left);
 		this.places.compute(place.key, (key, same) -> {
 			place.users--;
 			if (place.users > 0) {
 				if (left != null) {
 					place.left = left;
-					stranded[0] = null;
+					stranded.set(null);
 				}
 				return place;
 			}
 			if (left == null) {
-				stranded[0] = place.left;
+				stranded.set(place.left);
 			}
 			return null;
 		});
-		return stranded[0];
+		return stranded.get();
 	}
 
 	/**
@@ -217,7 +220,7 @@ final class LocalQueue {
 		 * Lets other nodes have the key first, after this one has kept it for long.
 		 */
 		void restAfter(long heldNanos) {
-			this.place.askAt = System.nanoTime() + heldNanos / 8;
+			this.place.askAt = System.nanoTime() + Math.min(heldNanos / 8, LONGEST_REST);
 		}
 
 		void rest(long mostNanos) throws InterruptedException {

@@ -3,15 +3,17 @@ package io.github.holdfast.core;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockListener.Operation;
@@ -47,7 +49,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private final List<String> keys;
 
-	private final Map<String, Grant> grants = Collections.synchronizedMap(new LinkedHashMap<>(2));
+	private volatile List<Grant> grants = List.of();
 
 	private final Map<String, LockCall> lenders;
 
@@ -63,7 +65,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private final AtomicBoolean closing = new AtomicBoolean();
 
-	private final List<String> lostKeys = Collections.synchronizedList(new ArrayList<>(0));
+	private final Set<Grant> lost = ConcurrentHashMap.newKeySet(1);
 
 	private volatile long heldSince;
 
@@ -112,11 +114,17 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * The call on the stack that acquired a key.
 	 */
 	private @Nullable LockCall lender(String storedKey) {
-		for (LockCall call = this; call != null; call = call.outer()) {
-			for (Grant grant : call.grants()) {
-				if (grant.request().key().equals(storedKey)) {
-					return call;
-				}
+		LockCall call = this;
+		while (call != null && call.find(storedKey) == null) {
+			call = call.outer();
+		}
+		return call;
+	}
+
+	private @Nullable Grant find(String storedKey) {
+		for (Grant grant : this.grants) {
+			if (grant.request().key().equals(storedKey)) {
+				return grant;
 			}
 		}
 		return null;
@@ -182,9 +190,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * @return the grants
 	 */
 	public List<Grant> grants() {
-		synchronized (this.grants) {
-			return List.copyOf(this.grants.values());
-		}
+		return this.grants;
 	}
 
 	/**
@@ -207,18 +213,21 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	private Grant grant(String key) {
-		LockCall lender = this.lenders.getOrDefault(key, this);
-		Grant grant = lender.grants.get(key);
-		if (grant == null) {
-			for (Grant other : lender.grants()) {
-				grant = other.request().key().equals(this.settings.storedKey(key)) ? other : grant;
-			}
-		}
+		Grant grant = this.lenders.getOrDefault(key, this).find(this.settings.storedKey(key));
 		if (grant == null) {
 			throw new IllegalArgumentException("Lock '" + name() + "' does not hold " + LockException.quote(key)
 					+ " but " + this.keys.stream().map(LockException::quote).toList());
 		}
 		return grant;
+	}
+
+	/**
+	 * The key of a grant.
+	 * @param grant a grant of this call
+	 * @return the key as the caller gave it
+	 */
+	public String key(Grant grant) {
+		return this.settings.callersKey(grant.request().key());
 	}
 
 	@Override
@@ -292,11 +301,22 @@ public final class LockCall implements LockContext, AutoCloseable {
 		}
 	}
 
-	void add(String key, Grant grant) {
-		this.grants.put(key, grant);
+	void add(Grant grant) {
+		List<Grant> grants = new ArrayList<>(this.grants);
+		grants.add(grant);
+		this.grants = List.copyOf(grants);
 	}
 
+	/**
+	 * A lease may have run out while another key was waited for.
+	 */
 	void open() {
+		for (Grant grant : this.grants) {
+			if (!grant.isValid()) {
+				throw new LockBackendException(grant.request().key(),
+						"was granted, but its lease was over before the method began", null);
+			}
+		}
 		this.heldSince = System.nanoTime();
 		this.state.set(State.HELD);
 		INNERMOST.set(this);
@@ -396,7 +416,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	 * The lock that the transaction has to take.
 	 */
 	@Nullable PendingLease pending(String key) {
-		Grant grant = (this.protection == Protection.TRANSACTION) ? this.grants.get(key) : null;
+		Grant grant = (this.protection == Protection.TRANSACTION) ? find(this.settings.storedKey(key)) : null;
 		return (grant != null) ? (PendingLease) grant.lease() : null;
 	}
 
@@ -410,12 +430,9 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	void lost(Grant grant) {
-		this.grants.forEach((key, own) -> {
-			if (own == grant && !this.lostKeys.contains(key)) {
-				this.lostKeys.add(key);
-				this.listeners.lost(key, holdTime());
-			}
-		});
+		if (this.grants.contains(grant) && this.lost.add(grant)) {
+			this.listeners.lost(key(grant), holdTime());
+		}
 	}
 
 	// The end
@@ -438,18 +455,18 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private void giveBack() {
 		Duration holdTime = holdTime();
-		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown && this.lostKeys.isEmpty()
+		boolean mayHandOver = Thread.currentThread() == this.thread && !this.outcomeUnknown && this.lost.isEmpty()
 				&& !this.bodyRefused && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
-		List<Grant> held = grants();
+		List<Grant> held = this.grants;
 		boolean guarded = this.committed && this.protection.compareTo(Protection.CLAIMED) <= 0;
 		Outcome worst = this.conflict ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
 		for (int i = held.size() - 1; i >= 0; i--) {
 			Outcome outcome = giveBack(held.get(i), mayHandOver, guarded);
 			worst = (outcome.compareTo(worst) > 0) ? outcome : worst;
-			lost = (outcome == Outcome.LOST) ? held.get(i).request().key() : lost;
+			lost = (outcome == Outcome.LOST) ? key(held.get(i)) : lost;
 		}
 		this.manager.ended(this);
 		if (this.announced) {
@@ -457,7 +474,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 			this.listeners.released(worst, holdTime);
 		}
 		if (lost != null && !guarded && !this.lossReported && !this.bodyRefused) {
-			throw new LockLostAfterWorkException(lost.substring(this.settings.keyPrefix().length()));
+			throw new LockLostAfterWorkException(lost);
 		}
 	}
 
@@ -510,15 +527,10 @@ public final class LockCall implements LockContext, AutoCloseable {
 	void giveUp(Throwable cause) {
 		this.state.set(State.CLOSED);
 		current();
-		List<Grant> acquired = grants();
-		for (int i = acquired.size() - 1; i >= 0; i--) {
-			try {
-				if (!acquired.get(i).handOver(this.manager.handoverNanos())) {
-					Grant.join(acquired.get(i).release());
-				}
-			}
-			catch (RuntimeException | Error ex) {
-				cause.addSuppressed(ex);
+		for (int i = this.grants.size() - 1; i >= 0; i--) {
+			Grant grant = this.grants.get(i);
+			if (this.protection == Protection.TRANSACTION || !grant.handOver(this.manager.handoverNanos())) {
+				grant.giveBack(cause);
 			}
 		}
 		this.manager.ended(this);
@@ -528,18 +540,16 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	List<LockSnapshot> snapshots() {
-		boolean held = this.state.get() == State.HELD;
-		Duration holdTime = (held && this.announced) ? holdTime() : null;
+		boolean held = this.announced && this.state.get() == State.HELD;
+		Duration holdTime = held ? holdTime() : null;
 		Duration waitTime = (holdTime != null) ? waitTime().minus(holdTime) : waitTime();
 		List<LockSnapshot> snapshots = new ArrayList<>();
-		synchronized (this.grants) {
-			this.grants.forEach((key, grant) -> snapshots.add(snapshot(key, waitTime, holdTime, grant.remaining())));
-		}
+		this.grants.forEach((grant) -> snapshots.add(snapshot(key(grant), waitTime, holdTime, grant.remaining())));
 		String awaited;
 		synchronized (this) {
 			awaited = this.awaited;
 		}
-		if (awaited != null && !this.grants.containsKey(awaited)) {
+		if (awaited != null && find(this.settings.storedKey(awaited)) == null) {
 			snapshots.add(snapshot(awaited, waitTime, null, null));
 		}
 		return snapshots;

@@ -44,11 +44,11 @@ public interface LockGuard {
 	 * Writes a grant into its row, so that no transaction of an earlier holder commits
 	 * after this. Called before the body for {@link Protection#INSTALLED}.
 	 * @param grant the grant
-	 * @param request the request, with the wait time that is left
+	 * @param nanos the wait time that is left
 	 * @return {@code false} if a later holder is in the row, or the wait time is over
 	 * @throws InterruptedException if the thread was interrupted
 	 */
-	default boolean install(Grant grant, LockRequest request) throws InterruptedException {
+	default boolean install(Grant grant, long nanos) throws InterruptedException {
 		return true;
 	}
 

@@ -2,7 +2,6 @@ package io.github.holdfast.core;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -140,59 +139,38 @@ public final class LockManager implements AutoCloseable {
 	LockCall open(Collection<String> keys, LockSettings settings, long start) {
 		LockCall call = new LockCall(this, settings, guard().protectionOf(settings), keys, start);
 		guard().beforeAcquire(call);
-		List<String> missing = call.missing();
-		if (!missing.isEmpty()) {
+		if (!call.missing().isEmpty()) {
 			this.calls.add(call);
 			call.listeners().attempt();
 		}
 		try {
-			for (String key : missing) {
-				call.add(key, acquire(call, key));
+			for (String key : call.missing()) {
+				call.add(acquire(call, key));
 			}
-			checkValid(call);
 			call.open();
 			guard().acquired(call);
 			return call;
 		}
-		catch (Throwable ex) {
-			Throwable failure = (ex instanceof LockBackendException backend)
-					? backend.withKey(callersKey(settings, backend)) : ex;
+		catch (LockBackendException ex) {
+			LockBackendException failure = ex.withKey(settings.callersKey(ex.key()));
 			call.giveUp(failure);
-			throw sneaky(failure);
+			throw failure;
 		}
-	}
-
-	private static String callersKey(LockSettings settings, LockBackendException ex) {
-		return ex.key().startsWith(settings.keyPrefix()) ? ex.key().substring(settings.keyPrefix().length()) : ex.key();
-	}
-
-	@SuppressWarnings("unchecked")
-	private static <E extends Throwable> RuntimeException sneaky(Throwable ex) throws E {
-		throw (E) ex;
-	}
-
-	/**
-	 * A lease may have run out while another key was waited for.
-	 */
-	private static void checkValid(LockCall call) {
-		for (Grant grant : call.grants()) {
-			if (!grant.isValid()) {
-				throw new LockBackendException(grant.request().key(),
-						"was granted, but its lease was over before the method began", null);
-			}
+		catch (RuntimeException | Error ex) {
+			call.giveUp(ex);
+			throw ex;
 		}
 	}
 
 	private Grant acquire(LockCall call, String key) {
-		boolean last = this.draining;
 		Grant grant = null;
 		Exception failure = null;
 		boolean cancelled;
 		call.beginWait(key);
+		// Asked after the wait has been noted, so that a shutdown meets every waiter
+		boolean last = this.draining;
 		try {
-			// Asked after the wait has been noted, so that a shutdown meets every waiter
-			last |= this.draining;
-			grant = this.closed ? null : attempt(call, key, last);
+			grant = this.closed ? null : attempt(call, key, last ? 0 : call.remainingWait());
 		}
 		catch (InterruptedException | RejectedExecutionException ex) {
 			failure = ex;
@@ -200,81 +178,94 @@ public final class LockManager implements AutoCloseable {
 		finally {
 			cancelled = call.endWait();
 		}
-		if (grant != null) {
-			return grant;
-		}
-		throw notAcquired(call, key, reason(failure, last || cancelled), failure);
-	}
-
-	private Grant attempt(LockCall call, String key, boolean last) throws InterruptedException {
-		LockSettings settings = call.settings();
-		LockRequest request = request(call, key, last ? 0 : call.remainingWait());
-		if (settings.mode() != LockMode.EXCLUSIVE || settings.fair()) {
-			return ask(call, request, null);
-		}
-		LocalQueue.Turn turn = this.queue.enter(request.key(), request.waitTime().toNanos());
-		if (turn == null) {
-			RuntimeException failure = this.queue.failure(request.key());
-			if (failure != null) {
-				throw new LockBackendException(request.key(),
-						"could not be acquired, because the store failed for " + "another thread that asked for it",
-						failure);
-			}
-			return null;
-		}
-		Grant grant = null;
-		try {
-			grant = next(call, turn, request);
-		}
-		finally {
-			if (grant == null) {
-				turn.exit();
-			}
+		if (grant == null) {
+			throw notAcquired(call, key, reason(failure, last || cancelled), failure);
 		}
 		return grant;
 	}
 
-	private @Nullable Grant next(LockCall call, LocalQueue.Turn turn, LockRequest request) throws InterruptedException {
-		Grant left = turn.takeLeft();
-		if (left != null && call.protection() != Protection.TRANSACTION && left.serves(call.settings())) {
-			left.takenBy(call, turn);
-			return isInstalled(call, left, request) ? left : again(call, left, request);
+	private @Nullable Grant attempt(LockCall call, String key, long nanos) throws InterruptedException {
+		String storedKey = call.settings().storedKey(key);
+		if (call.mode() != LockMode.EXCLUSIVE || call.settings().fair()) {
+			return grant(call, storedKey, null, null, nanos);
 		}
-		if (left != null) {
-			left.takenBy(call, null);
-			Grant.join(left.release());
+		LocalQueue.Turn turn = this.queue.enter(storedKey, nanos);
+		RuntimeException failure = (turn == null) ? this.queue.failure(storedKey) : null;
+		if (failure != null) {
+			throw new LockBackendException(storedKey,
+					"could not be acquired, because the store failed for another " + "thread that asked for it",
+					failure);
 		}
-		turn.rest(call.remainingWait());
-		return ask(call, request.withWaitTime(nanos(Math.min(request.waitTime().toNanos(), call.remainingWait()))),
-				turn);
+		Grant grant = null;
+		try {
+			grant = (turn != null) ? grant(call, storedKey, turn, turn.takeLeft(), nanos) : null;
+			return grant;
+		}
+		finally {
+			if (turn != null && grant == null) {
+				turn.exit();
+			}
+		}
 	}
 
-	private @Nullable Grant ask(LockCall call, LockRequest request, LocalQueue.@Nullable Turn turn)
+	/**
+	 * Uses the grant that the thread before has left, or asks the store. A grant that is
+	 * superseded in its row was lost before it came.
+	 */
+	private @Nullable Grant grant(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, @Nullable Grant left,
+			long nanos) throws InterruptedException {
+		Grant grant = left;
+		if (left != null && (call.protection() == Protection.TRANSACTION || !left.serves(call.settings()))) {
+			left.giveBack(null);
+			grant = null;
+		}
+		if (turn != null && grant == null) {
+			turn.rest(nanos);
+		}
+		do {
+			grant = (grant != null) ? grant : ask(call, storedKey, turn, Math.min(nanos, call.remainingWait()));
+			if (grant == null) {
+				return null;
+			}
+			grant.takenBy(call, turn);
+			if (isInstalled(call, grant)) {
+				return grant;
+			}
+			grant.withoutQueue().giveBack(null);
+			grant = null;
+		}
+		while (call.remainingWait() > 0);
+		return null;
+	}
+
+	private @Nullable Grant ask(LockCall call, String storedKey, LocalQueue.@Nullable Turn turn, long nanos)
 			throws InterruptedException {
+		LockSettings settings = call.settings();
+		LockRequest request = new LockRequest(storedKey, settings.name(), settings.mode(), settings.fair(),
+				Duration.ofNanos(nanos), settings.times().leaseTimeOrDefault(), LockOwner.random(),
+				LockOwner.currentThread());
+		RuntimeException failure = null;
 		LockBackend.Lease lease;
 		try {
 			lease = lease(call, request);
 		}
 		catch (RuntimeException ex) {
-			answered(turn, ex);
+			failure = ex;
 			throw ex;
 		}
-		answered(turn, null);
+		finally {
+			if (turn != null) {
+				turn.answered(failure);
+			}
+		}
 		if (lease == null) {
 			return null;
 		}
-		Grant grant = new Grant(request, lease, turn, this.watchdog);
-		grant.takenBy(call, turn);
+		Grant grant = new Grant(request, lease, this.watchdog);
 		if (lease.expires()) {
 			this.watchdog.watch(grant);
 		}
-		return isInstalled(call, grant, request) ? grant : again(call, grant, request);
-	}
-
-	private static void answered(LocalQueue.@Nullable Turn turn, @Nullable RuntimeException failure) {
-		if (turn != null) {
-			turn.answered(failure);
-		}
+		return grant;
 	}
 
 	private LockBackend.@Nullable Lease lease(LockCall call, LockRequest request) throws InterruptedException {
@@ -288,78 +279,31 @@ public final class LockManager implements AutoCloseable {
 		return backend().acquire(request);
 	}
 
+	private boolean isInstalled(LockCall call, Grant grant) throws InterruptedException {
+		if (call.protection() != Protection.INSTALLED || grant.isInstalled() || call.mode() != LockMode.EXCLUSIVE) {
+			return true;
+		}
+		try {
+			return guard().install(grant, call.remainingWait());
+		}
+		catch (InterruptedException | RuntimeException | Error ex) {
+			grant.giveBack(ex);
+			throw ex;
+		}
+	}
+
 	/**
 	 * Checks that the backend can do what is asked for.
 	 * @param settings what is asked for
 	 * @throws UnsupportedOperationException if it cannot
 	 */
 	public void checkSupported(LockSettings settings) {
-		Set<Capability> wanted = EnumSet.noneOf(Capability.class);
-		if (settings.mode() == LockMode.SHARED) {
-			wanted.add(Capability.SHARED);
-		}
-		if (settings.fair()) {
-			wanted.add(Capability.FAIR);
-		}
-		if (!wanted.isEmpty() && !backend().capabilities().containsAll(wanted)) {
+		Capability wanted = (settings.mode() == LockMode.SHARED) ? Capability.SHARED : Capability.FAIR;
+		boolean asks = settings.mode() == LockMode.SHARED || settings.fair();
+		if (asks && !backend().capabilities().contains(wanted)) {
 			throw new UnsupportedOperationException("Lock '" + settings.name() + "' needs " + wanted
 					+ ", but the backend '" + backendName() + "' offers " + backend().capabilities());
 		}
-	}
-
-	private boolean isInstalled(LockCall call, Grant grant, LockRequest request) throws InterruptedException {
-		if (call.protection() != Protection.INSTALLED || grant.isInstalled() || call.mode() != LockMode.EXCLUSIVE) {
-			return true;
-		}
-		try {
-			return guard().install(grant, request.withWaitTime(nanos(call.remainingWait())));
-		}
-		catch (InterruptedException | RuntimeException | Error ex) {
-			giveBack(grant, ex);
-			throw ex;
-		}
-	}
-
-	/**
-	 * A later holder is in the row, so the lease has been lost already.
-	 */
-	private @Nullable Grant again(LockCall call, Grant superseded, LockRequest request) throws InterruptedException {
-		LocalQueue.Turn turn = superseded.withoutQueue();
-		giveBack(superseded, null);
-		return (call.remainingWait() > 0)
-				? ask(call, request(call, callersKey(call, request), call.remainingWait()), turn) : null;
-	}
-
-	private static String callersKey(LockCall call, LockRequest request) {
-		return request.key().substring(call.settings().keyPrefix().length());
-	}
-
-	private static void giveBack(Grant grant, @Nullable Throwable cause) {
-		boolean interrupted = Thread.interrupted();
-		try {
-			Grant.join(grant.release());
-		}
-		catch (RuntimeException | Error ex) {
-			if (cause == null) {
-				throw ex;
-			}
-			cause.addSuppressed(ex);
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
-	private LockRequest request(LockCall call, String key, long waitNanos) {
-		LockSettings settings = call.settings();
-		return new LockRequest(settings.storedKey(key), settings.name(), settings.mode(), settings.fair(),
-				nanos(waitNanos), settings.times().leaseTimeOrDefault(), LockOwner.random(), LockOwner.currentThread());
-	}
-
-	private static Duration nanos(long nanos) {
-		return Duration.ofNanos(nanos);
 	}
 
 	/**
@@ -411,7 +355,7 @@ public final class LockManager implements AutoCloseable {
 		if (reason == Reason.INTERRUPTED) {
 			Thread.currentThread().interrupt();
 		}
-		return new LockNotAcquiredException(key, reason, nanos(call.settings().times().waitNanos()),
+		return new LockNotAcquiredException(key, reason, call.settings().times().waitTimeOrDefault(),
 				(reason == Reason.BUSY) ? holder(call.settings().storedKey(key)) : null, cause);
 	}
 

@@ -65,8 +65,22 @@ public record LockSettings(String name, String keyPrefix, LockMode mode, boolean
 				this.skips, overrides.enabled, this.times.overriddenBy(overrides.times), this.transaction);
 	}
 
-	String storedKey(String key) {
+	/**
+	 * Returns the key in the store.
+	 * @param key the key as the caller gave it
+	 * @return the stored key
+	 */
+	public String storedKey(String key) {
 		return this.keyPrefix + key;
+	}
+
+	/**
+	 * Returns the key as the caller gave it.
+	 * @param storedKey the key in the store
+	 * @return the key without the prefix
+	 */
+	public String callersKey(String storedKey) {
+		return storedKey.startsWith(this.keyPrefix) ? storedKey.substring(this.keyPrefix.length()) : storedKey;
 	}
 
 	/**

@@ -7,6 +7,8 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * The first advice inside of the transaction of a locked method. It throws what the claim
  * of the transaction ended with, so that the body does not run and the transaction is
@@ -18,21 +20,16 @@ final class ClaimInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LockCall.throwClaimFailure();
 		LockCall call = LockCall.current();
-		if (call != null) {
-			call.grants().forEach((grant) -> checkTaken(grant, call));
-		}
+		// A transaction of a manager other than the expected one would run without the
+		// lock
+		Assert.state(call == null || call.grants().stream().allMatch(ClaimInterceptor::isTaken),
+				"The lock was to be taken by the transaction of the method, but the transaction has begun without it. "
+						+ "Name the transaction manager in @Transactional");
 		return invocation.proceed();
 	}
 
-	/**
-	 * A transaction of a manager other than the expected one would run without the lock.
-	 */
-	private static void checkTaken(Grant grant, LockCall call) {
-		if (grant.lease() instanceof PendingLease pending && !pending.isTaken()) {
-			throw new IllegalStateException("Lock '" + call.name() + "' was to be taken by the transaction of its "
-					+ "method, but the transaction has begun without it. Name the transaction manager in "
-					+ "@Transactional");
-		}
+	private static boolean isTaken(Grant grant) {
+		return !(grant.lease() instanceof PendingLease pending) || pending.isTaken();
 	}
 
 }

@@ -2,14 +2,13 @@ package io.github.holdfast.interceptor;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 import io.github.holdfast.core.BodyTransaction;
 import org.aopalliance.aop.Advice;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,10 +21,10 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Finds the locked methods of each bean whose transaction begins right behind the lock,
- * with no other advice in between, and puts the {@link ClaimInterceptor} right behind
- * that transaction. Has no order, so that it sees the proxies of all post-processors that
- * have one.
+ * Reads the locked methods of each bean, finds those whose transaction begins right
+ * behind the lock, with no other advice in between, and puts the {@link ClaimInterceptor}
+ * right behind that transaction. Has no order, so that it gets the proxies of all
+ * post-processors that have one.
  */
 public final class ClaimPostProcessor implements BeanPostProcessor {
 
@@ -43,70 +42,51 @@ public final class ClaimPostProcessor implements BeanPostProcessor {
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (bean instanceof Advised advised && !advised.isFrozen()) {
-			List<Advisor> advisors = List.of(advised.getAdvisors());
-			advisors.stream()
-				.filter(DistributedLockAdvisor.class::isInstance)
+		DistributedLockAdvisor lock = DistributedLockAdvisor.of(bean);
+		if (lock != null) {
+			Collection<LockOperation> operations = this.source.getAll(AopProxyUtils.ultimateTargetClass(bean));
+			Advised advised = (Advised) bean;
+			// A subclass of Spring's advice may work before its transaction begins
+			Arrays.stream(advised.isFrozen() ? new Advisor[0] : advised.getAdvisors())
+				.filter((advisor) -> advisor.getAdvice().getClass() == TransactionInterceptor.class)
 				.findFirst()
-				.ifPresent((lock) -> process(advised, (DistributedLockAdvisor) lock, beanName));
+				.ifPresent((transaction) -> addClaims(operations, advised, lock, transaction, beanName));
 		}
 		return bean;
 	}
 
-	private void process(Advised advised, DistributedLockAdvisor lock, String beanName) {
-		Advisor next = transactionBehind(lock, advised);
-		if (next == null) {
-			return;
-		}
-		Map<Method, LockOperation> operations = new HashMap<>();
-		for (LockOperation operation : this.source.getAll(AopProxyUtils.ultimateTargetClass(advised))) {
-			BodyTransaction transaction = transaction(operation.method(), advised, lock.getAdvice(), next.getAdvice());
-			if (transaction != null) {
-				operations.put(operation.method(), operation.withTransaction(transaction));
-				logger.debug("The transaction of {} of bean '{}' begins right behind lock '{}'", operation.location(),
-						beanName, operation.settings().name());
-			}
-		}
-		if (!operations.isEmpty()) {
-			advised.addAdvisor(advised.indexOf(next) + 1,
-					new DefaultPointcutAdvisor(lock.getPointcut(), new ClaimInterceptor()));
-			advised.replaceAdvisor(lock, lock.with(operations));
-		}
-	}
-
-	/**
-	 * The first advisor of transactions that is inside of the lock. A subclass of
-	 * Spring's interceptor may work before its transaction begins.
-	 */
-	private static @Nullable Advisor transactionBehind(DistributedLockAdvisor lock, Advised advised) {
-		return Arrays.stream(advised.getAdvisors())
-			.skip(advised.indexOf(lock))
-			.filter((advisor) -> advisor.getAdvice().getClass() == TransactionInterceptor.class)
-			.findFirst()
-			.orElse(null);
-	}
-
-	/**
-	 * The transaction of a method, if it is the same and right behind the lock whatever
-	 * interface the method is called by.
-	 */
-	private @Nullable BodyTransaction transaction(Method method, Advised advised, Advice lock, Advice transaction) {
+	private void addClaims(Collection<LockOperation> operations, Advised advised, DistributedLockAdvisor lock,
+			Advisor transaction, String beanName) {
 		Class<?> targetClass = AopProxyUtils.ultimateTargetClass(advised);
-		BodyTransaction found = null;
-		for (Method called : Stream.concat(Stream.of(method), LockAnnotations.interfaceMethods(method, targetClass))
-			.toList()) {
-			List<Object> chain = DefaultAdvisorChainFactory.INSTANCE
-				.getInterceptorsAndDynamicInterceptionAdvice(advised, called, targetClass);
-			int next = chain.indexOf(lock) + 1;
-			BodyTransaction declared = DeclaredTransactions.find((TransactionInterceptor) transaction, called,
-					targetClass, this.source.beanFactory(), true);
-			if (declared == null || next == 0 || next == chain.size() || chain.get(next) != transaction
-					|| (found != null && !found.definition().equals(declared.definition()))) {
-				return null;
+		TransactionInterceptor advice = (TransactionInterceptor) transaction.getAdvice();
+		Map<Method, LockOperation> innermost = new HashMap<>();
+		for (LockOperation operation : operations) {
+			Method method = operation.method();
+			BodyTransaction declared = this.source.transaction(advice, method, targetClass, true);
+			if (declared != null && isRightBehind(advice, lock.getAdvice(), method, targetClass, advised)) {
+				innermost.put(method, operation.withTransaction(declared));
+				logger.debug("The transaction of {} of bean '{}' begins right behind its lock", operation.location(),
+						beanName);
 			}
-			found = declared;
 		}
-		return found;
+		if (!innermost.isEmpty()) {
+			advised.addAdvisor(advised.indexOf(transaction) + 1,
+					new DefaultPointcutAdvisor(lock.getPointcut(), new ClaimInterceptor()));
+			advised.replaceAdvisor(lock,
+					new DistributedLockAdvisor(new LockInterceptor(this.source, innermost), lock.getOrder()));
+		}
+	}
+
+	/**
+	 * Whether a transaction begins right behind the lock, whatever interface the method
+	 * is called by.
+	 */
+	private static boolean isRightBehind(Advice transaction, Advice lock, Method method, Class<?> targetClass,
+			Advised advised) {
+		return Stream.concat(Stream.of(method), LockAnnotations.interfaceMethods(method, targetClass))
+			.map((called) -> DefaultAdvisorChainFactory.INSTANCE.getInterceptorsAndDynamicInterceptionAdvice(advised,
+					called, targetClass))
+			.allMatch((chain) -> chain.contains(lock) && chain.indexOf(transaction) == chain.indexOf(lock) + 1);
 	}
 
 }

@@ -37,14 +37,13 @@ final class DeclaredTransactions extends TransactionAspectSupport {
 		TransactionAttributeSource source = advice.getTransactionAttributeSource();
 		TransactionAttribute attribute = (source != null) ? source.getTransactionAttribute(method, targetClass) : null;
 		return (attribute == null) ? null : new BodyTransaction(attribute,
-				new SingletonSupplier<@Nullable TransactionManager>(
-						() -> new DeclaredTransactions(advice, beanFactory).manager(attribute, targetClass), null),
-				innermost);
+				SingletonSupplier.of(() -> manager(advice, attribute, targetClass, beanFactory)), innermost);
 	}
 
-	private @Nullable TransactionManager manager(TransactionAttribute attribute, Class<?> targetClass) {
+	private static @Nullable TransactionManager manager(TransactionAspectSupport advice, TransactionAttribute attribute,
+			Class<?> targetClass, BeanFactory beanFactory) {
 		try {
-			return determineTransactionManager(attribute, targetClass);
+			return new DeclaredTransactions(advice, beanFactory).determineTransactionManager(attribute, targetClass);
 		}
 		catch (BeansException ex) {
 			return null;

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -43,43 +44,27 @@ final class KeyText {
 	 */
 	static String of(@Nullable Object value, Supplier<String> expression) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
-		if (content == null) {
-			throw new IllegalArgumentException(expression.get()
-					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
-		}
+		Assert.notNull(content, () -> expression.get()
+				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
 		if (content instanceof Enum<?> constant) {
 			return constant.name();
 		}
-		if (!isPlain(content)) {
-			throw new IllegalArgumentException(
-					expression.get() + " is a " + ClassUtils.getShortName(content.getClass()) + remedy(content));
+		// Other classes that extend these types need not have a text of their own
+		Class<?> type = content.getClass();
+		boolean plain = content instanceof String
+				|| (type.getName().startsWith("java.") && PLAIN.stream().anyMatch((one) -> one.isInstance(content)));
+		if (!plain) {
+			boolean several = content instanceof Iterable<?> || content instanceof Map<?, ?> || type.isArray();
+			throw new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(type) + (several
+					? ", which cannot be a part of one key; for one lock per element use a projection such as "
+							+ "#lines.!['inventory:' + sku]"
+					: ". A key is made of texts, numbers, booleans, enums, UUIDs, and dates and times of java.time. "
+							+ "Of your own types write a property: `#id.value`"));
 		}
 		String text = content.toString();
-		if (text.length() > MAX_LENGTH) {
-			throw new IllegalArgumentException(
-					expression.get() + " has " + text.length() + " characters; the limit is " + MAX_LENGTH);
-		}
+		Assert.isTrue(text.length() <= MAX_LENGTH,
+				() -> expression.get() + " has " + text.length() + " characters; the limit is " + MAX_LENGTH);
 		return text;
-	}
-
-	/**
-	 * Other classes that extend these types need not have a text of their own.
-	 */
-	private static boolean isPlain(Object value) {
-		if (value instanceof String) {
-			return true;
-		}
-		return value.getClass().getName().startsWith("java.")
-				&& PLAIN.stream().anyMatch((type) -> type.isInstance(value));
-	}
-
-	private static String remedy(Object value) {
-		if (value instanceof Iterable<?> || value instanceof Map<?, ?> || value.getClass().isArray()) {
-			return ", which cannot be a part of one key; for one lock per element use a projection such as "
-					+ "#lines.!['inventory:' + sku]";
-		}
-		return ". A key is made of texts, numbers, booleans, enums, UUIDs, and dates and times of java.time. Of your own "
-				+ "types write a property: `#id.value`";
 	}
 
 }

@@ -14,8 +14,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Finds the annotation of a method: on the method itself, on one that it overrides, or on
- * a method of an interface. The class of the method need not implement that interface; a
- * subclass may do so with the method that it inherits.
+ * a method of an interface.
  */
 final class LockAnnotations {
 
@@ -24,7 +23,8 @@ final class LockAnnotations {
 
 	static boolean isPresent(Method method, Class<?> targetClass) {
 		return declared(method, targetClass)
-			.anyMatch((declared) -> hierarchy(declared).isPresent(DistributedLock.class));
+			.anyMatch((declared) -> MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY)
+				.isPresent(DistributedLock.class));
 	}
 
 	/**
@@ -34,7 +34,9 @@ final class LockAnnotations {
 	 * @return the nearest annotation, or a missing one
 	 */
 	static MergedAnnotation<DistributedLock> find(Method method, Class<?> targetClass) {
-		return declared(method, targetClass).map((declared) -> hierarchy(declared).get(DistributedLock.class))
+		return declared(method, targetClass)
+			.map((declared) -> MergedAnnotations.from(declared, SearchStrategy.TYPE_HIERARCHY)
+				.get(DistributedLock.class))
 			.filter(MergedAnnotation::isPresent)
 			.findFirst()
 			.orElseGet(MergedAnnotation::missing);
@@ -50,22 +52,14 @@ final class LockAnnotations {
 		return (annotation.getSource() instanceof Method source) ? source : method;
 	}
 
+	/**
+	 * The class of the method need not implement the interface; a subclass may do so with
+	 * the method that it inherits.
+	 */
 	private static Stream<Method> declared(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		return Stream.concat(Stream.of(specific), implemented(specific, targetClass));
-	}
-
-	/**
-	 * Finds the interface methods that a bean implements with a method.
-	 * @param method the method of the class
-	 * @param targetClass the class of the bean
-	 * @return the methods of those interfaces that the class of the method does not
-	 * implement
-	 */
-	private static Stream<Method> implemented(Method method, Class<?> targetClass) {
-		Class<?> declaringClass = method.getDeclaringClass();
-		return (declaringClass == targetClass) ? Stream.empty() : interfaceMethods(method, targetClass)
-			.filter((declared) -> !declared.getDeclaringClass().isAssignableFrom(declaringClass));
+		return Stream.concat(Stream.of(specific), (specific.getDeclaringClass() == targetClass) ? Stream.empty()
+				: interfaceMethods(specific, targetClass));
 	}
 
 	/**
@@ -82,10 +76,6 @@ final class LockAnnotations {
 			.filter((declared) -> declared.getName().equals(method.getName())
 					&& declared.getParameterCount() == method.getParameterCount()
 					&& AopUtils.getMostSpecificMethod(declared, targetClass).equals(method));
-	}
-
-	private static MergedAnnotations hierarchy(Method method) {
-		return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
 	}
 
 }

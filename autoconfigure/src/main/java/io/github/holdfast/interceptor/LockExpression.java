@@ -10,12 +10,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.ExpressionException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
@@ -27,6 +26,7 @@ import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.util.Assert;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -44,7 +44,7 @@ final class LockExpression {
 
 	private static final int MAX_KEYS = 1000;
 
-	private final String text;
+	private final String description;
 
 	private final SpelNode root;
 
@@ -52,12 +52,12 @@ final class LockExpression {
 
 	/**
 	 * Create an expression.
-	 * @param text the expression as it is written
+	 * @param description what and where the expression is, for messages
 	 * @param root the parsed expression
 	 * @param contexts creates the context of a call from its arguments
 	 */
-	LockExpression(String text, SpelNode root, Function<@Nullable Object[], EvaluationContext> contexts) {
-		this.text = text;
+	LockExpression(String description, SpelNode root, Function<@Nullable Object[], EvaluationContext> contexts) {
+		this.description = description;
 		this.root = root;
 		this.contexts = contexts;
 	}
@@ -69,17 +69,13 @@ final class LockExpression {
 	 * @throws IllegalArgumentException if a key or a part of one is refused
 	 */
 	Collection<String> keys(@Nullable Object[] arguments) {
-		Object value = value(this.root, state(arguments));
-		if (value == null || !isSeveral(value)) {
-			return List.of(key(value, this.root::toStringAST));
-		}
-		Set<String> keys = new LinkedHashSet<>();
-		addKeys(value, this.root::toStringAST, keys);
-		if (keys.size() > MAX_KEYS) {
-			throw new IllegalArgumentException(this.text + " has " + keys.size() + " different keys; the limit is "
+		return evaluate(arguments, (state) -> {
+			Set<String> keys = new LinkedHashSet<>();
+			addKeys(value(this.root, state), this.root::toStringAST, keys);
+			Assert.isTrue(keys.size() <= MAX_KEYS, () -> "there are " + keys.size() + " different keys; the limit is "
 					+ MAX_KEYS + ": lock fewer keys, or take one lock for all of them");
-		}
-		return keys;
+			return keys;
+		});
 	}
 
 	/**
@@ -89,47 +85,39 @@ final class LockExpression {
 	 * @throws IllegalArgumentException if it is not a boolean
 	 */
 	boolean isTrue(@Nullable Object[] arguments) {
-		if (this.root.getValue(state(arguments)) instanceof Boolean result) {
-			return result;
+		Object result = evaluate(arguments, this.root::getValue);
+		Assert.isInstanceOf(Boolean.class, result, this.description + " is neither true nor false");
+		return (Boolean) result;
+	}
+
+	private <T extends @Nullable Object> T evaluate(@Nullable Object[] arguments,
+			Function<ExpressionState, T> evaluation) {
+		try {
+			return evaluation
+				.apply(new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION));
 		}
-		throw new IllegalArgumentException(this.text + " is neither true nor false");
-	}
-
-	private ExpressionState state(@Nullable Object[] arguments) {
-		return new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION);
-	}
-
-	private static boolean isSeveral(Object value) {
-		return value instanceof Collection<?> || value.getClass().isArray();
-	}
-
-	private static void addKeys(Object values, Supplier<String> expression, Set<String> keys) {
-		int index = 0;
-		for (Object element : elements(values)) {
-			int position = index++;
-			Supplier<String> elementText = () -> "element " + position + " of " + expression.get();
-			if (element != null && isSeveral(element)) {
-				addKeys(element, elementText, keys);
-			}
-			else {
-				keys.add(key(element, elementText));
-			}
+		catch (IllegalArgumentException | ExpressionException ex) {
+			throw new IllegalArgumentException(this.description + " cannot be evaluated: " + ex.getMessage(), ex);
 		}
 	}
 
-	private static String key(@Nullable Object value, Supplier<String> expression) {
+	private static void addKeys(@Nullable Object value, Supplier<String> expression, Set<String> keys) {
+		if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+			int index = 0;
+			for (Object element : elements(value)) {
+				int position = index++;
+				addKeys(element, () -> "element " + position + " of " + expression.get(), keys);
+			}
+			return;
+		}
 		String key = KeyText.of(value, expression);
-		if (key.isBlank()) {
-			throw new IllegalArgumentException(expression.get() + " is blank");
-		}
-		return key;
+		Assert.isTrue(!key.isBlank(), () -> expression.get() + " is blank");
+		keys.add(key);
 	}
 
 	private static Iterable<?> elements(Object value) {
-		if (value instanceof Map<?, ?> map) {
-			return map.entrySet();
-		}
-		return (value instanceof Iterable<?> iterable) ? iterable : Arrays.asList(ObjectUtils.toObjectArray(value));
+		Object elements = (value instanceof Map<?, ?> map) ? map.entrySet() : value;
+		return (elements instanceof Iterable<?> several) ? several : Arrays.asList(ObjectUtils.toObjectArray(value));
 	}
 
 	private @Nullable Object value(SpelNode node, ExpressionState state) {
@@ -142,7 +130,8 @@ final class LockExpression {
 		}
 		if (node instanceof Elvis) {
 			Object value = value(node.getChild(0), state);
-			return isMissing(value) ? value(node.getChild(1), state) : value;
+			boolean missing = value == null || "".equals(value) || Optional.empty().equals(value);
+			return missing ? value(node.getChild(1), state) : value;
 		}
 		if (node instanceof InlineList) {
 			List<@Nullable Object> values = new ArrayList<>();
@@ -154,10 +143,6 @@ final class LockExpression {
 		return (node instanceof CompoundExpression) ? compound(node, state) : node.getValue(state);
 	}
 
-	private static boolean isMissing(@Nullable Object value) {
-		return value == null || "".equals(value) || (value instanceof Optional<?> optional && optional.isEmpty());
-	}
-
 	private @Nullable Object sum(SpelNode node, ExpressionState state) {
 		SpelNode leftNode = node.getChild(0);
 		SpelNode rightNode = node.getChild(1);
@@ -166,71 +151,41 @@ final class LockExpression {
 		if (!(left instanceof Number && right instanceof Number)) {
 			return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));
 		}
-		if (!(leftNode instanceof Literal) && !(rightNode instanceof Literal)) {
-			throw new IllegalArgumentException(node.toStringAST() + " adds two numbers, so that others with the "
-					+ "same sum would have the same key: put a text between them, as in " + leftNode.toStringAST()
-					+ " + ':' + " + rightNode.toStringAST());
-		}
+		Assert.isTrue(leftNode instanceof Literal || rightNode instanceof Literal, () -> node.toStringAST()
+				+ " adds two numbers, so that others with the same sum would have the same key: "
+				+ "put a text between them, as in " + leftNode.toStringAST() + " + ':' + " + rightNode.toStringAST());
 		return node.getValue(state);
 	}
 
 	/**
-	 * Evaluates {@code a.b.c}, each part on the value of the one before.
+	 * Evaluates {@code a.b.c}, each part on the value of the one before. The last part of
+	 * {@code a.b.![c]} is evaluated on each element.
 	 */
 	private @Nullable Object compound(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
-		SpelNode first = node.getChild(0);
-		SpelNode lastNode = node.getChild(last);
-		if (!(first instanceof OpPlus) && !(lastNode instanceof Projection)) {
+		boolean projects = node.getChild(last) instanceof Projection;
+		if (!projects && !(node.getChild(0) instanceof OpPlus)) {
 			return node.getValue(state);
 		}
-		TypedValue value = (first instanceof OpPlus) ? new TypedValue(value(first, state)) : first.getTypedValue(state);
-		for (int i = 1; i < last; i++) {
-			SpelNode part = node.getChild(i);
-			value = on(value, state, () -> part.getTypedValue(state));
-		}
-		if (lastNode instanceof Projection) {
-			return projection(node, value.getValue(), state);
-		}
-		return on(value, state, () -> lastNode.getValue(state));
-	}
-
-	/**
-	 * Evaluates {@code source.![element]} with the checks of a concatenation in each
-	 * element.
-	 */
-	private List<@Nullable Object> projection(SpelNode node, @Nullable Object source, ExpressionState state) {
-		int last = node.getChildCount() - 1;
-		if (source == null) {
-			throw new IllegalArgumentException(IntStream.range(0, last)
-				.mapToObj((i) -> node.getChild(i).toStringAST())
-				.collect(Collectors.joining("."))
-					+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
-		}
-		SpelNode element = node.getChild(last).getChild(0);
-		List<@Nullable Object> values = new ArrayList<>();
-		for (Object item : elements(source)) {
-			values.add(on(new TypedValue(item), state, () -> value(element, state)));
-		}
-		return values;
-	}
-
-	private static <T extends @Nullable Object> T on(TypedValue context, ExpressionState state,
-			Supplier<T> evaluation) {
-		state.pushActiveContextObject(context);
-		state.enterScope();
-		try {
-			return evaluation.get();
-		}
-		finally {
-			state.exitScope();
+		Object value = value(node.getChild(0), state);
+		for (int i = 1; i < (projects ? last : last + 1); i++) {
+			state.pushActiveContextObject(new TypedValue(value));
+			value = node.getChild(i).getValue(state);
 			state.popActiveContextObject();
 		}
+		return projects ? projection(value, node.getChild(last).getChild(0), node.getChild(last - 1), state) : value;
 	}
 
-	@Override
-	public String toString() {
-		return this.text;
+	private List<@Nullable Object> projection(@Nullable Object source, SpelNode element, SpelNode sourceNode,
+			ExpressionState state) {
+		Assert.notNull(source, () -> sourceNode.toStringAST()
+				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
+		List<@Nullable Object> values = new ArrayList<>();
+		for (Object item : elements(source)) {
+			values.add(value(element,
+					new ExpressionState(state.getEvaluationContext(), new TypedValue(item), CONFIGURATION)));
+		}
+		return values;
 	}
 
 }

@@ -3,9 +3,6 @@ package io.github.holdfast.interceptor;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 import io.github.holdfast.LockConfigurationException;
@@ -42,8 +39,6 @@ final class LockExpressionParser {
 
 	private static final ParameterNameDiscoverer discoverer = new DefaultParameterNameDiscoverer();
 
-	private static final Pattern POSITION = Pattern.compile("[pa](\\d{1,3})");
-
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
 
 	LockExpressionParser(BeanFactory beanFactory) {
@@ -62,19 +57,17 @@ final class LockExpressionParser {
 	 */
 	LockExpression parse(String attribute, String text, Method method, Method annotated, String location) {
 		String where = "The " + attribute + " \"" + text + "\" of @DistributedLock on " + location;
-		if (text.isBlank()) {
-			throw new LockConfigurationException(where + " is blank.", "Give a SpEL expression, such as \"'orders'\".");
-		}
-		if (text.contains("${")) {
-			throw new LockConfigurationException(where + " contains a placeholder, which would be taken literally.",
-					"Use a bean reference, such as \"@environment.getProperty('app.tenant')\".");
-		}
-		Parameters parameters = Parameters.of(method, annotated);
+		LockMethodRules.refuseIf(text.isBlank(), where + " is blank.", "Give a SpEL expression, such as \"'orders'\".");
+		LockMethodRules.refuseIf(text.contains("${"),
+				where + " contains a placeholder, which would be taken literally.",
+				"Use a bean reference, such as \"@environment.getProperty('app.tenant')\".");
+		@Nullable String @Nullable [] names = discoverer.getParameterNames(method);
+		Parameters parameters = new Parameters(method.getParameterCount(),
+				(names != null) ? names : discoverer.getParameterNames(annotated));
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
-			check(root, false, parameters, where);
-			refuseTextInArguments(root, false, where);
-			return new LockExpression(text, root, (arguments) -> context(method, arguments, parameters));
+			check(root, false, false, parameters, where);
+			return new LockExpression(where, root, (arguments) -> context(method, arguments, parameters));
 		}
 		catch (ParseException ex) {
 			throw new LockConfigurationException(where + " is not a SpEL expression: " + ex.getMessage() + ".",
@@ -82,7 +75,6 @@ final class LockExpressionParser {
 		}
 	}
 
-	@SuppressWarnings("NullAway") // The constructor's root object may be null
 	private EvaluationContext context(Method method, @Nullable Object[] arguments, Parameters parameters) {
 		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(null, method, arguments, parameters) {
 
@@ -100,41 +92,31 @@ final class LockExpressionParser {
 	 * Checks a node and its children.
 	 * @param scoped whether the node is evaluated on an object, so that bare names mean
 	 * its properties
+	 * @param argument whether the node is inside of an argument of a call. SpEL itself
+	 * evaluates those, and writes a null into a concatenation as a text
 	 */
-	private static void check(SpelNode node, boolean scoped, Parameters parameters, String where) {
+	private static void check(SpelNode node, boolean scoped, boolean argument, Parameters parameters, String where) {
 		String name = node.toStringAST();
-		if (node instanceof FunctionReference) {
-			throw new LockConfigurationException(where + " calls a function that does not exist: " + name + ".",
-					"Call a method of a bean (@bean.method(...)) or of a parameter instead.");
-		}
+		LockMethodRules.refuseIf(node instanceof FunctionReference,
+				where + " calls a function that does not exist: " + name + ".",
+				"Call a method of a bean (@bean.method(...)) or of a parameter instead.");
+		LockMethodRules.refuseIf(
+				!scoped && (node instanceof PropertyOrFieldReference || node instanceof MethodReference),
+				where + " uses the bare name '" + name + "', which means nothing here.",
+				"Write \"#" + name + "\" for a parameter, \"'" + name + "'\" for literal text.");
 		if (node instanceof VariableReference) {
 			parameters.check(name.substring(1), where);
 		}
-		if (!scoped && (node instanceof PropertyOrFieldReference || node instanceof MethodReference)) {
-			throw new LockConfigurationException(
-					where + " uses the bare name '" + name + "', which means nothing here.",
-					"Write \"#" + name + "\" for a parameter, \"'" + name + "'\" for literal text.");
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			boolean element = node instanceof Projection || node instanceof Selection;
-			boolean tail = node instanceof CompoundExpression && i > 0;
-			check(node.getChild(i), scoped || element || tail, parameters, where);
-		}
-	}
-
-	/**
-	 * SpEL itself evaluates arguments, and writes a null into a concatenation as a text.
-	 */
-	private static void refuseTextInArguments(SpelNode node, boolean argument, String where) {
 		for (int i = 0; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
-			if (argument && node instanceof OpPlus && child instanceof StringLiteral) {
-				throw new LockConfigurationException(
+			LockMethodRules
+				.refuseIf(argument && node instanceof OpPlus && child instanceof StringLiteral,
 						where + " joins text in an argument of a call, where a null would become part of the key: "
-								+ node.toStringAST() + ".",
+								+ name + ".",
 						"Pass the parts as separate arguments, or join the text outside of the call.");
-			}
-			refuseTextInArguments(child, argument || node instanceof MethodReference, where);
+			boolean element = node instanceof Projection || node instanceof Selection
+					|| (node instanceof CompoundExpression && i > 0);
+			check(child, scoped || element, argument || node instanceof MethodReference, parameters, where);
 		}
 	}
 
@@ -145,11 +127,6 @@ final class LockExpressionParser {
 	 * @param names their names, or {@code null} if they are unknown
 	 */
 	private record Parameters(int count, @Nullable String @Nullable [] names) implements ParameterNameDiscoverer {
-
-		static Parameters of(Method method, Method annotated) {
-			return new Parameters(method.getParameterCount(), Optional.ofNullable(discoverer.getParameterNames(method))
-				.orElseGet(() -> discoverer.getParameterNames(annotated)));
-		}
 
 		@Override
 		public @Nullable String @Nullable [] getParameterNames(Method method) {
@@ -164,21 +141,16 @@ final class LockExpressionParser {
 		void check(String name, String where) {
 			List<String> known = (this.names != null) ? List.of(this.names)
 					: IntStream.range(0, this.count).mapToObj("p%d"::formatted).toList();
-			Matcher position = POSITION.matcher(name);
-			if (known.contains(name) || name.equals("this") || name.equals("root")
-					|| (position.matches() && Integer.parseInt(position.group(1)) < this.count)) {
-				return;
-			}
-			List<String> choice = known.stream().map("#"::concat).toList();
-			if (this.names == null && this.count > 0) {
-				throw new LockConfigurationException(
-						where + " uses #" + name + ", but the class was compiled without parameter names.",
-						"Compile with the option -parameters, or use one of " + choice + ".");
-			}
-			throw new LockConfigurationException(where + " uses #" + name + ", but the method has no such parameter.",
-					known.isEmpty()
-							? "The method has no parameters at all: add one, or write a literal text such as \"'orders'\"."
-							: "Use one of " + choice + ".");
+			boolean position = name.matches("[pa]\\d{1,3}") && Integer.parseInt(name.substring(1)) < this.count;
+			boolean unnamed = this.names == null && this.count > 0;
+			String problem = unnamed ? "the class was compiled without parameter names."
+					: "the method has no such parameter.";
+			String action = (unnamed ? "Compile with the option -parameters, or use" : "Use") + " one of "
+					+ known.stream().map("#"::concat).toList() + ".";
+			LockMethodRules.refuseIf(!position && !known.contains(name) && !name.equals("this") && !name.equals("root"),
+					where + " uses #" + name + ", but " + problem,
+					known.isEmpty() ? "The method has no parameters at all: add one, or write literal text in quotes."
+							: action);
 		}
 
 	}

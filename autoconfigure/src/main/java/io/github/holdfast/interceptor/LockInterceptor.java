@@ -4,9 +4,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.holdfast.DistributedLock.OnBusy;
-import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
@@ -28,39 +30,64 @@ final class LockInterceptor implements MethodInterceptor {
 
 	private final LockOperationSource source;
 
-	private final DistributedLockAdvisor advisor;
+	private final Map<Method, LockOperation> operations;
 
-	LockInterceptor(LockOperationSource source, DistributedLockAdvisor advisor) {
+	/**
+	 * Create an interceptor.
+	 * @param source knows the annotated methods
+	 * @param operations the operations that a bean has in place of those of its class
+	 */
+	LockInterceptor(LockOperationSource source, Map<Method, LockOperation> operations) {
 		this.source = source;
-		this.advisor = advisor;
+		this.operations = operations;
+	}
+
+	LockOperation ofBean(LockOperation operation) {
+		return this.operations.getOrDefault(operation.method(), operation);
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		LockOperation operation = operation(invocation);
+		LockOperation ofClass = this.source.get(invocation.getMethod(),
+				AopProxyUtils.ultimateTargetClass(Objects.requireNonNull(invocation.getThis())));
+		Assert.state(ofClass != null, "The pointcut matches only locked methods");
+		LockOperation operation = ofBean(ofClass);
 		Collection<String> keys = operation.keys(invocation.getArguments());
 		if (keys.isEmpty()) {
 			return invocation.proceed();
 		}
-		Body body = new Body((ProxyMethodInvocation) invocation, mayRepeat(operation.settings()));
+		AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
 		try {
-			return this.source.manager().execute(keys, operation.settings(), body);
+			return this.source.manager()
+				.<@Nullable Object, Throwable>execute(keys, operation.settings(),
+						() -> proceed((ProxyMethodInvocation) invocation, mayRepeat(operation.settings()), thrown));
 		}
 		catch (LockNotAcquiredException ex) {
-			if (ex == body.thrown) {
-				throw ex;
+			boolean busy = ex != thrown.get() && (ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT);
+			if (busy && operation.fallback() != null) {
+				return callThroughProxy(operation.fallback(), (ProxyMethodInvocation) invocation, ex);
 			}
-			return proceedWithout(operation, body.invocation, ex);
+			if (busy && operation.onBusy() == OnBusy.SKIP) {
+				return operation.skipped();
+			}
+			throw ex;
 		}
 	}
 
-	private LockOperation operation(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		Method method = invocation.getMethod();
-		LockOperation operation = this.source.get(method,
-				(target != null) ? AopProxyUtils.ultimateTargetClass(target) : method.getDeclaringClass());
-		Assert.state(operation != null, "The pointcut matches only locked methods");
-		return this.advisor.ofBean(operation);
+	/**
+	 * Runs the rest of a call. Each attempt of one that may be repeated goes through all
+	 * advice inside of the lock again, and so has its own transaction.
+	 * @param thrown set to the exception of another lock, inside of the method
+	 */
+	private static @Nullable Object proceed(ProxyMethodInvocation invocation, boolean mayRepeat,
+			AtomicReference<@Nullable Throwable> thrown) throws Throwable {
+		try {
+			return (mayRepeat ? invocation.invocableClone() : invocation).proceed();
+		}
+		catch (LockNotAcquiredException ex) {
+			thrown.set(ex);
+			throw ex;
+		}
 	}
 
 	/**
@@ -72,22 +99,6 @@ final class LockInterceptor implements MethodInterceptor {
 		return settings.mode() == LockMode.OPTIMISTIC || (transaction != null && transaction.innermost());
 	}
 
-	/**
-	 * Does what the annotation asks for when other callers have kept the lock.
-	 */
-	private static @Nullable Object proceedWithout(LockOperation operation, ProxyMethodInvocation invocation,
-			LockNotAcquiredException ex) throws Throwable {
-		boolean busy = ex.reason() == Reason.BUSY || ex.reason() == Reason.CONFLICT;
-		Method fallback = operation.fallback();
-		if (busy && fallback != null) {
-			return callThroughProxy(fallback, invocation, ex);
-		}
-		if (busy && operation.onBusy() == OnBusy.SKIP) {
-			return operation.skipped();
-		}
-		throw ex;
-	}
-
 	private static @Nullable Object callThroughProxy(Method fallback, ProxyMethodInvocation invocation,
 			LockNotAcquiredException ex) throws Throwable {
 		Object proxy = invocation.getProxy();
@@ -96,8 +107,8 @@ final class LockInterceptor implements MethodInterceptor {
 			arguments[arguments.length - 1] = ex;
 		}
 		Method callable = LockOperationSource.callable(fallback, proxy);
-		Assert.state(callable != null, () -> "The fallback method '" + fallback.getName()
-				+ "' is not on an interface of the bean's JDK proxy");
+		Assert.state(callable != null,
+				() -> "The fallback method '" + fallback.getName() + "' is not on an interface of the JDK proxy");
 		ReflectionUtils.makeAccessible(callable);
 		try {
 			return callable.invoke(proxy, arguments);
@@ -105,37 +116,6 @@ final class LockInterceptor implements MethodInterceptor {
 		catch (InvocationTargetException failure) {
 			throw failure.getTargetException();
 		}
-	}
-
-	/**
-	 * The rest of a call. Each attempt of one that may be repeated goes through all
-	 * advice inside of the lock again, and so has its own transaction.
-	 */
-	private static final class Body implements LockCallback<@Nullable Object, Throwable> {
-
-		private final ProxyMethodInvocation invocation;
-
-		private final boolean mayRepeat;
-
-		/** Not acquired was another lock, inside of the method. */
-		private @Nullable LockNotAcquiredException thrown;
-
-		Body(ProxyMethodInvocation invocation, boolean mayRepeat) {
-			this.invocation = invocation;
-			this.mayRepeat = mayRepeat;
-		}
-
-		@Override
-		public @Nullable Object call() throws Throwable {
-			try {
-				return (this.mayRepeat ? this.invocation.invocableClone() : this.invocation).proceed();
-			}
-			catch (LockNotAcquiredException ex) {
-				this.thrown = ex;
-				throw ex;
-			}
-		}
-
 	}
 
 }

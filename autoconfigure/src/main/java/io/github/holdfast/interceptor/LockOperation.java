@@ -4,14 +4,11 @@ import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 import io.github.holdfast.DistributedLock.OnBusy;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockSettings;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.expression.ExpressionException;
 
 /**
  * What the annotation of a method says, with everything resolved that does not depend on
@@ -40,20 +37,8 @@ public record LockOperation(Method method, String location, LockSettings setting
 	 * @return the keys; none if the call needs no lock
 	 */
 	Collection<String> keys(@Nullable Object[] arguments) {
-		LockExpression condition = this.condition;
-		boolean needed = this.settings.enabled()
-				&& (condition == null || evaluate(condition, () -> condition.isTrue(arguments)));
-		return needed ? evaluate(this.key, () -> this.key.keys(arguments)) : List.of();
-	}
-
-	private <T> T evaluate(LockExpression expression, Supplier<T> evaluation) {
-		try {
-			return evaluation.get();
-		}
-		catch (IllegalArgumentException | ExpressionException ex) {
-			throw new IllegalArgumentException("The expression \"" + expression + "\" of @DistributedLock on "
-					+ this.location + " gives no key: " + ex.getMessage(), ex);
-		}
+		boolean needed = this.settings.enabled() && (this.condition == null || this.condition.isTrue(arguments));
+		return needed ? this.key.keys(arguments) : List.of();
 	}
 
 	/**

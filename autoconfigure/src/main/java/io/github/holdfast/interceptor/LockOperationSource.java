@@ -5,7 +5,9 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -18,6 +20,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.core.LockSettings.Times;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
@@ -31,8 +34,8 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Reads the annotation of each method once: the only class that knows its attributes.
@@ -40,6 +43,8 @@ import org.springframework.util.StringUtils;
 public final class LockOperationSource {
 
 	private final Map<MethodClassKey, Optional<LockOperation>> operations = new ConcurrentHashMap<>();
+
+	private final Map<List<Object>, BodyTransaction> bodies = new ConcurrentHashMap<>();
 
 	private final Supplier<LockManager> manager;
 
@@ -104,7 +109,9 @@ public final class LockOperationSource {
 	 * @throws LockConfigurationException if one of the annotations cannot work
 	 */
 	public Collection<LockOperation> getAll(Class<?> targetClass) {
-		return select(targetClass, (method) -> get(method, targetClass));
+		return MethodIntrospector
+			.selectMethods(targetClass, (MetadataLookup<LockOperation>) (method) -> get(method, targetClass))
+			.values();
 	}
 
 	/**
@@ -117,21 +124,8 @@ public final class LockOperationSource {
 	public Collection<LockOperation> getAll(Object bean) {
 		DistributedLockAdvisor advisor = DistributedLockAdvisor.of(bean);
 		Collection<LockOperation> operations = getAll(AopProxyUtils.ultimateTargetClass(bean));
-		return (advisor != null) ? operations.stream().map(advisor::ofBean).toList() : operations;
-	}
-
-	/**
-	 * The names of all locks of a class, whether their annotations can work or not.
-	 * @param targetClass the class
-	 * @return the names
-	 */
-	public Collection<String> names(Class<?> targetClass) {
-		return select(targetClass, (method) -> isLocked(method, targetClass)
-				? name(LockAnnotations.find(method, targetClass), method, targetClass) : null);
-	}
-
-	private static <T> Collection<T> select(Class<?> targetClass, MetadataLookup<T> lookup) {
-		return MethodIntrospector.selectMethods(targetClass, lookup).values();
+		return (advisor != null) ? operations.stream().map(((LockInterceptor) advisor.getAdvice())::ofBean).toList()
+				: operations;
 	}
 
 	/**
@@ -149,13 +143,7 @@ public final class LockOperationSource {
 					.orElse(null);
 	}
 
-	/**
-	 * Describes a method, for messages.
-	 * @param method the method
-	 * @param targetClass the class of the bean
-	 * @return the class, the method and the types of its parameters
-	 */
-	public static String location(Method method, Class<?> targetClass) {
+	private static String location(Method method, Class<?> targetClass) {
 		return ClassUtils.getShortName(targetClass) + "." + method.getName()
 				+ Arrays.stream(method.getParameterTypes())
 					.map(Class::getSimpleName)
@@ -166,20 +154,30 @@ public final class LockOperationSource {
 		return this.manager.get();
 	}
 
-	ConfigurableBeanFactory beanFactory() {
-		return this.beanFactory;
+	/**
+	 * The transaction that a method declares, the same one for all beans.
+	 * @param advice the advice that begins it, if there is any
+	 * @param innermost whether the advice comes right behind the lock
+	 */
+	@Nullable BodyTransaction transaction(@Nullable TransactionAspectSupport advice, Method method, Class<?> targetClass,
+			boolean innermost) {
+		return (advice == null) ? null : this.bodies.computeIfAbsent(List.of(advice, method, targetClass, innermost),
+				(key) -> DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, innermost));
 	}
 
 	private LockOperation parse(Method method, Class<?> targetClass) {
 		String location = location(method, targetClass);
-		refuseSecondAnnotation(method, location);
 		MergedAnnotation<DistributedLock> annotation;
 		try {
+			long direct = MergedAnnotations.from(method).stream(DistributedLock.class).count();
+			LockMethodRules.refuseIf(direct > 1,
+					"@DistributedLock is present " + direct + " times on " + location + ".",
+					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
 			annotation = LockAnnotations.find(method, targetClass);
 		}
 		catch (AnnotationConfigurationException ex) {
 			throw new LockConfigurationException(
-					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage(),
+					"@DistributedLock on " + location + " cannot be read: " + ex.getMessage() + ".",
 					"Set either 'value' or 'key', not both.", ex);
 		}
 		Method annotated = LockAnnotations.annotatedMethod(annotation, method);
@@ -194,35 +192,18 @@ public final class LockOperationSource {
 		return operation;
 	}
 
-	private static void refuseSecondAnnotation(Method method, String location) {
-		long direct = MergedAnnotations.from(method).stream().filter(LockOperationSource::isLock).count();
-		if (direct > 1) {
-			throw new LockConfigurationException(
-					"@DistributedLock is present " + direct + " times on " + location
-							+ ", directly or by composed annotations.",
-					"Use one annotation; for several locks let its key be a list: {'a', 'b'}.");
-		}
-	}
-
-	private static boolean isLock(MergedAnnotation<?> annotation) {
-		return annotation.getType() == DistributedLock.class;
-	}
-
 	private LockSettings settings(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
 			String location) {
 		LockSettings defaults = this.defaults.get();
-		Duration waitTime = duration(annotation, "waitTime", location);
-		Duration leaseTime = duration(annotation, "leaseTime", location);
-		Duration maxHoldTime = duration(annotation, "maxHoldTime", location);
-		Duration minHoldTime = duration(annotation, "minHoldTime", location);
 		try {
-			LockSettings settings = defaults.withName(name(annotation, method, targetClass))
-				.withTimes(defaults.times()
-					.overriddenBy(new LockSettings.Times(waitTime, leaseTime, maxHoldTime, minHoldTime)))
+			Times times = new Times(duration(annotation, "waitTime", location),
+					duration(annotation, "leaseTime", location), duration(annotation, "maxHoldTime", location),
+					duration(annotation, "minHoldTime", location));
+			return manager().effective(defaults.withName(name(annotation, method, targetClass, location))
+				.withTimes(defaults.times().overriddenBy(times))
 				.withMode(annotation.getEnum("mode", LockMode.class), annotation.getBoolean("fair"),
 						annotation.getEnum("onBusy", OnBusy.class) == OnBusy.SKIP)
-				.withTransaction(transaction(method, targetClass));
-			return manager().effective(settings);
+				.withTransaction(transaction(this.transactions.get(), method, targetClass, false)));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new LockConfigurationException(
@@ -231,47 +212,30 @@ public final class LockOperationSource {
 		}
 	}
 
-	private @Nullable BodyTransaction transaction(Method method, Class<?> targetClass) {
-		TransactionAspectSupport advice = this.transactions.get();
-		return (advice != null) ? DeclaredTransactions.find(advice, method, targetClass, this.beanFactory, false)
-				: null;
-	}
-
-	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass) {
-		String name = resolve(annotation, "name", location(method, targetClass));
-		return StringUtils.hasText(name) ? name
-				: ClassUtils.getShortName(namingClass(annotation, method, targetClass)) + "." + method.getName();
-	}
-
 	/**
-	 * The class of the bean, or the interface that has the annotation if its
-	 * implementation is not the user's: Spring Data has its own class, MyBatis generates
-	 * one.
+	 * The name by default is that of the bean's class, or that of the interface that has
+	 * the annotation if others implement it: Spring Data has its own class, MyBatis
+	 * generates one.
 	 */
-	private static Class<?> namingClass(MergedAnnotation<DistributedLock> annotation, Method method,
-			Class<?> targetClass) {
+	private String name(MergedAnnotation<DistributedLock> annotation, Method method, Class<?> targetClass,
+			String location) {
 		Class<?> declaring = LockAnnotations.annotatedMethod(annotation, method).getDeclaringClass();
-		boolean written = !targetClass.isInterface() && !Proxy.isProxyClass(targetClass) && !targetClass.isHidden();
-		return (written && declaring.isAssignableFrom(targetClass)) ? targetClass : declaring;
+		boolean generated = targetClass.isInterface() || Proxy.isProxyClass(targetClass) || targetClass.isHidden();
+		Class<?> named = (generated || !declaring.isAssignableFrom(targetClass)) ? declaring : targetClass;
+		String name = resolve(annotation, "name", location);
+		return !name.isEmpty() ? name : ClassUtils.getShortName(named) + "." + method.getName();
 	}
 
 	private @Nullable Duration duration(MergedAnnotation<DistributedLock> annotation, String attribute,
 			String location) {
-		String text = resolve(annotation, attribute, location).strip();
-		if (text.isEmpty()) {
-			return null;
-		}
-		String where = "The " + attribute + " \"" + text + "\" of @DistributedLock on " + location;
-		if (text.matches("0*[1-9]\\d?")) {
-			throw new LockConfigurationException(
-					where + " means " + text + " milliseconds, because a number without a unit counts those.",
-					"Write \"" + text + "s\", or \"" + text + "ms\" if that is meant.");
-		}
+		String text = resolve(annotation, attribute, location);
 		try {
-			return DurationFormatterUtils.detectAndParse(text);
+			Assert.isTrue(!text.matches("0*[1-9]\\d?"), "A number without a unit counts milliseconds");
+			return text.isEmpty() ? null : DurationFormatterUtils.detectAndParse(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new LockConfigurationException(where + " is not usable: " + ex.getMessage() + ".",
+			throw new LockConfigurationException("The " + attribute + " \"" + text + "\" of @DistributedLock on "
+					+ location + " is not usable: " + ex.getMessage() + ".",
 					"Write a duration such as \"500ms\", \"2s\" or \"PT2S\".", ex);
 		}
 	}
@@ -281,21 +245,17 @@ public final class LockOperationSource {
 	 */
 	private String resolve(MergedAnnotation<DistributedLock> annotation, String attribute, String location) {
 		String text = annotation.getString(attribute);
-		String resolved = text;
-		IllegalArgumentException failure = null;
 		try {
-			resolved = this.beanFactory.resolveEmbeddedValue(text);
+			String resolved = Objects.requireNonNullElse(this.beanFactory.resolveEmbeddedValue(text), "");
+			Assert.isTrue(!resolved.contains("${"), "Unresolved");
+			return resolved.strip();
 		}
 		catch (IllegalArgumentException ex) {
-			failure = ex;
-		}
-		if (failure != null || (resolved != null && resolved.contains("${"))) {
 			throw new LockConfigurationException(
 					"The " + attribute + " \"" + text + "\" of @DistributedLock on " + location
 							+ " has a placeholder without a value.",
-					"Set the property, or give it a default: \"${name:default}\".", failure);
+					"Set the property, or give it a default: \"${name:default}\".", ex);
 		}
-		return (resolved != null) ? resolved : "";
 	}
 
 }

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;
 
+import io.github.holdfast.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.generate.GenerationContext;
@@ -20,8 +21,6 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
-
-import io.github.holdfast.DistributedLock;
 
 /**
  * Tells a native image what is reached by reflection when a locked method of a bean is

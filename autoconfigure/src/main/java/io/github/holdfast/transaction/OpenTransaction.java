@@ -51,6 +51,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	private final List<Runnable> whenOver = new ArrayList<>(0);
 
+	private final @Nullable Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+
 	private @Nullable Connection connection;
 
 	private @Nullable ClaimFailure failure;
@@ -161,6 +163,15 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			throw new IllegalStateException("No connection");
 		}
 		return connection;
+	}
+
+	/**
+	 * Whether the first statement of the transaction begins a snapshot, in which nothing
+	 * may wait.
+	 */
+	boolean hasSnapshot() {
+		RowClaims rows = this.manager.claims();
+		return rows != null && !rows.mayWait((this.isolation != null) ? this.isolation : -1);
 	}
 
 	/**
@@ -287,16 +298,14 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 		private final Grant grant;
 
-		private long sentAt = System.nanoTime();
+		private long sentAt;
+
+		private boolean renews;
 
 		Claim(OpenTransaction transaction, LockCall call, Grant grant) {
 			this.transaction = transaction;
 			this.call = call;
 			this.grant = grant;
-		}
-
-		OpenTransaction transaction() {
-			return this.transaction;
 		}
 
 		LockCall call() {
@@ -307,15 +316,33 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			return this.grant;
 		}
 
-		/**
-		 * Whether the claim is old enough to be repeated before the COMMIT.
-		 */
-		boolean isLate() {
-			return System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+		OpenTransaction transaction() {
+			return this.transaction;
 		}
 
-		void sent() {
+		/**
+		 * The claim of a lease of {@code jdbc} is its renewal.
+		 */
+		void begin(RowClaims rows) {
+			this.renews = rows.areLeases();
+			if (this.renews) {
+				this.grant.beginClaim();
+			}
 			this.sentAt = System.nanoTime();
+		}
+
+		/**
+		 * Whether the lease is to be renewed once more before the COMMIT.
+		 */
+		boolean isLate(RowClaims rows) {
+			return this.renews && rows.hasLateClock()
+					&& System.nanoTime() - this.sentAt > this.grant.request().leaseTime().toNanos() / 3;
+		}
+
+		void notTaken(LockCall refused) {
+			if (this.call == refused && this.grant.lease() instanceof TransactionLock lock) {
+				lock.rolledBack();
+			}
 		}
 
 		private void ended(boolean committed) {
@@ -326,9 +353,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 			}
 			if (committed) {
 				this.grant.installed();
-				if (this.transaction.manager.claims() != null && this.transaction.manager.claims().areLeases()) {
-					this.grant.renewed(this.sentAt, this.grant.renewalTime());
-				}
+			}
+			if (committed && this.renews) {
+				this.grant.renewed(this.sentAt, this.grant.renewalTime());
 			}
 			this.grant.endClaim();
 		}

@@ -2,7 +2,6 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -15,6 +14,7 @@ import io.github.holdfast.store.jdbc.FenceRows;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockLease;
 import io.github.holdfast.store.jdbc.LockRows;
+import io.github.holdfast.store.jdbc.LockRows.Hold;
 import io.github.holdfast.store.jdbc.OwnConnections;
 import io.github.holdfast.store.jdbc.SqlDialect;
 import io.github.holdfast.store.jdbc.TransactionLock;
@@ -26,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * stand for the grants of another store.
  */
 public final class RowClaims {
-
-	private static final long LONGEST_WAIT = TimeUnit.SECONDS.toNanos(5);
 
 	private final @Nullable JdbcLockBackend jdbc;
 
@@ -127,8 +125,8 @@ public final class RowClaims {
 		return jdbc().version(request);
 	}
 
-	boolean install(Grant grant, LockRequest request) throws InterruptedException {
-		return areLeases() || fence().install(grant, request.waitTime().toNanos());
+	boolean install(Grant grant, long nanos) throws InterruptedException {
+		return areLeases() || fence().install(grant, nanos);
 	}
 
 	void exclude(String key, long epoch) {
@@ -148,21 +146,24 @@ public final class RowClaims {
 	 * Locks the row of a lease by the first statement of a transaction.
 	 * @return {@code false} if the row is missing or names a later holder
 	 */
-	boolean claim(Grant grant, Connection connection) throws SQLException {
+	boolean claim(Grant grant, OpenTransaction transaction) throws SQLException {
+		Connection connection = transaction.connection();
 		return (grant.lease() instanceof JdbcLockLease lease) ? lease.renewIn(connection, rows(), grant.renewalTime())
-				: fence().claim(grant, connection, rows(), LONGEST_WAIT);
+				: fence().claim(grant, connection, rows(), Hold.of(transaction.hasSnapshot()));
 	}
 
 	/**
 	 * Asks whether a transaction still has the row of a grant that it has claimed.
 	 */
-	boolean check(Grant grant, Connection connection) throws SQLException {
+	boolean check(Grant grant, OpenTransaction transaction) throws SQLException {
+		Connection connection = transaction.connection();
 		Lease lease = grant.lease();
 		if (lease instanceof TransactionLock lock) {
 			return lock.checkIn(connection, rows());
 		}
-		return (lease instanceof JdbcLockLease own) ? own.checkIn(connection, rows())
-				: fence().check(grant, connection, rows(), LONGEST_WAIT);
+		Hold hold = Hold.of(transaction.hasSnapshot());
+		return (lease instanceof JdbcLockLease own) ? own.checkIn(connection, rows(), hold)
+				: fence().check(grant, connection, rows(), hold);
 	}
 
 	/**

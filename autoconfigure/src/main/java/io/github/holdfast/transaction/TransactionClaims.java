@@ -1,7 +1,6 @@
 package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.holdfast.LockBackendException;
@@ -79,7 +78,11 @@ final class TransactionClaims implements TransactionExecutionListener {
 			return;
 		}
 		try {
-			claim(open, rows);
+			for (LockCall call : open.calls()) {
+				if (call.mode() == LockMode.EXCLUSIVE && call.protection() != Protection.LEASE) {
+					claim(open, call, rows);
+				}
+			}
 		}
 		catch (Throwable ex) {
 			status.setRollbackOnly();
@@ -90,59 +93,51 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 	}
 
-	private static void claim(OpenTransaction open, RowClaims rows) throws SQLException {
-		for (LockCall call : open.calls()) {
-			if (call.mode() != LockMode.EXCLUSIVE || call.protection() == Protection.LEASE) {
-				continue;
+	private static void claim(OpenTransaction open, LockCall call, RowClaims rows) {
+		boolean taken = false;
+		for (Grant grant : call.grants()) {
+			Claim outer = open.outerClaim(grant);
+			if (outer != null) {
+				open.outerClaims().add(outer);
 			}
-			List<Grant> pending = new ArrayList<>(1);
-			for (Grant grant : call.grants()) {
-				Claim outer = open.outerClaim(grant);
-				if (outer != null) {
-					open.outerClaims().add(outer);
-				}
-				else if (grant.lease() instanceof TransactionLock) {
-					pending.add(grant);
-				}
-				else {
-					claim(open, call, grant, rows);
-				}
+			else if (grant.lease() instanceof TransactionLock lock) {
+				take(open, call, grant, lock, rows);
+				taken = true;
 			}
-			if (!pending.isEmpty()) {
-				take(open, call, pending, rows);
+			else {
+				claim(open, call, grant, rows);
 			}
+		}
+		if (taken) {
+			call.taken(rows.rows().dialect().freesRowsEarly());
 		}
 	}
 
 	/**
 	 * TAKE: the transaction is the lock.
 	 */
-	private static void take(OpenTransaction open, LockCall call, List<Grant> grants, RowClaims rows)
-			throws SQLException {
-		for (Grant grant : grants) {
-			boolean taken;
-			boolean cancelled = true;
-			call.beginWait(key(call, grant));
-			try {
-				taken = ((TransactionLock) grant.lease()).take(open.connection(), rows.rows(), open.remainingNanos());
-			}
-			catch (SQLException ex) {
-				LockBackendException failed = failed(call, grant, "could not be acquired", ex);
-				call.refused(failed);
-				throw failed;
-			}
-			finally {
-				cancelled = call.endWait();
-			}
-			if (!taken || cancelled) {
-				grants.forEach((each) -> ((TransactionLock) each.lease()).rolledBack());
-				open.claims().removeIf((claim) -> claim.call() == call);
-				throw new NotTakenException(call, () -> {
-				});
-			}
-			open.claims().add(new Claim(open, call, grant));
+	private static void take(OpenTransaction open, LockCall call, Grant grant, TransactionLock lock, RowClaims rows) {
+		boolean taken;
+		boolean cancelled;
+		call.beginWait(call.key(grant));
+		try {
+			taken = lock.take(open.connection(), rows.rows(), open.remainingNanos());
 		}
-		call.taken(rows.rows().dialect().freesRowsEarly());
+		catch (SQLException ex) {
+			RuntimeException failure = failed(call, grant, rows, ex);
+			call.refused(failure);
+			throw failure;
+		}
+		finally {
+			cancelled = call.endWait();
+		}
+		if (!taken || cancelled) {
+			open.claims().forEach((claim) -> claim.notTaken(call));
+			open.claims().removeIf((claim) -> claim.call() == call);
+			throw new NotTakenException(call, () -> {
+			});
+		}
+		open.claims().add(new Claim(open, call, grant));
 	}
 
 	/**
@@ -151,21 +146,18 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static void claim(OpenTransaction open, LockCall call, Grant grant, RowClaims rows) {
 		Claim claim = new Claim(open, call, grant);
 		boolean claimed = false;
-		if (rows.areLeases()) {
-			grant.beginClaim();
-		}
+		claim.begin(rows);
 		try {
-			claim.sent();
-			claimed = rows.claim(grant, open.connection());
+			claimed = rows.claim(grant, open);
 		}
 		catch (SQLException ex) {
-			throw notClaimed(call, grant, rows, ex);
+			throw failed(call, grant, rows, ex);
 		}
 		finally {
 			if (claimed) {
 				open.claims().add(claim);
 			}
-			else if (rows.areLeases()) {
+			else {
 				grant.endClaim();
 			}
 		}
@@ -181,26 +173,19 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 	}
 
-	private static RuntimeException notClaimed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
-		return rows.database().isTransient(ex) ? new CannotAcquireLockException("Lock "
-				+ LockException.quote(key(call, grant)) + ": its row in holdfast_lock could not be locked, "
-				+ "because of a deadlock or because another transaction has it. The transaction was rolled back; "
-				+ "it is safe to try again", ex)
-				: failed(call, grant, "could not be claimed by the transaction, which was rolled back", ex);
-	}
-
 	private static LockLostException superseded(LockCall call, Grant grant) {
 		call.lossReported(grant);
-		return new LockLostException(key(call, grant), "its row in holdfast_lock names a later holder, or was removed",
+		return new LockLostException(call.key(grant), "its row in holdfast_lock names a later holder, or was removed",
 				null);
 	}
 
-	private static String key(LockCall call, Grant grant) {
-		return grant.request().key().substring(call.settings().keyPrefix().length());
-	}
-
-	private static LockBackendException failed(LockCall call, Grant grant, String what, SQLException ex) {
-		return new LockBackendException(key(call, grant), what + ": the database failed", ex);
+	private static RuntimeException failed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
+		return rows.database().isTransient(ex)
+				? new CannotAcquireLockException("Lock " + LockException.quote(call.key(grant))
+						+ ": its row in holdfast_lock could not be locked, because of a deadlock or because another "
+						+ "transaction has it. The transaction was rolled back; it is safe to try again", ex)
+				: new LockBackendException(call.key(grant),
+						"its row in holdfast_lock could not be locked, so the transaction was rolled back", ex);
 	}
 
 	@Override
@@ -229,7 +214,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 			for (Grant grant : call.grants()) {
 				if (call.mode() != LockMode.OPTIMISTIC && !grant.isValid()) {
 					call.lossReported(grant);
-					throw new LockLostException(key(call, grant),
+					throw new LockLostException(call.key(grant),
 							"its lease has run out, or the store has given it to another holder", null);
 				}
 			}
@@ -237,75 +222,60 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	private static void check(OpenTransaction open, RowClaims rows) {
+		boolean asks = rows.rows().dialect().checksAtCommit();
 		for (Claim claim : open.claims()) {
-			boolean asks = rows.rows().dialect().checksAtCommit();
-			boolean renews = rows.areLeases() && claim.isLate() && rows.hasLateClock();
-			if (asks && !(claim.grant().lease() instanceof TransactionLock) && renews) {
-				asks = false;
+			if (claim.isLate(rows)) {
+				claim.begin(rows);
+				ask(claim, rows, () -> rows.claim(claim.grant(), open));
 			}
-			if (asks && !ask(claim, () -> rows.check(claim.grant(), open.connection()))) {
-				throw rolledBack(claim);
-			}
-			if (renews && !(claim.grant().lease() instanceof TransactionLock)) {
-				claim.sent();
-				if (!ask(claim, () -> rows.claim(claim.grant(), open.connection()))) {
-					throw rolledBack(claim);
-				}
+			else if (asks) {
+				ask(claim, rows, () -> rows.check(claim.grant(), open));
 			}
 		}
 		for (Claim outer : open.outerClaims()) {
-			if (!ask(outer, () -> rows.check(outer.grant(), outer.transaction().connection()))) {
-				throw rolledBack(outer);
-			}
+			ask(outer, rows, () -> rows.check(outer.grant(), outer.transaction()));
 		}
 		for (LockCall call : open.calls()) {
-			switch (call.mode()) {
-				case OPTIMISTIC -> advance(open, call, rows);
-				case SHARED -> throw new IllegalStateException("Lock " + LockException.quote(call.keys().get(0)) + " ("
-						+ call.name() + ") is shared, so only read-only transactions may commit under it. This one was "
-						+ "rolled back. Declare it @Transactional(readOnly = true), or use mode EXCLUSIVE");
-				case EXCLUSIVE -> {
-				}
+			if (call.mode() == LockMode.SHARED) {
+				throw new IllegalStateException("Lock " + LockException.quote(call.keys().get(0)) + " (" + call.name()
+						+ ") is shared, so only read-only transactions may commit under it. This one was rolled back. "
+						+ "Declare it @Transactional(readOnly = true), or use mode EXCLUSIVE");
 			}
-		}
-	}
-
-	private static boolean ask(Claim claim, Question question) {
-		try {
-			return question.ask();
-		}
-		catch (SQLException ex) {
-			throw new CannotAcquireLockException("Lock " + LockException.quote(key(claim.call(), claim.grant()))
-					+ ": its row in holdfast_lock could not be checked before the commit. The transaction was rolled "
-					+ "back; it is safe to try again", ex);
+			if (call.mode() == LockMode.OPTIMISTIC) {
+				call.grants().forEach((version) -> advance(open, call, version, rows));
+			}
 		}
 	}
 
 	/**
-	 * Not lost, but freed early: the database has rolled back the transaction that had
-	 * claimed the row.
+	 * A row that is not locked any more was not lost: the database has rolled back the
+	 * transaction that had locked it.
 	 */
-	private static RuntimeException rolledBack(Claim claim) {
-		return new CannotAcquireLockException("Lock " + LockException.quote(key(claim.call(), claim.grant()))
-				+ ": the database has rolled back the transaction that had locked its row, for example after a deadlock. "
-				+ "The transaction was rolled back; it is safe to try again");
+	private static void ask(Claim claim, RowClaims rows, Question question) {
+		boolean locked;
+		try {
+			locked = question.ask();
+		}
+		catch (SQLException ex) {
+			throw failed(claim.call(), claim.grant(), rows, ex);
+		}
+		if (!locked) {
+			throw new CannotAcquireLockException("Lock " + LockException.quote(claim.call().key(claim.grant()))
+					+ ": the database has rolled back the transaction that had locked its row, for example after a "
+					+ "deadlock. The transaction was rolled back; it is safe to try again");
+		}
 	}
 
-	private static void advance(OpenTransaction open, LockCall call, RowClaims rows) {
-		for (Grant grant : call.grants()) {
-			try {
-				if (!((VersionLease) grant.lease()).advance(open.connection(), rows.rows())) {
-					call.conflict();
-					throw new LockLostException(key(call, grant),
-							"it is optimistic, and another commit under this key came first", null);
-				}
+	private static void advance(OpenTransaction open, LockCall call, Grant version, RowClaims rows) {
+		try {
+			if (!((VersionLease) version.lease()).advance(open.connection(), rows.rows())) {
+				call.conflict();
+				throw new LockLostException(call.key(version),
+						"it is optimistic, and another commit under this key came first", null);
 			}
-			catch (SQLException ex) {
-				if (rows.database().isTransient(ex)) {
-					call.conflict();
-				}
-				throw failed(call, grant, "could not be compared before the commit", ex);
-			}
+		}
+		catch (SQLException ex) {
+			throw failed(call, version, rows, ex);
 		}
 	}
 
@@ -321,23 +291,21 @@ final class TransactionClaims implements TransactionExecutionListener {
 	 * Whether the database has answered that it did not commit.
 	 */
 	private static boolean isRefusal(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
-				return ex.getSQLState().startsWith("23")
-						|| ex.getSQLState().startsWith("40") && !ex.getSQLState().equals("40003");
-			}
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof SQLException)) {
+			cause = cause.getCause();
 		}
-		return false;
+		String state = (cause instanceof SQLException ex) ? String.valueOf(ex.getSQLState()) : "";
+		return state.startsWith("23") || state.startsWith("40") && !state.equals("40003");
 	}
 
 	@Override
 	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
 		OpenTransaction open = OpenTransaction.of(transaction);
-		if (open == null) {
-			return;
+		ClaimFailure failure = (open != null) ? open.failure() : null;
+		if (open != null) {
+			open.over(true);
 		}
-		open.over(true);
-		ClaimFailure failure = open.failure();
 		if (failure != null && !failure.isReported()) {
 			throw failure.report();
 		}

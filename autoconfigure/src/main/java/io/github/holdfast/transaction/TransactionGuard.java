@@ -1,6 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -24,7 +25,7 @@ public final class TransactionGuard implements LockGuard {
 
 	private final GuardedManagers managers;
 
-	private final SingletonSupplier<RowClaims> claims;
+	private final SingletonSupplier<Optional<RowClaims>> claims;
 
 	private final ActiveTransactionRule activeTransactions;
 
@@ -43,7 +44,7 @@ public final class TransactionGuard implements LockGuard {
 	public TransactionGuard(GuardedManagers managers, Supplier<@Nullable RowClaims> claims, OnActiveTransaction policy,
 			@Nullable ViewContexts views) {
 		this.managers = managers;
-		this.claims = SingletonSupplier.ofNullable(claims);
+		this.claims = SingletonSupplier.of(() -> Optional.ofNullable(claims.get()));
 		this.activeTransactions = new ActiveTransactionRule(policy, managers);
 		this.views = views;
 	}
@@ -55,7 +56,7 @@ public final class TransactionGuard implements LockGuard {
 	 */
 	@Override
 	public Protection protectionOf(LockSettings settings) {
-		RowClaims claims = this.claims.get();
+		RowClaims claims = this.claims.obtain().orElse(null);
 		if (claims == null || settings.mode() == LockMode.SHARED) {
 			return Protection.LEASE;
 		}
@@ -86,7 +87,7 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	private RowClaims claims() {
-		RowClaims claims = this.claims.get();
+		RowClaims claims = this.claims.obtain().orElse(null);
 		if (claims == null) {
 			throw new UnsupportedOperationException("Optimistic locks need 'holdfast.commit-guard: fence'");
 		}
@@ -99,8 +100,8 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	@Override
-	public boolean install(Grant grant, LockRequest request) throws InterruptedException {
-		return claims().install(grant, request);
+	public boolean install(Grant grant, long nanos) throws InterruptedException {
+		return claims().install(grant, nanos);
 	}
 
 	@Override
@@ -132,7 +133,7 @@ public final class TransactionGuard implements LockGuard {
 
 	@Override
 	public void exclude(String key, @Nullable Long epoch) {
-		RowClaims claims = this.claims.get();
+		RowClaims claims = this.claims.obtain().orElse(null);
 		if (claims != null && epoch != null) {
 			claims.exclude(key, epoch);
 		}

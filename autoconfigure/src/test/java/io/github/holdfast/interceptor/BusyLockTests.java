@@ -7,18 +7,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Lazy;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockListener;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

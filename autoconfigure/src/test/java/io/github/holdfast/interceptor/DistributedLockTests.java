@@ -14,18 +14,16 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.annotation.AliasFor;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockContext;
-
-import io.github.holdfast.LockListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

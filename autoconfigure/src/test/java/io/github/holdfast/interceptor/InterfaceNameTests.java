@@ -1,5 +1,7 @@
 package io.github.holdfast.interceptor;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import org.apache.ibatis.annotations.Select;
@@ -17,9 +19,6 @@ import org.springframework.context.annotation.FilterType;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.data.repository.CrudRepository;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

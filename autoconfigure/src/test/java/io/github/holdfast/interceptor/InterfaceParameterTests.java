@@ -6,15 +6,14 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockListener;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.framework.ProxyFactory;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -7,6 +7,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -25,12 +30,6 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
-import io.github.holdfast.LockListener;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -20,15 +20,14 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -212,6 +211,12 @@ class RefusedKeyTests {
 	}
 
 	@Test
+	void argumentInAProjectionIsReadFromTheElement() {
+		run((service) -> assertThat(service.arguments(List.of(new Line("A"), new Line("B")))).containsExactly("xAA",
+				"xBB"));
+	}
+
+	@Test
 	void nullSourceOfAProjectionIsRefused() {
 		assertRefused((service) -> service.projection(null), "#lines is null");
 	}
@@ -335,6 +340,11 @@ class RefusedKeyTests {
 
 		@DistributedLock(key = "#lines.!['inventory:' + sku]")
 		public void projection(@Nullable List<Line> lines) {
+		}
+
+		@DistributedLock(key = "#lines.![('x' + sku).concat(sku)]")
+		public List<String> arguments(List<Line> lines) {
+			return LockContext.current().orElseThrow().keys();
 		}
 
 		@DistributedLock(key = "#lines?.!['inventory:' + sku]")

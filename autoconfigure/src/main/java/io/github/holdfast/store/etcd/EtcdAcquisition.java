@@ -51,16 +51,12 @@ final class EtcdAcquisition {
 	}
 
 	/**
-	 * Waits for the lock. A single attempt puts nothing while the lock is busy.
+	 * Waits for the lock.
 	 * @return the lease, or {@code null} if another holder kept the lock
 	 * @throws ExecutionException if etcd failed, or the entry is gone
 	 */
 	@Nullable Lease await() throws InterruptedException, ExecutionException, TimeoutException {
-		if (this.request.waitTime().isZero() && EtcdAnswers.await(this.queue.isBusy(this.request.mode()))) {
-			return null;
-		}
-		this.sentAt = System.nanoTime();
-		CompletableFuture<Long> granted = this.queue.grant(EtcdQueue.seconds(this.request.leaseTime()));
+		CompletableFuture<Long> granted = this.queue.grant(this.request.leaseTime());
 		Lease lease = null;
 		try {
 			lease = await(EtcdAnswers.await(granted));
@@ -78,76 +74,65 @@ final class EtcdAcquisition {
 	 * it, because the entry could be in the way of the next attempt.
 	 */
 	private void leave(CompletableFuture<Long> granted) {
-		Deadline end = Deadline.after(this.request.leaseTime());
-		granted.thenCompose((lease) -> this.queue.revoke(lease, end))
-			.completeOnTimeout(false, EtcdAnswers.TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+		granted.thenCompose((lease) -> this.queue.revoke(lease, Deadline.after(this.request.leaseTime())))
 			.exceptionally((failure) -> false)
+			.completeOnTimeout(false, EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS)
 			.join();
 	}
 
 	private @Nullable Lease await(long lease) throws InterruptedException, ExecutionException, TimeoutException {
-		ByteSequence entry = this.queue.entry(this.request.mode(), lease);
-		TxnResponse put = EtcdAnswers.await(this.queue.client()
-			.getKVClient()
+		ByteSequence own = this.queue.entry(this.request.mode(), lease);
+		TxnResponse put = EtcdAnswers.await(this.queue.entries()
 			.txn()
-			.Then(this.queue.ahead(this.request.mode(), 0),
-					EtcdQueue.put(entry, EtcdQueue.bytes(this.request.holder()), lease))
+			.Then(this.queue.ahead(this.request.mode(), 0), EtcdQueue.put(own, this.request.holder(), lease))
 			.commit());
 		long createRevision = put.getHeader().getRevision();
-		Look look = (ahead) -> look(entry, createRevision, lease, ahead);
-		KeyValue ahead = ahead(put);
+		ByteSequence ahead = ahead(put);
 		while (ahead != null && !this.deadline.hasPassed()) {
-			ahead = awaitDeletion(ahead, look);
+			awaitDeletion(ahead);
+			ahead = look(ahead, own, createRevision, lease);
 		}
 		return (ahead != null) ? null
-				: new EtcdLockLease(this.queue, this.request, entry, createRevision, lease, this.sentAt);
+				: new EtcdLockLease(this.queue, this.request, own, createRevision, lease, this.sentAt);
 	}
 
-	private @Nullable KeyValue ahead(TxnResponse seen) {
+	private @Nullable ByteSequence ahead(TxnResponse seen) {
 		this.revision = seen.getHeader().getRevision();
-		return seen.getGetResponses().get(0).getKvs().stream().findFirst().orElse(null);
+		return seen.getGetResponses().get(0).getKvs().stream().findFirst().map(KeyValue::getKey).orElse(null);
 	}
 
 	/**
-	 * Waits until an entry is gone or the wait time is over. A watch may miss that, so it
-	 * only hastens the next look.
-	 * @return the entry to wait for next
+	 * Waits until an entry is gone, or for some time: a watch may miss it, and the lease
+	 * of this entry must be prolonged.
 	 */
 	@SuppressWarnings("try")
-	private @Nullable KeyValue awaitDeletion(KeyValue ahead, Look look)
-			throws InterruptedException, ExecutionException, TimeoutException {
-		Semaphore changes = new Semaphore(0);
+	private void awaitDeletion(ByteSequence key) throws InterruptedException {
+		Semaphore deleted = new Semaphore(0);
+		WatchOption option = WatchOption.builder().withRevision(this.revision + 1).withNoPut(true).build();
 		long longest = Math.min(LONGEST_WATCH.toNanos(), this.request.leaseTime().toNanos() / 3);
-		WatchOption deletion = WatchOption.builder().withRevision(this.revision + 1).withNoPut(true).build();
-		KeyValue last = ahead;
-		try (Watch.Watcher watcher = this.queue.client()
-			.getWatchClient()
-			.watch(ahead.getKey(), deletion, (event) -> changes.release(), (failure) -> changes.release())) {
-			while (last != null && last.getKey().equals(ahead.getKey()) && !this.deadline.hasPassed()) {
-				changes.tryAcquire(Math.min(longest, this.deadline.remainingNanos()), TimeUnit.NANOSECONDS);
-				changes.drainPermits();
-				last = look.after(last);
-			}
+		Watch watches = this.queue.client().getWatchClient();
+		try (Watch.Watcher watcher = watches.watch(key, option, (event) -> deleted.release())) {
+			deleted.tryAcquire(Math.min(longest, this.deadline.remainingNanos()), TimeUnit.NANOSECONDS);
 		}
-		return last;
 	}
 
 	/**
 	 * Finds the entry to wait for, and prolongs the lease, which must have been alive
 	 * when its own entry was seen.
 	 */
-	private @Nullable KeyValue look(ByteSequence entry, long createRevision, long lease, KeyValue before)
+	private @Nullable ByteSequence look(ByteSequence before, ByteSequence own, long createRevision, long lease)
 			throws InterruptedException, ExecutionException, TimeoutException {
-		long sentAt = System.nanoTime();
+		long askedAt = System.nanoTime();
 		try {
-			CompletableFuture<TxnResponse> seen = this.queue.ifCreatedAt(createRevision, entry)
-				.Then(this.queue.ahead(this.request.mode(), createRevision))
+			CompletableFuture<TxnResponse> seen = this.queue.ifCreatedAt(createRevision, own)
+				.Then(this.queue.ahead(this.request.mode(), createRevision - 1))
 				.commit();
-			TxnResponse answer = EtcdAnswers.await(this.queue.keepAlive(lease).thenCombine(seen, (alive, it) -> it));
+			TxnResponse answer = EtcdAnswers
+				.await(this.queue.leases().keepAliveOnce(lease).thenCombine(seen, (alive, it) -> it));
 			if (!answer.isSucceeded()) {
 				throw new ExecutionException(Status.NOT_FOUND.asRuntimeException());
 			}
-			this.sentAt = sentAt;
+			this.sentAt = askedAt;
 			return ahead(answer);
 		}
 		catch (ExecutionException | TimeoutException ex) {
@@ -156,16 +141,6 @@ final class EtcdAcquisition {
 			}
 			return before;
 		}
-	}
-
-	/**
-	 * Finds the entry to wait for.
-	 */
-	@FunctionalInterface
-	private interface Look {
-
-		@Nullable KeyValue after(KeyValue before) throws InterruptedException, ExecutionException, TimeoutException;
-
 	}
 
 }

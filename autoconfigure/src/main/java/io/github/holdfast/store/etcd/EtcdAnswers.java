@@ -1,6 +1,5 @@
 package io.github.holdfast.store.etcd;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -22,7 +21,7 @@ final class EtcdAnswers {
 	 * How long to wait for an answer, whatever the wait time of a call is: another member
 	 * may know more than one that does not answer.
 	 */
-	static final Duration TIMEOUT = Duration.ofSeconds(3);
+	static final long TIMEOUT_SECONDS = 3;
 
 	/** Of a member that restarts, or of a cluster that elects a leader. */
 	private static final Set<Status.Code> TRANSIENT = Set.of(Status.Code.UNAVAILABLE, Status.Code.DEADLINE_EXCEEDED,
@@ -32,7 +31,7 @@ final class EtcdAnswers {
 	}
 
 	static <T> T await(CompletableFuture<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
-		return answer.get(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
+		return answer.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
 	}
 
 	/**
@@ -55,12 +54,8 @@ final class EtcdAnswers {
 	}
 
 	private static Throwable cause(Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		return cause;
+		boolean wrapped = failure instanceof ExecutionException || failure instanceof CompletionException;
+		return (wrapped && failure.getCause() != null) ? cause(failure.getCause()) : failure;
 	}
 
 	static LockBackendException failure(String key, String what, Throwable failure) {

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.function.SingletonSupplier;
@@ -75,9 +76,6 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 		Deadline deadline = Deadline.after(request.waitTime());
 		while (true) {
-			if (Thread.interrupted()) {
-				throw new InterruptedException();
-			}
 			try {
 				return new EtcdAcquisition(queue(request.key()), request, deadline).await();
 			}
@@ -92,20 +90,18 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return holders(key).stream().findFirst().map(EtcdLockBackend::holder).orElse(null);
-	}
-
-	private static LockHolder holder(KeyValue entry) {
-		String holder = entry.getValue().toString(StandardCharsets.UTF_8);
-		return new LockHolder("held by " + (holder.isEmpty() ? "another client of etcd" : holder), null, null,
-				entry.getCreateRevision());
+		return holders(key).stream().findFirst().map((first) -> {
+			String holder = first.getValue().toString(StandardCharsets.UTF_8);
+			return new LockHolder("held by " + (holder.isEmpty() ? "another client of etcd" : holder), null, null,
+					first.getCreateRevision());
+		}).orElse(null);
 	}
 
 	private List<KeyValue> holders(String key) {
 		EtcdQueue queue = queue(key);
-		List<KeyValue> entries = answer(key, "inspected", queue.entries());
+		List<KeyValue> entries = answer(key, "inspected", queue.all());
 		List<KeyValue> shared = entries.stream().takeWhile(queue::isShared).toList();
-		return shared.isEmpty() ? entries.subList(0, Math.min(1, entries.size())) : shared;
+		return shared.isEmpty() ? entries.stream().limit(1).toList() : shared;
 	}
 
 	@Override
@@ -122,15 +118,13 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	 */
 	@Override
 	public Status ping() {
-		long cluster = answer("ping", "checked", this.client.get().getKVClient().get(EtcdQueue.bytes("holdfast:ping")))
-			.getHeader()
-			.getClusterId();
-		return new Status("etcd cluster " + Long.toHexString(cluster), null);
+		GetResponse answer = answer("ping", "checked", queue("").entries().get(EtcdQueue.bytes("holdfast:ping")));
+		return new Status("etcd cluster " + Long.toHexString(answer.getHeader().getClusterId()), null);
 	}
 
 	private static <T> T answer(String key, String what, CompletableFuture<T> answer) {
 		try {
-			return answer.orTimeout(EtcdAnswers.TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).join();
+			return answer.orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS).join();
 		}
 		catch (CompletionException ex) {
 			throw EtcdAnswers.failure(key, what, ex);
@@ -145,11 +139,6 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	@Override
 	public String name() {
 		return "etcd";
-	}
-
-	@Override
-	public String toString() {
-		return "backend 'etcd'";
 	}
 
 }

@@ -1,8 +1,8 @@
 package io.github.holdfast.store.etcd;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -10,8 +10,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
-import io.etcd.jetcd.op.Op;
-import io.etcd.jetcd.options.GetOption;
+import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
@@ -21,8 +20,6 @@ import io.github.holdfast.store.Deadline;
  * A lock in etcd: an entry that is the first in its queue.
  */
 final class EtcdLockLease implements LockBackend.Lease {
-
-	private static final long TIMEOUT_SECONDS = 5;
 
 	private final EtcdQueue queue;
 
@@ -36,10 +33,8 @@ final class EtcdLockLease implements LockBackend.Lease {
 
 	private volatile long lease;
 
-	/** The time of the lease, or 0 if the entry may have another one. */
-	private volatile long seconds;
-
-	private volatile long modRevision;
+	/** The time of the lease, or {@code null} if the entry may have another lease. */
+	private volatile @Nullable Duration leaseTime;
 
 	EtcdLockLease(EtcdQueue queue, LockRequest request, ByteSequence entry, long createRevision, long lease,
 			long sentAt) {
@@ -47,9 +42,8 @@ final class EtcdLockLease implements LockBackend.Lease {
 		this.request = request;
 		this.entry = entry;
 		this.createRevision = createRevision;
-		this.modRevision = createRevision;
 		this.lease = lease;
-		this.seconds = EtcdQueue.seconds(request.leaseTime());
+		this.leaseTime = request.leaseTime();
 		this.sentAt = sentAt;
 	}
 
@@ -65,64 +59,50 @@ final class EtcdLockLease implements LockBackend.Lease {
 
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		long seconds = EtcdQueue.seconds(leaseTime);
-		return ((seconds == this.seconds) ? keepAlive(seconds) : changeLease(seconds))
-			.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
-			.exceptionally((failure) -> {
-				if (EtcdAnswers.isLeaseGone(failure)) {
-					return false;
-				}
-				throw EtcdAnswers.failure(this.request.key(), "renewed", failure);
-			});
-	}
-
-	private CompletableFuture<Boolean> keepAlive(long seconds) {
-		long lease = this.lease;
-		return this.queue.keepAlive(lease)
-			.thenCompose((alive) -> this.queue.client().getKVClient().get(this.entry))
-			.thenCompose((found) -> (isOurs(found.getKvs()) && found.getKvs().get(0).getLease() != lease)
-					? changeLease(seconds) : CompletableFuture.completedFuture(isOurs(found.getKvs())));
+		return this.queue.entries().get(this.entry).thenCompose((found) -> {
+			KeyValue own = found.getKvs().stream().findFirst().orElse(null);
+			if (own == null || own.getCreateRevision() != this.createRevision) {
+				return CompletableFuture.completedFuture(false);
+			}
+			return (own.getLease() == this.lease && leaseTime.equals(this.leaseTime))
+					? this.queue.leases().keepAliveOnce(this.lease).thenApply((alive) -> true)
+					: changeLease(own.getModRevision(), leaseTime);
+		}).orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS).exceptionally((failure) -> {
+			if (EtcdAnswers.isLeaseGone(failure)) {
+				return false;
+			}
+			throw EtcdAnswers.failure(this.request.key(), "renewed", failure);
+		});
 	}
 
 	/**
-	 * The time of a lease cannot be changed, so the entry gets another one. Earlier
-	 * requests without an answer may have come first.
+	 * Gives the entry another lease, because the time of a lease cannot be changed. An
+	 * earlier change that comes late finds the entry changed.
 	 */
-	private CompletableFuture<Boolean> changeLease(long seconds) {
-		this.seconds = 0;
-		return this.queue.grant(seconds)
-			.thenCompose((newLease) -> this.queue.client()
-				.getKVClient()
+	private CompletableFuture<Boolean> changeLease(long modRevision, Duration leaseTime) {
+		long before = this.lease;
+		this.leaseTime = null;
+		return this.queue.grant(leaseTime)
+			.thenCompose((after) -> this.queue.entries()
 				.txn()
-				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(this.modRevision)))
-				.Then(EtcdQueue.put(this.entry, EtcdQueue.bytes(this.request.holder()), newLease))
-				.Else(Op.get(this.entry, GetOption.DEFAULT))
+				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(modRevision)))
+				.Then(EtcdQueue.put(this.entry, this.request.holder(), after))
 				.commit()
-				.thenCompose((answer) -> {
-					this.queue.revoke(answer.isSucceeded() ? this.lease : newLease, Deadline.PASSED);
-					if (answer.isSucceeded()) {
-						this.modRevision = answer.getHeader().getRevision();
-						this.lease = newLease;
-						this.seconds = seconds;
-						return CompletableFuture.completedFuture(true);
+				.thenApply((answer) -> {
+					this.queue.revoke(answer.isSucceeded() ? before : after, Deadline.PASSED);
+					if (!answer.isSucceeded()) {
+						throw new CompletionException(new IllegalStateException("The entry was changed in between"));
 					}
-					List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
-					if (!isOurs(found)) {
-						return CompletableFuture.completedFuture(false);
-					}
-					this.modRevision = found.get(0).getModRevision();
-					return changeLease(seconds);
+					this.lease = after;
+					this.leaseTime = leaseTime;
+					return true;
 				}));
-	}
-
-	private boolean isOurs(List<KeyValue> found) {
-		return !found.isEmpty() && found.get(0).getCreateRevision() == this.createRevision;
 	}
 
 	@Override
 	public CompletionStage<Boolean> release() {
 		return this.queue.delete(this.entry, this.createRevision)
-			.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+			.orTimeout(EtcdAnswers.TIMEOUT_SECONDS, TimeUnit.SECONDS)
 			.handle((deleted, failure) -> {
 				this.queue.revoke(this.lease, Deadline.PASSED);
 				if (failure != null) {

@@ -8,8 +8,12 @@ import java.util.concurrent.TimeUnit;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KV;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.Lease;
 import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
@@ -19,7 +23,6 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 
 import io.github.holdfast.LockMode;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.store.LockKeys;
 
@@ -46,13 +49,6 @@ record EtcdQueue(Client client, String prefix) {
 		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
-	/**
-	 * The time of a lease in whole seconds, etcd's unit.
-	 */
-	static long seconds(Duration leaseTime) {
-		return leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
-	}
-
 	ByteSequence entry(LockMode mode, long lease) {
 		return bytes(this.prefix + ((mode == LockMode.SHARED) ? SHARED : "") + Long.toHexString(lease));
 	}
@@ -61,84 +57,75 @@ record EtcdQueue(Client client, String prefix) {
 		return entry.getKey().startsWith(bytes(this.prefix + SHARED));
 	}
 
+	KV entries() {
+		return this.client.getKVClient();
+	}
+
+	Lease leases() {
+		return this.client.getLeaseClient();
+	}
+
 	/**
 	 * Finds the last entry that keeps the lock from another one. A shared lock waits for
-	 * exclusive ones only, whose names come first, because leases are hexadecimal.
-	 * @param createRevision the revision of the other entry, or 0 if it is not there yet
+	 * exclusive ones only, whose names come first because leases are hexadecimal.
+	 * @param maxRevision the last revision at which it was created, or 0 for any
 	 */
-	Op ahead(LockMode mode, long createRevision) {
+	Op ahead(LockMode mode, long maxRevision) {
+		GetOption.Builder rivals = (mode == LockMode.SHARED)
+				? GetOption.builder().withRange(bytes(this.prefix + SHARED)) : GetOption.builder().isPrefix(true);
 		return Op.get(bytes(this.prefix),
-				rivals(mode).withSortField(GetOption.SortTarget.CREATE)
+				rivals.withSortField(GetOption.SortTarget.CREATE)
 					.withSortOrder(GetOption.SortOrder.DESCEND)
-					.withMaxCreateRevision(Math.max(0, createRevision - 1))
+					.withMaxCreateRevision(maxRevision)
 					.withLimit(1)
 					.withKeysOnly(true)
 					.build());
 	}
 
-	private GetOption.Builder rivals(LockMode mode) {
-		return (mode == LockMode.SHARED) ? GetOption.builder().withRange(bytes(this.prefix + SHARED))
-				: GetOption.builder().isPrefix(true);
-	}
-
-	/**
-	 * Whether the lock would have to be waited for.
-	 */
-	CompletableFuture<Boolean> isBusy(LockMode mode) {
-		return this.client.getKVClient()
-			.get(bytes(this.prefix), rivals(mode).withCountOnly(true).build())
-			.thenApply((found) -> found.getCount() > 0);
-	}
-
 	/**
 	 * Returns all entries in their order.
 	 */
-	CompletableFuture<List<KeyValue>> entries() {
+	CompletableFuture<List<KeyValue>> all() {
 		GetOption all = GetOption.builder().isPrefix(true).withSortField(GetOption.SortTarget.CREATE).build();
-		return this.client.getKVClient().get(bytes(this.prefix), all).thenApply((found) -> found.getKvs());
+		return entries().get(bytes(this.prefix), all).thenApply(GetResponse::getKvs);
 	}
 
-	static Op put(ByteSequence entry, ByteSequence holder, long lease) {
-		return Op.put(entry, holder, PutOption.builder().withLeaseId(lease).build());
+	static Op put(ByteSequence entry, String holder, long lease) {
+		return Op.put(entry, bytes(holder), PutOption.builder().withLeaseId(lease).build());
 	}
 
-	Txn ifCreatedAt(long createRevision, ByteSequence entry) {
-		return this.client.getKVClient()
-			.txn()
-			.If(new Cmp(entry, Cmp.Op.EQUAL, CmpTarget.createRevision(createRevision)));
+	Txn ifCreatedAt(long revision, ByteSequence entry) {
+		return entries().txn().If(new Cmp(entry, Cmp.Op.EQUAL, CmpTarget.createRevision(revision)));
 	}
 
 	/**
 	 * Deletes an entry, unless it is gone.
 	 */
 	CompletableFuture<Boolean> delete(ByteSequence entry, long createRevision) {
-		return ifCreatedAt(createRevision, entry).Then(Op.delete(entry, DeleteOption.DEFAULT))
-			.commit()
-			.thenApply((answer) -> answer.isSucceeded());
-	}
-
-	CompletableFuture<Long> grant(long seconds) {
-		return this.client.getLeaseClient().grant(seconds).thenApply(LeaseGrantResponse::getID);
-	}
-
-	CompletableFuture<?> keepAlive(long lease) {
-		return this.client.getLeaseClient().keepAliveOnce(lease);
+		Op delete = Op.delete(entry, DeleteOption.DEFAULT);
+		return ifCreatedAt(createRevision, entry).Then(delete).commit().thenApply(TxnResponse::isSucceeded);
 	}
 
 	/**
-	 * Revokes a lease with its entry, which may arrive later than this, again and again
-	 * if etcd fails.
-	 * @param end when the lease has run out
+	 * Grants a lease, in whole seconds.
+	 */
+	CompletableFuture<Long> grant(Duration leaseTime) {
+		long seconds = leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
+		return leases().grant(seconds).thenApply(LeaseGrantResponse::getID);
+	}
+
+	/**
+	 * Revokes a lease with its entry, even if the entry is still to come. Tries again if
+	 * etcd fails.
+	 * @param end until when
 	 */
 	CompletableFuture<Boolean> revoke(long lease, Deadline end) {
-		return this.client.getLeaseClient()
-			.revoke(lease)
-			.thenApply((revoked) -> true)
-			.whenComplete((revoked, failure) -> {
-				if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
-					CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
-				}
-			});
+		return leases().revoke(lease).handle((revoked, failure) -> {
+			if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
+				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
+			}
+			return failure == null;
+		});
 	}
 
 }

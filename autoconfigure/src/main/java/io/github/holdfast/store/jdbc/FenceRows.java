@@ -129,27 +129,28 @@ public final class FenceRows {
 	 * @param grant the grant
 	 * @param connection the connection of the transaction
 	 * @param rows the statements
-	 * @param nanos how long to wait for the transaction of an earlier holder
+	 * @param hold how the row of a grant is held that is in it already
 	 * @return {@code false} if the row is missing or names a later holder
 	 * @throws SQLException if the database failed
 	 */
-	public boolean claim(Grant grant, Connection connection, LockRows rows, long nanos) throws SQLException {
-		return grant.isInstalled() ? check(grant, connection, rows, nanos)
-				: rows.fence(connection, id(grant.request().key()), grant.lease().epoch(), owner(grant), nanos);
+	public boolean claim(Grant grant, Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
+		return grant.isInstalled() ? check(grant, connection, rows, hold) : rows.fence(connection,
+				id(grant.request().key()), grant.lease().epoch(), owner(grant), LockWaits.SHORT);
 	}
 
 	/**
-	 * Asks whether the row names exactly this grant, and locks it.
+	 * Asks whether the row names exactly this grant.
 	 * @param grant the grant
 	 * @param connection the connection of the transaction
 	 * @param rows the statements
-	 * @param nanos how long to wait
+	 * @param hold how the row is held
 	 * @return {@code false} if the grant was superseded; a row that is missing counts as
 	 * that
 	 * @throws SQLException if the database failed
 	 */
-	public boolean check(Grant grant, Connection connection, LockRows rows, long nanos) throws SQLException {
-		return rows.check(connection, id(grant.request().key()), grant.lease().epoch(), owner(grant), true, nanos);
+	public boolean check(Grant grant, Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
+		return rows.check(connection, id(grant.request().key()), grant.lease().epoch(), owner(grant), hold,
+				LockWaits.SHORT);
 	}
 
 	/**

@@ -61,11 +61,12 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	 * Asks whether the lease is still in the row, and locks it.
 	 * @param connection the connection of the transaction
 	 * @param rows the statements
+	 * @param hold how the row is held
 	 * @return {@code false} if the lease is lost
 	 * @throws SQLException if the database failed
 	 */
-	public boolean checkIn(Connection connection, LockRows rows) throws SQLException {
-		return rows.check(connection, this.id, null, this.owner, true, LockWaits.SHORT);
+	public boolean checkIn(Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
+		return rows.check(connection, this.id, null, this.owner, hold, LockWaits.SHORT);
 	}
 
 	/**

@@ -35,9 +35,7 @@ public final class LockRows {
 	private static final String FENCE = UPDATE + "epoch = ?, owner = ? WHERE lock_key = ? "
 			+ "AND (epoch < ? OR epoch = ? AND owner = ?)";
 
-	private static final String CHECK = "SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner = ?";
-
-	private static final String CHECK_EPOCH = " AND epoch = ?";
+	private static final String CHECK = "SELECT 1 FROM holdfast_lock WHERE ";
 
 	private static final String ADVANCE = UPDATE + "epoch = epoch + 1 WHERE lock_key = ? AND epoch = ?";
 
@@ -173,14 +171,17 @@ public final class LockRows {
 	/**
 	 * CHECK: whether the row still names an owner.
 	 * @param epoch the epoch that it must have, or {@code null} for any
-	 * @param locking whether to lock the row
+	 * @param hold how the row is held after that
 	 */
-	boolean check(Connection connection, String id, @Nullable Long epoch, long owner, boolean locking, long nanos)
+	boolean check(Connection connection, String id, @Nullable Long epoch, long owner, Hold hold, long nanos)
 			throws SQLException {
-		String sql = CHECK + ((epoch != null) ? CHECK_EPOCH : "") + (locking ? " FOR UPDATE" : "");
-		Long found = (epoch != null) ? number(connection, sql, nanos, id, owner, epoch)
-				: number(connection, sql, nanos, id, owner);
-		return found != null;
+		String condition = "lock_key = ? AND owner = ?" + ((epoch != null) ? " AND epoch = ?" : "");
+		Object[] parameters = (epoch != null) ? new Object[] { id, owner, epoch } : new Object[] { id, owner };
+		return switch (hold) {
+			case WRITTEN -> update(connection, UPDATE + "epoch = epoch WHERE " + condition, nanos, parameters);
+			case LOCKED -> number(connection, CHECK + condition + " FOR UPDATE", nanos, parameters) != null;
+			case SEEN -> number(connection, CHECK + condition, nanos, parameters) != null;
+		};
 	}
 
 	/**
@@ -320,6 +321,35 @@ public final class LockRows {
 
 	private static long micros(Duration duration) {
 		return TimeUnit.MICROSECONDS.convert(duration);
+	}
+
+	/**
+	 * What a CHECK does with the row.
+	 */
+	public enum Hold {
+
+		/**
+		 * Written without a new value: inside of a snapshot, the database refuses a row
+		 * that was written since, even by a transaction of the same holder.
+		 */
+		WRITTEN,
+
+		/** Locked. */
+		LOCKED,
+
+		/** Only read. */
+		SEEN;
+
+		/**
+		 * How a transaction has to hold the row of a lease.
+		 * @param snapshot whether it reads from a snapshot that its first statement
+		 * begins
+		 * @return how
+		 */
+		public static Hold of(boolean snapshot) {
+			return snapshot ? WRITTEN : LOCKED;
+		}
+
 	}
 
 	/**

@@ -26,6 +26,8 @@ final class LockWaits {
 
 	private final SingletonSupplier<Semaphore> places;
 
+	private final ThreadLocal<@Nullable Integer> entered = new ThreadLocal<>();
+
 	LockWaits(OwnConnections connections, IntSupplier poolSize) {
 		this.connections = connections;
 		this.places = SingletonSupplier.of(() -> new Semaphore(poolSize.getAsInt() / 2));
@@ -36,18 +38,29 @@ final class LockWaits {
 	}
 
 	/**
-	 * Asks for the right to wait in the database.
+	 * Asks for the right to wait in the database. A thread that waits for several rows
+	 * needs one place.
 	 * @return {@code false} if the time is over, or the database cannot end a wait
 	 */
 	boolean enterDatabase(long nanos) throws InterruptedException, SQLException {
-		if (nanos == 0 || !this.connections.rows().dialect().cancelsWaits()) {
+		Integer entered = this.entered.get();
+		if (nanos == 0 || !this.connections.rows().dialect().cancelsWaits()
+				|| entered == null && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
 			return false;
 		}
-		return this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS);
+		this.entered.set((entered != null) ? entered + 1 : 1);
+		return true;
 	}
 
 	void leaveDatabase() {
-		this.places.obtain().release();
+		Integer entered = this.entered.get();
+		if (entered != null && entered > 1) {
+			this.entered.set(entered - 1);
+		}
+		else {
+			this.entered.remove();
+			this.places.obtain().release();
+		}
 	}
 
 	/**

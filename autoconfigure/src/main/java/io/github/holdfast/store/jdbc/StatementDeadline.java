@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Ends statements that take too long or whose thread was interrupted. One thread looks
  * after all of them, so an ordinary statement wakes nobody.
@@ -48,7 +50,7 @@ final class StatementDeadline {
 	 * @return the result
 	 * @throws SQLTimeoutException if it was cancelled
 	 */
-	static <T> T run(Statement statement, long nanos, SqlCall<T> call) throws SQLException {
+	static <T extends @Nullable Object> T run(Statement statement, long nanos, SqlCall<T> call) throws SQLException {
 		StatementDeadline deadline = new StatementDeadline(statement, nanos);
 		RUNNING.add(deadline);
 		if (WATCHED.compareAndSet(false, true)) {
@@ -108,7 +110,7 @@ final class StatementDeadline {
 	 * @param <T> the type of the result
 	 */
 	@FunctionalInterface
-	interface SqlCall<T> {
+	interface SqlCall<T extends @Nullable Object> {
 
 		T run() throws SQLException;
 

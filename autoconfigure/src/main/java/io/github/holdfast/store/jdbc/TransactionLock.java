@@ -51,6 +51,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 
 	@Override
 	public boolean awaitAttempt(long nanos) throws InterruptedException {
+		leaveDatabase();
 		try {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;
@@ -134,7 +135,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	 * @throws SQLException if the database failed
 	 */
 	public boolean checkIn(Connection connection, LockRows rows) throws SQLException {
-		return rows.check(connection, this.id, null, this.owner, false, LockWaits.SHORT);
+		return rows.check(connection, this.id, null, this.owner, LockRows.Hold.SEEN, LockWaits.SHORT);
 	}
 
 	/**

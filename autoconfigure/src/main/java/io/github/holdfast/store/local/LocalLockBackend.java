@@ -49,7 +49,11 @@ public final class LocalLockBackend implements ManageableLockBackend {
 				place.leave();
 				throw ex;
 			}
-			return (place.isHolder() || !place.leave()) ? place : null;
+			if (place.isHolder()) {
+				return place;
+			}
+			place.leave();
+			return null;
 		}
 	}
 

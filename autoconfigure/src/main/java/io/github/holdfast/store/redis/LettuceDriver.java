@@ -61,7 +61,7 @@ final class LettuceDriver implements RedisDriver {
 		CompletionStage<List<Object>> sent = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
 		CompletableFuture<List<Object>> answer = sent.exceptionallyCompose((ex) -> {
 			boolean unknown = ex instanceof RedisNoScriptException || ex.getCause() instanceof RedisNoScriptException;
-			return unknown ? commands.eval(script.bytes(), ScriptOutputType.MULTI, keys, values)
+			return unknown ? commands.eval(script.lua(), ScriptOutputType.MULTI, keys, values)
 					: CompletableFuture.failedFuture(ex);
 		}).toCompletableFuture();
 		Timeout timer = client.getResources()

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -36,47 +37,27 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 
 	private @Nullable AbstractRedisClient connectedTo;
 
-	private @Nullable StatefulRedisPubSubConnection<String, String> connection;
+	private CompletableFuture<StatefulRedisPubSubConnection<String, String>> connection = new CompletableFuture<>();
 
 	private Deadline nextAttempt = Deadline.PASSED;
+
+	private boolean warned;
 
 	LettuceMessages(Supplier<AbstractRedisClient> client) {
 		this.client = client;
 	}
 
 	synchronized Runnable listen(String channel, Runnable signal) {
-		Set<Runnable> waiters = this.signals.computeIfAbsent(channel, (name) -> new HashSet<>());
-		waiters.add(signal);
-		if (waiters.size() > 1) {
-			signal.run();
-		}
-		try {
-			AbstractRedisClient client = this.client.get();
-			StatefulRedisPubSubConnection<String, String> connection = this.connection;
-			if (client != this.connectedTo || connection == null || isOver(connection)) {
-				connect(client);
-			}
-			else if (waiters.size() == 1) {
-				subscribe(connection, channel);
-			}
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Lettuce cannot listen for releases, so waiters poll", ex);
-		}
+		this.signals.computeIfAbsent(channel, (name) -> new HashSet<>()).add(signal);
+		connection().thenCompose((connection) -> connection.async().subscribe(channel)).whenComplete(this::warn);
 		return () -> ignore(channel, signal);
-	}
-
-	private static boolean isOver(StatefulRedisPubSubConnection<String, String> connection) {
-		return !connection.isOpen() && !connection.getOptions().isAutoReconnect();
 	}
 
 	private synchronized void ignore(String channel, Runnable signal) {
 		Set<Runnable> waiters = this.signals.get(channel);
 		if (waiters != null && waiters.remove(signal) && waiters.isEmpty()) {
 			this.signals.remove(channel);
-			if (this.connection != null) {
-				this.connection.async().unsubscribe(channel);
-			}
+			this.connection.thenAccept((connection) -> connection.async().unsubscribe(channel));
 		}
 	}
 
@@ -84,56 +65,41 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 	 * Connecting blocks, so it has its own thread. It may never end if the client is shut
 	 * down in the meantime, so a new client does not wait for it.
 	 */
-	private void connect(AbstractRedisClient client) {
-		if (client == this.connectedTo && !this.nextAttempt.hasPassed()) {
-			return;
+	private CompletableFuture<StatefulRedisPubSubConnection<String, String>> connection() {
+		AbstractRedisClient client = this.client.get();
+		if (client != this.connectedTo
+				|| (this.connection.isCompletedExceptionally() && this.nextAttempt.hasPassed())) {
+			this.connectedTo = client;
+			this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
+			this.connection = CompletableFuture.supplyAsync(() -> connect(client), (connecting) -> {
+				Thread thread = new Thread(connecting, "holdfast-redis-connect");
+				thread.setDaemon(true);
+				thread.start();
+			});
 		}
-		this.connectedTo = client;
-		this.connection = null;
-		this.nextAttempt = Deadline.after(PAUSE_AFTER_FAILURE);
-		Thread thread = new Thread(() -> {
-			try {
-				connected(client,
-						(client instanceof RedisClusterClient cluster) ? cluster.connectPubSub(StringCodec.UTF8)
-								: ((RedisClient) client).connectPubSub(StringCodec.UTF8));
-			}
-			catch (RuntimeException ex) {
-				failed(ex);
-			}
-		}, "holdfast-redis-connect");
-		thread.setDaemon(true);
-		thread.start();
+		return this.connection;
 	}
 
-	private synchronized void connected(AbstractRedisClient client,
-			StatefulRedisPubSubConnection<String, String> connection) {
-		if (client != this.connectedTo || this.connection != null) {
-			connection.closeAsync();
-			return;
-		}
-		this.connection = connection;
+	private StatefulRedisPubSubConnection<String, String> connect(AbstractRedisClient client) {
+		StatefulRedisPubSubConnection<String, String> connection = (client instanceof RedisClusterClient cluster)
+				? cluster.connectPubSub(StringCodec.UTF8) : ((RedisClient) client).connectPubSub(StringCodec.UTF8);
 		connection.addListener(this);
-		this.signals.keySet().forEach((channel) -> subscribe(connection, channel));
+		return connection;
 	}
 
-	private static void subscribe(StatefulRedisPubSubConnection<String, String> connection, String channel) {
-		connection.async().subscribe(channel).whenComplete((nothing, ex) -> {
-			if (ex != null) {
-				failed(ex);
-			}
-		});
-	}
-
-	private static void failed(Throwable failure) {
-		logger.warn("Redis refuses to report releases, so waiters poll twice a second", failure);
+	private synchronized void warn(Void nothing, @Nullable Throwable failure) {
+		if (failure != null && !this.warned) {
+			this.warned = true;
+			logger.warn("Redis does not report releases of locks, so waiters poll twice a second", failure);
+		}
 	}
 
 	@Override
 	public synchronized void subscribed(String channel, long count) {
 		message(channel, "");
-		if (!this.signals.containsKey(channel) && this.connection != null) {
-			// Lettuce has restored a subscription that nobody needs
-			this.connection.async().unsubscribe(channel);
+		if (!this.signals.containsKey(channel)) {
+			// Lettuce has restored a subscription that no waiter needs
+			this.connection.thenAccept((connection) -> connection.async().unsubscribe(channel));
 		}
 	}
 

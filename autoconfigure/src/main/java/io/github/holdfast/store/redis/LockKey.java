@@ -43,19 +43,8 @@ record LockKey(List<String> names) {
 		return prefix + (lock.contains("{") ? ":" + lock : ":{" + lock + "}");
 	}
 
-	String lock() {
-		return this.names.get(0);
-	}
-
 	String channel() {
 		return this.names.get(this.names.size() - 1);
-	}
-
-	/**
-	 * The channel that only one fair waiter listens to.
-	 */
-	String channelOf(String owner) {
-		return channel() + ":" + owner;
 	}
 
 }

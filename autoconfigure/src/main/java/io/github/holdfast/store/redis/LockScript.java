@@ -10,10 +10,10 @@ import io.github.holdfast.store.Digest;
  * <p>
  * A lock that is held exclusively has the layout of Redisson's {@code RLock}: a hash with
  * the owner as a field, here with {@code mode}, {@code epoch} and {@code holder} beside
- * it. Whoever finds the key waits, and a release publishes {@code 0} on Redisson's
- * channel. A shared lock has the mode {@code shared} and no owner; its owners are in a
- * sorted set, each with the time at which its lease ends. The last epoch and its owner
- * outlive the lock.
+ * it. While the key exists, other clients wait. A release publishes {@code 0} on
+ * Redisson's channel. A shared lock has the mode {@code shared} and no owner; its owners
+ * are in a sorted set, each with the time at which its lease ends. The last epoch and its
+ * owner outlive the lock.
  *
  * <p>
  * Clients repeat a script if the connection was lost before the answer, so each script
@@ -24,9 +24,9 @@ enum LockScript {
 	/**
 	 * Acquires the lock. Arguments: owner, lease time and retention of the epoch in
 	 * milliseconds, holder, {@code write} or {@code shared}, and for a fair request the
-	 * milliseconds for which it keeps a place in the queue, or 0 to take none. Returns
-	 * the epoch, or 0, the milliseconds until a wait may end by itself, whether the lock
-	 * is shared, and the last epoch and its owner.
+	 * milliseconds for which it keeps a place in the queue. Returns the epoch, or 0, the
+	 * milliseconds until a wait may end by itself, whether the lock is shared, and the
+	 * last epoch and its owner.
 	 */
 	ACQUIRE(Lua.TIME + Lua.SHARING + Lua.TELL + """
 			local owner, mode, ticket = ARGV[1], ARGV[5], tonumber(ARGV[6])
@@ -38,9 +38,7 @@ enum LockScript {
 			local shared = held and held[2] == 'shared'
 			local mine = shared and shares(owner)
 			local last = redis.call('get', KEYS[2]) or '0'
-			if not mine and string.match(last, ' (.+)$') == owner then
-				return {0, -1, 0, last}
-			end
+			if not mine and string.match(last, ' (.+)$') == owner then return {0, -1, 0, last} end
 			local first
 			if ticket or mode == 'shared' then
 				for _, gone in ipairs(redis.call('zrangebyscore', KEYS[4], '-inf', now)) do
@@ -52,10 +50,8 @@ enum LockScript {
 			local busy = held and not (shared and mode == 'shared')
 			if not mine and (busy or (first and first ~= owner)) then
 				local wait = redis.call('pttl', KEYS[1])
-				if not busy then
-					wait = math.ceil((redis.call('zscore', KEYS[4], first) - now) / 1000)
-				end
-				if ticket and ticket > 0 then
+				if not busy then wait = math.ceil(((redis.call('zscore', KEYS[4], first) or now) - now) / 1000) end
+				if ticket then
 					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')[2]
 					redis.call('zadd', KEYS[3], 'nx', math.max((latest or 0) + 1, now), owner)
 					redis.call('zadd', KEYS[4], now + ticket * 1000, owner)
@@ -72,15 +68,11 @@ enum LockScript {
 			local text = string.format('%.0f', epoch)
 			redis.call('set', KEYS[2], text .. ' ' .. owner, 'px', ARGV[3])
 			if mode == 'shared' then
-				if not held then
-					redis.call('del', KEYS[5])
-				end
+				if not held then redis.call('del', KEYS[5]) end
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, owner)
 				redis.call('hset', KEYS[1], 'mode', mode, 'epoch', text, 'holder', 'several, last ' .. ARGV[4])
 				expire()
-				if first == owner then
-					tell()
-				end
+				if first == owner then tell() end
 			else
 				redis.call('hset', KEYS[1], owner, '1', 'mode', mode, 'epoch', text, 'holder', ARGV[4])
 				redis.call('pexpire', KEYS[1], ARGV[2])
@@ -89,24 +81,21 @@ enum LockScript {
 			"""),
 
 	/**
-	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and a higher
-	 * epoch, if any. Returns 1, or 0 if the lock is not the owner's.
+	 * Extends a lease. Arguments: owner, lease time, retention of the epoch, and the
+	 * epoch of an exclusive lock. Returns 1, or 0 if the lock is not the owner's.
 	 */
 	RENEW(Lua.TIME + Lua.SHARING + """
 			local held = redis.call('hmget', KEYS[1], ARGV[1], 'mode')
 			if held[1] then
+				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
 				redis.call('pexpire', KEYS[1], ARGV[2])
+				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. ARGV[1], 'px', ARGV[3])
 			elseif held[2] == 'shared' and shares(ARGV[1]) then
 				redis.call('zadd', KEYS[5], now + ARGV[2] * 1000, ARGV[1])
+				redis.call('pexpire', KEYS[2], ARGV[3])
 				expire()
 			else
 				return {0}
-			end
-			if ARGV[4] then
-				redis.call('hset', KEYS[1], 'epoch', ARGV[4])
-				redis.call('set', KEYS[2], ARGV[4] .. ' ' .. ARGV[1], 'px', ARGV[3])
-			else
-				redis.call('pexpire', KEYS[2], ARGV[3])
 			end
 			return {1}
 			"""),
@@ -118,14 +107,12 @@ enum LockScript {
 	RELEASE(Lua.RELEASE + "return {release(ARGV[1])}"),
 
 	/**
-	 * Ends an acquisition that got no lease. Removes the owner from the queue, and from
-	 * the lock. Argument: owner.
+	 * Ends an acquisition without a lease: removes the owner from the queue and from the
+	 * lock. Argument: owner.
 	 */
 	LEAVE(Lua.RELEASE + """
 			redis.call('zrem', KEYS[4], ARGV[1])
-			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then
-				tell()
-			end
+			if redis.call('zrem', KEYS[3], ARGV[1]) == 1 then tell() end
 			return {release(ARGV[1])}
 			"""),
 
@@ -143,13 +130,12 @@ enum LockScript {
 
 	/**
 	 * Returns the holder, the epoch, the milliseconds until the lease ends, and the time
-	 * in milliseconds; of a lock of Redisson, the fields of its hash and the epoch 0.
+	 * in milliseconds. A lock of Redisson has the epoch 0, and the fields of its hash as
+	 * the holder.
 	 */
 	HOLDER(Lua.TIME + """
 			local fields = redis.call('hkeys', KEYS[1])
-			if not fields[1] then
-				return {false}
-			end
+			if not fields[1] then return {false} end
 			local held = redis.call('hmget', KEYS[1], 'holder', 'epoch')
 			local text = held[1] or 'Redisson, ' .. table.concat(fields, ' ')
 			return {text, tonumber(held[2] or 0), redis.call('pttl', KEYS[1]), math.floor(now / 1000)}
@@ -162,22 +148,15 @@ enum LockScript {
 
 	private final String lua;
 
-	private final byte[] bytes;
-
 	private final String digest;
 
 	LockScript(String lua) {
 		this.lua = lua;
-		this.bytes = lua.getBytes(StandardCharsets.UTF_8);
-		this.digest = Digest.SHA_1.hex(this.bytes);
+		this.digest = Digest.SHA_1.hex(lua.getBytes(StandardCharsets.UTF_8));
 	}
 
 	String lua() {
 		return this.lua;
-	}
-
-	byte[] bytes() {
-		return this.bytes;
 	}
 
 	/**
@@ -207,8 +186,7 @@ enum LockScript {
 					local last = redis.call('zrevrange', KEYS[5], 0, 0, 'withscores')[2]
 					local rest = math.ceil(((last or 0) - now) / 1000)
 					if rest <= 0 then
-						redis.call('del', KEYS[1])
-						redis.call('del', KEYS[5])
+						redis.call('del', KEYS[1], KEYS[5])
 						return true
 					end
 					redis.call('pexpire', KEYS[1], rest)
@@ -216,21 +194,12 @@ enum LockScript {
 				end
 				""";
 
-		/**
-		 * Wakes all waiters that are not fair, and the first fair one. With a NameMapper
-		 * of Redisson, its locks listen to another channel than its topics.
-		 */
+		/** Wakes all waiters that are not fair, and the first fair one. */
 		static final String TELL = """
 				local function tell()
 					redis.call('publish', KEYS[6], '0')
-					local name = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'
-					if KEYS[6] ~= 'redisson_lock__channel:' .. name then
-						redis.call('publish', 'redisson_lock__channel:' .. name, '0')
-					end
 					local first = redis.call('zrange', KEYS[3], 0, 0)[1]
-					if first then
-						redis.call('publish', KEYS[6] .. ':' .. first, '0')
-					end
+					if first then redis.call('publish', KEYS[6] .. ':' .. first, '0') end
 				end
 				""";
 
@@ -244,9 +213,7 @@ enum LockScript {
 					end
 					if held[2] == 'shared' and shares(owner) then
 						redis.call('zrem', KEYS[5], owner)
-						if expire() then
-							tell()
-						end
+						if expire() then tell() end
 						return 1
 					end
 					local last = redis.call('get', KEYS[2])

@@ -1,20 +1,18 @@
 package io.github.holdfast.store.redis;
 
 import java.util.List;
-import java.util.Objects;
+import java.util.Locale;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 
-import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
-import org.springframework.util.StringUtils;
+import org.springframework.util.Assert;
 
 import io.github.holdfast.LockConfigurationException;
 
@@ -24,8 +22,6 @@ import io.github.holdfast.LockConfigurationException;
 final class QuorumNodes implements AutoCloseable {
 
 	private static final String PROPERTY = "'holdfast.redis.quorum.nodes'";
-
-	private static final int MIN_NODES = 3;
 
 	/** Requests to a node that is connected but does not answer. */
 	private static final int MAX_UNANSWERED = 10_000;
@@ -37,27 +33,21 @@ final class QuorumNodes implements AutoCloseable {
 	private final List<RedisLocks> nodes;
 
 	QuorumNodes(RedisConnectionFactory factory, List<String> nodes) {
-		if (!(factory instanceof LettuceConnectionFactory lettuce)) {
-			throw new LockConfigurationException(
-					"The quorum of " + PROPERTY + " needs Lettuce, but the application's RedisConnectionFactory is a "
-							+ factory.getClass().getSimpleName() + ".",
-					"Set 'spring.data.redis.client-type' to 'lettuce', or remove " + PROPERTY + ".");
-		}
-		this.settings = lettuce;
+		this.settings = RedisDriver.lettuce(factory);
 		List<RedisURI> addresses = IntStream.range(0, nodes.size())
 			.mapToObj((index) -> address(nodes.get(index), index))
 			.toList();
 		long distinct = addresses.stream()
-			.map((address) -> address.getHost() + ":" + address.getPort())
+			.map((address) -> (address.getHost() + ":" + address.getPort()).toLowerCase(Locale.ROOT))
 			.distinct()
 			.count();
-		if (distinct < nodes.size() || distinct < MIN_NODES || distinct % 2 == 0) {
+		if (distinct < nodes.size() || distinct < 3 || distinct % 2 == 0) {
 			throw new LockConfigurationException(
 					PROPERTY + " lists " + nodes.size() + " nodes, " + distinct + " of them different.",
-					"List an odd number of independent Redis masters, at least " + MIN_NODES
-							+ ", each of them once, or remove the property.");
+					"List an odd number of independent Redis masters, at least three, each of them "
+							+ "once, or remove the property.");
 		}
-		LettuceClientConfiguration configuration = lettuce.getClientConfiguration();
+		LettuceClientConfiguration configuration = this.settings.getClientConfiguration();
 		this.client = configuration.getClientResources().map(RedisClient::create).orElseGet(RedisClient::create);
 		this.client.setOptions(configuration.getClientOptions()
 			.orElseGet(ClientOptions::create)
@@ -77,14 +67,13 @@ final class QuorumNodes implements AutoCloseable {
 	}
 
 	/**
-	 * The entry is not shown if it is wrong because it may contain a password.
+	 * An invalid entry is not shown because it may contain a password.
 	 */
 	private RedisURI address(String node, int index) {
 		try {
 			RedisURI address = RedisURI.create(node.contains("://") ? node : "redis://" + node);
-			if (!StringUtils.hasText(address.getHost()) || (address.getHost().contains(":") && !node.contains("["))) {
-				throw new IllegalArgumentException("No host and port");
-			}
+			Assert.hasText(address.getHost(), "No host and port");
+			Assert.isTrue(node.contains("[") || !address.getHost().contains(":"), "No host and port");
 			apply(address, node.contains("@"));
 			return address;
 		}
@@ -105,19 +94,11 @@ final class QuorumNodes implements AutoCloseable {
 			address.setCredentialsProvider(configuration.getRedisCredentialsProviderFactory()
 				.orElseGet(() -> new RedisCredentialsProviderFactory() {
 				})
-				.createCredentialsProvider(authentication()));
+				.createCredentialsProvider(this.settings.getStandaloneConfiguration()));
 		}
 		if (address.getDatabase() == 0) {
 			address.setDatabase(this.settings.getDatabase());
 		}
-	}
-
-	private RedisConfiguration authentication() {
-		return Stream
-			.<RedisConfiguration>of(this.settings.getClusterConfiguration(), this.settings.getSentinelConfiguration())
-			.filter(Objects::nonNull)
-			.findFirst()
-			.orElseGet(this.settings::getStandaloneConfiguration);
 	}
 
 	@Override

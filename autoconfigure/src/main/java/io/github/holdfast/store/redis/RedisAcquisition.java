@@ -1,13 +1,14 @@
 package io.github.holdfast.store.redis;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +37,10 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	private boolean inTurn;
 
-	/** Whether Redis may have something of this acquisition when it ends. */
+	/** Whether Redis may hold the lock, or a place in the queue, for this acquisition. */
 	private boolean remains;
 
-	private boolean refused;
+	private CompletableFuture<List<Object>> answer = CompletableFuture.completedFuture(List.of());
 
 	private long longestPause = LONGEST_PAUSE;
 
@@ -56,83 +57,63 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	LockBackend.@Nullable Lease attempt(Deadline deadline) throws InterruptedException {
 		boolean last = deadline.hasPassed();
-		Duration timeout = deadline.remaining();
-		if (timeout.compareTo(RedisLocks.MIN_TIMEOUT) < 0) {
-			timeout = RedisLocks.MIN_TIMEOUT;
-		}
-		this.refused = false;
-		this.remains |= this.inTurn && !last;
+		Duration timeout = Collections.max(List.of(deadline.remaining(), RedisLocks.MIN_TIMEOUT));
 		long sentAt = System.nanoTime();
-		CompletableFuture<List<Object>> answer = this.locks.acquire(this.request, this.inTurn, !last, timeout);
+		this.remains = true;
+		this.answer = this.locks.acquire(this.request, this.inTurn, timeout);
 		try {
-			return lease(answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
+			return lease(this.answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
 		}
-		catch (InterruptedException ex) {
-			RedisLocks.awaitQuietly(abandon(answer));
-			throw ex;
-		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (ExecutionException | TimeoutException | RuntimeException ex) {
 			if (!last && RedisLocks.isTemporary(ex)) {
-				this.refused = true;
-				this.remains = true;
 				return null;
 			}
-			abandon(answer);
 			throw RedisLocks.failure(this.request.key(), "acquired", this.locks.driver().server(), ex);
 		}
 	}
 
-	private @Nullable RedisLease lease(List<Object> answer, long sentAt, boolean last) {
-		long epoch = RedisLocks.number(answer, 0);
+	private @Nullable RedisLease lease(List<Object> granted, long sentAt, boolean last) {
+		long epoch = RedisLocks.number(granted, 0);
+		this.remains = epoch == 0 && this.inTurn;
 		if (epoch > 0) {
-			this.remains = false;
 			return new RedisLease(epoch, sentAt,
-					(leaseTime) -> answer(this.locks.renew(this.request, leaseTime), "renewed"),
-					() -> answer(this.locks.release(this.request), "released"), new AtomicBoolean());
+					(leaseTime) -> yes(this.locks.renew(this.request, leaseTime, epoch), "renewed"),
+					() -> yes(this.locks.release(this.request), "released"), new AtomicReference<>());
 		}
-		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(answer, 1) + 1);
+		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(granted, 1) + 1);
 		this.longestPause = (rest > 0 && rest < LONGEST_PAUSE) ? rest : LONGEST_PAUSE;
-		boolean shared = RedisLocks.number(answer, 2) == 1;
-		this.inTurn |= shared && this.request.mode() == LockMode.EXCLUSIVE;
+		this.inTurn |= RedisLocks.number(granted, 2) == 1 && this.request.mode() == LockMode.EXCLUSIVE;
+		if (this.listening == null && !last) {
+			String channel = LockKey.of(this.request.key()).channel();
+			this.listening = this.locks.driver()
+				.listen(this.request.fair() ? channel + ":" + this.request.owner() : channel, this.signals::release);
+		}
 		return null;
+	}
+
+	private CompletableFuture<Boolean> yes(CompletableFuture<List<Object>> answer, String what) {
+		return RedisLocks.answer(answer.thenApply(RedisLocks::isYes), this.request.key(), what,
+				() -> this.locks.driver().server());
 	}
 
 	/**
 	 * Wait until the lock may be free.
 	 */
 	void pause(long nanos) throws InterruptedException {
-		if (this.listening == null && !this.refused) {
-			LockKey key = LockKey.of(this.request.key());
-			String channel = this.request.fair() ? key.channelOf(this.request.owner()) : key.channel();
-			this.listening = this.locks.driver().listen(channel, this.signals::release);
-		}
 		if (this.signals.tryAcquire(Math.min(nanos, this.longestPause), TimeUnit.NANOSECONDS)) {
 			this.signals.drainPermits();
 		}
 	}
 
-	private CompletableFuture<Boolean> answer(CompletableFuture<List<Object>> answer, String what) {
-		return RedisLocks.answer(answer.thenApply(RedisLocks::isYes), this.request.key(), what,
-				() -> this.locks.driver().server());
-	}
-
 	/**
-	 * Take back what Redis may grant although the caller does not wait for the answer.
-	 * First the answer must come or fail, so that the lock is not granted afterwards.
+	 * Take back anything that Redis holds or may grant. An attempt without an answer must
+	 * end first.
 	 */
-	private CompletableFuture<List<Object>> abandon(CompletableFuture<List<Object>> answer) {
-		this.remains = false;
-		return answer.handle((late, ex) -> late).thenCompose((late) -> leave());
-	}
-
-	private CompletableFuture<List<Object>> leave() {
-		return this.locks.leave(this.request, Deadline.after(this.request.leaseTime()));
-	}
-
 	@Override
 	public void close() {
 		if (this.remains) {
-			RedisLocks.awaitQuietly(leave());
+			RedisLocks.awaitQuietly(this.answer.handle((answer, ex) -> answer)
+				.thenCompose((ended) -> this.locks.leave(this.request, Deadline.after(this.request.leaseTime()))));
 		}
 		if (this.listening != null) {
 			this.listening.run();

@@ -5,6 +5,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+import io.github.holdfast.LockConfigurationException;
+
 /**
  * A client of Redis.
  */
@@ -32,6 +38,19 @@ interface RedisDriver {
 	 * The name of the server, for messages.
 	 */
 	String server();
+
+	static LettuceConnectionFactory lettuce(RedisConnectionFactory factory) {
+		boolean present = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
+				RedisDriver.class.getClassLoader());
+		if (present && factory instanceof LettuceConnectionFactory lettuce) {
+			return lettuce;
+		}
+		throw new LockConfigurationException(
+				"The lock backend 'redis' needs Lettuce, but the application's RedisConnectionFactory is a "
+						+ factory.getClass().getSimpleName() + ".",
+				"Use Lettuce, Spring Boot's default ('spring.data.redis.client-type'), or define a RedissonClient "
+						+ "and set 'holdfast.backend' to 'redisson'.");
+	}
 
 	static String text(Object value) {
 		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : value.toString();

@@ -11,11 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
-import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
@@ -65,7 +62,7 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	 * shared connection is used
 	 */
 	public RedisLockBackend(Supplier<RedisConnectionFactory> connectionFactory) {
-		this(() -> lettuce(connectionFactory), "redis");
+		this(() -> new LettuceDriver(RedisDriver.lettuce(connectionFactory.get())), "redis");
 	}
 
 	/**
@@ -75,20 +72,6 @@ public final class RedisLockBackend implements ManageableLockBackend {
 	 */
 	public static RedisLockBackend redisson(Supplier<RedissonClient> client) {
 		return new RedisLockBackend(() -> new RedissonDriver(client.get()), "redisson");
-	}
-
-	private static RedisDriver lettuce(Supplier<RedisConnectionFactory> connectionFactory) {
-		RedisConnectionFactory factory = connectionFactory.get();
-		boolean present = ClassUtils.isPresent("io.lettuce.core.AbstractRedisClient",
-				RedisLockBackend.class.getClassLoader());
-		if (present && factory instanceof LettuceConnectionFactory lettuce) {
-			return new LettuceDriver(lettuce);
-		}
-		throw new LockConfigurationException(
-				"The lock backend 'redis' needs Lettuce, but the application's RedisConnectionFactory is a "
-						+ factory.getClass().getSimpleName() + ".",
-				"Use Lettuce, Spring Boot's default ('spring.data.redis.client-type'), or define a RedissonClient "
-						+ "and set 'holdfast.backend' to 'redisson'.");
 	}
 
 	@Override
@@ -107,11 +90,11 @@ public final class RedisLockBackend implements ManageableLockBackend {
 		if (answer.get(0) == null) {
 			return null;
 		}
-		String description = "held by " + RedisDriver.text(answer.get(0));
 		long epoch = RedisLocks.number(answer, 1);
 		long rest = RedisLocks.number(answer, 2);
 		Instant expires = Instant.ofEpochMilli(RedisLocks.number(answer, 3) + rest);
-		return new LockHolder(description + ", whose lease is renewed or ends in " + rest + " ms",
+		return new LockHolder(
+				"held by " + RedisDriver.text(answer.get(0)) + ", whose lease is renewed or ends in " + rest + " ms",
 				(epoch > 0) ? Instant.EPOCH.plus(epoch, ChronoUnit.MICROS) : null, expires, (epoch > 0) ? epoch : null);
 	}
 

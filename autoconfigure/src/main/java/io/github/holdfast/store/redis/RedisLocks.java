@@ -3,6 +3,7 @@ package io.github.holdfast.store.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +12,6 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import org.springframework.util.Assert;
-import org.springframework.util.StringUtils;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockMode;
@@ -19,7 +19,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
 
 /**
- * The requests that one Redis is sent.
+ * Sends requests for locks to one Redis.
  */
 final class RedisLocks {
 
@@ -37,7 +37,7 @@ final class RedisLocks {
 	private static final Duration RETENTION = Duration.ofDays(1);
 
 	/** Redis cannot add more to its clock. */
-	private static final Duration MAX_LEASE_TIME = Duration.ofDays(10_000);
+	private static final Duration MAX_TIME = Duration.ofDays(10_000);
 
 	/** Redis 6 puts the text of the script in front. */
 	private static final Pattern TEMPORARY = Pattern
@@ -55,23 +55,21 @@ final class RedisLocks {
 
 	/**
 	 * Make one attempt.
-	 * @param inTurn whether to respect the queue of fair waiters
-	 * @param mayWait whether to take a place in that queue
+	 * @param inTurn whether to wait in the queue of fair requests
 	 */
-	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, boolean mayWait, Duration timeout) {
-		String ticket = !inTurn ? "" : mayWait ? millis(TICKET_TIME) : "0";
-		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), leaseTime(request.leaseTime()),
+	CompletableFuture<List<Object>> acquire(LockRequest request, boolean inTurn, Duration timeout) {
+		return run(LockScript.ACQUIRE, request.key(), timeout, request.owner(), millis(request.leaseTime()),
 				millis(request.leaseTime().plus(RETENTION)), request.holder(),
-				(request.mode() == LockMode.SHARED) ? "shared" : "write", ticket);
+				(request.mode() == LockMode.SHARED) ? "shared" : "write", inTurn ? millis(TICKET_TIME) : "");
 	}
 
 	/**
 	 * Extend a lease.
-	 * @param epoch a higher epoch for the lock, if any
+	 * @param epoch the epoch of an exclusive lock from now on
 	 */
-	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, String... epoch) {
-		return run(LockScript.RENEW, request.key(), TIMEOUT, StringUtils.concatenateStringArrays(
-				new String[] { request.owner(), leaseTime(leaseTime), millis(leaseTime.plus(RETENTION)) }, epoch));
+	CompletableFuture<List<Object>> renew(LockRequest request, Duration leaseTime, long epoch) {
+		return run(LockScript.RENEW, request.key(), TIMEOUT, request.owner(), millis(leaseTime),
+				millis(leaseTime.plus(RETENTION)), Long.toString(epoch));
 	}
 
 	CompletableFuture<List<Object>> release(LockRequest request) {
@@ -79,8 +77,8 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Take back what an acquisition left in Redis. Repeated until Redis has answered or
-	 * the lease is over.
+	 * Take back anything that an acquisition left in Redis. Repeated until Redis has
+	 * answered or the lease is over.
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request, Deadline end) {
 		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), TIMEOUT, request.owner());
@@ -106,8 +104,8 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Report a failure as the one of a store.
-	 * @param what what could not be done without an answer, as a participle
+	 * Report a failure as a {@link LockBackendException}.
+	 * @param what the operation that failed, as a participle
 	 */
 	static <T> CompletableFuture<T> answer(CompletableFuture<T> answer, String key, String what,
 			Supplier<String> server) {
@@ -120,16 +118,12 @@ final class RedisLocks {
 	}
 
 	static <T> T await(CompletableFuture<T> answer, String key, String what, String server) {
-		try {
-			return answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		awaitQuietly(answer);
+		Throwable failure = answer.handle((value, ex) -> ex).getNow(new TimeoutException());
+		if (failure != null) {
+			throw failure(key, what, server, failure);
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw failure(key, what, server, ex);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw failure(key, what, server, ex);
-		}
+		return answer.join();
 	}
 
 	static LockBackendException failure(String key, String what, String server, Throwable failure) {
@@ -159,7 +153,7 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Wait a short time for an answer that changes nothing. An interrupt is kept.
+	 * Wait a short time for an answer, whatever it is. An interrupt is kept.
 	 */
 	static void awaitQuietly(CompletableFuture<?> answer) {
 		try {
@@ -181,15 +175,11 @@ final class RedisLocks {
 		return ((Number) answer.get(index)).longValue();
 	}
 
-	private static String leaseTime(Duration leaseTime) {
-		Assert.isTrue(leaseTime.compareTo(MAX_LEASE_TIME) < 0, "Lease time must be shorter than 10000 days");
-		return millis(leaseTime);
-	}
-
 	/**
 	 * Rounds up, so that no lease ends in Redis before its holder expects it.
 	 */
 	private static String millis(Duration duration) {
+		Assert.isTrue(duration.compareTo(MAX_TIME) < 0, "Lease time must be shorter than 9999 days");
 		return Long.toString(duration.plusNanos(999_999).toMillis());
 	}
 

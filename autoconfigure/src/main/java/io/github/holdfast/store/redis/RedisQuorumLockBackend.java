@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -47,9 +47,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
 
-	private final QuorumNodes connections;
-
-	private final List<RedisLocks> nodes;
+	private final QuorumNodes nodes;
 
 	private final AtomicLong attempts = new AtomicLong();
 
@@ -65,13 +63,12 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * used
 	 */
 	public RedisQuorumLockBackend(RedisConnectionFactory settings, List<String> nodes) {
-		this.connections = new QuorumNodes(settings, nodes);
-		this.nodes = this.connections.locks();
+		this.nodes = new QuorumNodes(settings, nodes);
 	}
 
 	@Override
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
-		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline.hasPassed()));
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request));
 	}
 
 	/**
@@ -79,21 +76,20 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * none has a majority. Each time the owner is another, so nothing that arrives late
 	 * affects the next time.
 	 */
-	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
+	private @Nullable Lease attempt(LockRequest wanted) throws InterruptedException {
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
 					wanted.leaseTime(), wanted.owner() + "." + this.attempts.incrementAndGet(), wanted.holder());
 			long sentAt = System.nanoTime();
 			List<CompletableFuture<List<Object>>> answers = all(
-					(node) -> node.acquire(request, false, false, RedisLocks.MIN_TIMEOUT));
+					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
 					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
 						.max()
 						.orElseThrow();
-					if (vote(request, "acquired",
-							(node) -> node.renew(request, request.leaseTime(), Long.toString(epoch)))
+					if (Votes.count(all((node) -> node.renew(request, request.leaseTime(), epoch)), RedisLocks::isYes)
 						.get()) {
 						return lease(request, epoch, sentAt);
 					}
@@ -110,9 +106,6 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			}
 			catch (ExecutionException ex) {
 				leave(request, answers);
-				if (!last && RedisLocks.isTemporary(ex)) {
-					return null;
-				}
 				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
 			}
 		}
@@ -127,13 +120,13 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()))
 			.values()
 			.stream()
-			.noneMatch((votes) -> votes > this.nodes.size() / 2);
+			.noneMatch((votes) -> votes > this.nodes.locks().size() / 2);
 	}
 
 	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
 		return new RedisLease(epoch, sentAt,
-				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime)),
-				() -> vote(request, "released", (node) -> node.release(request)), new AtomicBoolean());
+				(leaseTime) -> vote(request, "renewed", (node) -> node.renew(request, leaseTime, epoch)),
+				() -> vote(request, "released", (node) -> node.release(request)), new AtomicReference<>());
 	}
 
 	private CompletableFuture<Boolean> vote(LockRequest request, String what,
@@ -149,12 +142,12 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			.mapToObj((index) -> answers.get(index)
 				.handle((answer, ex) -> ex == null && RedisLocks.number(answer, 0) == 0)
 				.thenCompose((refused) -> refused ? CompletableFuture.completedFuture(null)
-						: this.nodes.get(index).leave(request, Deadline.PASSED)))
+						: this.nodes.locks().get(index).leave(request, Deadline.PASSED)))
 			.toArray(CompletableFuture<?>[]::new));
 	}
 
 	private List<CompletableFuture<List<Object>>> all(Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return this.nodes.stream().map(question).toList();
+		return this.nodes.locks().stream().map(question).toList();
 	}
 
 	private static Stream<List<Object>> answered(List<CompletableFuture<List<Object>>> answers) {
@@ -164,20 +157,15 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * The holder that a majority reports. The epochs of its nodes are the same.
+	 * The holder that one node reports, if a majority has any.
 	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		return ask(LockScript.HOLDER, key, "looked up").stream()
+		List<LockHolder> holders = ask(LockScript.HOLDER, key, "looked up").stream()
 			.map(RedisLockBackend::holder)
 			.filter(Objects::nonNull)
-			.collect(Collectors.groupingBy((holder) -> String.valueOf(holder.epoch())))
-			.values()
-			.stream()
-			.filter((votes) -> votes.size() > this.nodes.size() / 2)
-			.map((votes) -> votes.get(0))
-			.findFirst()
-			.orElse(null);
+			.toList();
+		return (holders.size() > this.nodes.locks().size() / 2) ? holders.get(0) : null;
 	}
 
 	@Override
@@ -188,7 +176,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	@Override
 	public Status ping() {
 		int answers = ask(LockScript.PING, "holdfast:ping", "checked").size();
-		return new Status(answers + " of " + this.nodes.size() + " Redis nodes", null);
+		return new Status(answers + " of " + this.nodes.locks().size() + " Redis nodes", null);
 	}
 
 	/**
@@ -209,7 +197,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	@Override
 	public void close() {
-		this.connections.close();
+		this.nodes.close();
 	}
 
 }

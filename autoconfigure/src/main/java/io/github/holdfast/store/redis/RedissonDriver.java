@@ -3,6 +3,7 @@ package io.github.holdfast.store.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.redisson.api.RScript;
 import org.redisson.api.RTopic;
@@ -24,6 +25,8 @@ final class RedissonDriver implements RedisDriver {
 
 	private final RScript scripts;
 
+	private final AtomicBoolean warned = new AtomicBoolean();
+
 	RedissonDriver(RedissonClient client) {
 		this.client = client;
 		this.scripts = client.getScript(StringCodec.INSTANCE);
@@ -33,8 +36,8 @@ final class RedissonDriver implements RedisDriver {
 	public CompletableFuture<List<Object>> run(LockScript script, LockKey key, Duration timeout, String... args) {
 		List<Object> names = List.copyOf(key.names());
 		return this.scripts
-			.<List<Object>>evalAsync(key.lock(), RScript.Mode.READ_WRITE, script.lua(), RScript.ReturnType.LIST, names,
-					(Object[]) args)
+			.<List<Object>>evalAsync(key.names().get(0), RScript.Mode.READ_WRITE, script.lua(), RScript.ReturnType.LIST,
+					names, (Object[]) args)
 			.toCompletableFuture();
 	}
 
@@ -44,23 +47,16 @@ final class RedissonDriver implements RedisDriver {
 	 */
 	@Override
 	public Runnable listen(String channel, Runnable signal) {
-		try {
-			RTopic topic = this.client.getTopic(channel, LongCodec.INSTANCE);
-			CompletableFuture<Integer> subscribed = topic.addListenerAsync(Long.class, (name, message) -> signal.run())
-				.toCompletableFuture();
-			subscribed.whenComplete((id, ex) -> {
-				if (ex != null) {
-					logger.warn("Redisson cannot listen for releases, so waiters poll", ex);
-				}
-				signal.run();
-			});
-			return () -> subscribed.thenAccept(topic::removeListenerAsync);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Redisson cannot listen for releases, so waiters poll", ex);
-			return () -> {
-			};
-		}
+		RTopic topic = this.client.getTopic(channel, LongCodec.INSTANCE);
+		CompletableFuture<Integer> subscribed = topic.addListenerAsync(Long.class, (name, message) -> signal.run())
+			.toCompletableFuture();
+		subscribed.whenComplete((id, ex) -> {
+			if (ex != null && this.warned.compareAndSet(false, true)) {
+				logger.warn("Redis does not report releases of locks, so waiters poll twice a second", ex);
+			}
+			signal.run();
+		});
+		return () -> subscribed.thenAccept(topic::removeListenerAsync);
 	}
 
 	@Override

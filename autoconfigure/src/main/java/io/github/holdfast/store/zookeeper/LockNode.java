@@ -3,7 +3,6 @@ package io.github.holdfast.store.zookeeper;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -63,8 +62,7 @@ record LockNode(String name, boolean shared, int sequence) {
 	 * Returns those places of a queue that hold the lock.
 	 */
 	static List<LockNode> holders(List<LockNode> queue) {
-		Predicate<LockNode> holds = (node) -> node.predecessor(queue) == null;
-		return queue.stream().takeWhile(holds).toList();
+		return queue.stream().takeWhile((node) -> node.predecessor(queue) == null).toList();
 	}
 
 	/**

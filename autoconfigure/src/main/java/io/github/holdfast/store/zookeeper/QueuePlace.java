@@ -7,6 +7,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.WatcherRemoveCuratorFramework;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -35,7 +36,7 @@ final class QueuePlace {
 
 	private static final long PAUSE_MILLIS = 50;
 
-	private final CuratorFramework curator;
+	private final WatcherRemoveCuratorFramework curator;
 
 	private final LockRequest request;
 
@@ -43,17 +44,13 @@ final class QueuePlace {
 
 	private final String lock;
 
-	private final Semaphore changes = new Semaphore(0);
-
-	private final Watcher watcher = (event) -> this.changes.release();
-
 	/** From before the last request that proved that the session lives. */
 	private long sentAt = System.nanoTime();
 
 	private boolean waited;
 
 	QueuePlace(CuratorFramework curator, LockRequest request, Deadline deadline) {
-		this.curator = curator;
+		this.curator = curator.newWatcherRemoveCuratorFramework();
 		this.request = request;
 		this.deadline = deadline;
 		this.lock = LockNode.lock(request.key());
@@ -62,18 +59,20 @@ final class QueuePlace {
 	/**
 	 * Waits for the lock.
 	 * @return the lease, or {@code null} if another holder kept the lock
-	 * @throws KeeperException if ZooKeeper failed, or the node is gone
+	 * @throws Exception if ZooKeeper failed, the node is gone or the thread was
+	 * interrupted
 	 */
-	@Nullable Lease await() throws KeeperException, InterruptedException {
+	@Nullable Lease await() throws Exception {
+		ZooKeeper session = this.curator.getZookeeperClient().getZooKeeper();
 		CompletableFuture<CuratorEvent> created = create();
 		Lease lease = null;
 		try {
-			CuratorEvent event = await(created);
-			String name = event.getName().substring(event.getName().lastIndexOf('/') + 1);
-			lease = isFirst(name) ? granted(this.lock + '/' + name, event.getStat()) : null;
+			CuratorEvent event = ZooKeeperAnswers.await(created, this.deadline);
+			lease = isFirst(session, event.getName()) ? granted(session, event.getName(), event.getStat()) : null;
 			return lease;
 		}
 		finally {
+			this.curator.removeWatchers();
 			if (lease == null) {
 				leave(created);
 			}
@@ -95,26 +94,24 @@ final class QueuePlace {
 	 * it, because the node could be in the way of the next attempt.
 	 */
 	private void leave(CompletableFuture<CuratorEvent> created) {
-		created
-			.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator,
-					this.lock + event.getName().substring(event.getName().lastIndexOf('/'))))
+		created.thenCompose((event) -> ZooKeeperAnswers.delete(this.curator, event.getName()))
+			.handle((deleted, failure) -> failure == null)
 			.completeOnTimeout(false, ZooKeeperAnswers.SHORTEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
-			.exceptionally((failure) -> false)
 			.join();
 	}
 
 	/**
 	 * Waits until no other node is in front. While the connection is lost, the node keeps
-	 * its place.
+	 * its place; the end of the session ends the wait, even if its node is still there.
 	 */
-	private boolean isFirst(String name) throws KeeperException, InterruptedException {
+	private boolean isFirst(ZooKeeper session, String path) throws KeeperException, InterruptedException {
 		while (true) {
 			try {
-				List<LockNode> queue = LockNode.queue(await(ZooKeeperAnswers
-					.send((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock)))
-					.getChildren());
+				List<LockNode> queue = LockNode
+					.queue(await((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock))
+						.getChildren());
 				LockNode own = queue.stream()
-					.filter((node) -> node.name().equals(name))
+					.filter((node) -> session.getState().isAlive() && path.equals(this.lock + '/' + node.name()))
 					.findFirst()
 					.orElseThrow(KeeperException.NoNodeException::new);
 				LockNode predecessor = own.predecessor(queue);
@@ -136,28 +133,18 @@ final class QueuePlace {
 	 * Waits until a node is gone, the wait time is over, or the connection has changed.
 	 */
 	private void awaitRemoval(String predecessor) throws KeeperException, InterruptedException {
-		this.waited = true;
-		this.changes.drainPermits();
-		boolean changed = false;
+		Semaphore changes = new Semaphore(0);
+		Watcher watcher = (event) -> changes.release();
 		try {
-			await(ZooKeeperAnswers.send((callback) -> this.curator.getData()
-				.usingWatcher(this.watcher)
+			this.waited = true;
+			await((callback) -> this.curator.getData()
+				.usingWatcher(watcher)
 				.inBackground(callback)
-				.forPath(predecessor)));
-			changed = this.changes.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+				.forPath(predecessor));
+			changes.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (KeeperException.NoNodeException ex) {
-			changed = true;
-		}
-		finally {
-			if (!changed) {
-				ZooKeeperAnswers.send((callback) -> this.curator.watchers()
-					.remove(this.watcher)
-					.ofType(Watcher.WatcherType.Data)
-					.locally()
-					.inBackground(callback)
-					.forPath(predecessor));
-			}
+			// It has gone in between
 		}
 	}
 
@@ -165,32 +152,22 @@ final class QueuePlace {
 	 * A node of an earlier session can still be there, because the server has not noticed
 	 * yet that the session is over.
 	 */
-	private Lease granted(String node, @Nullable Stat created) throws KeeperException, InterruptedException {
-		Stat stat = (created != null) ? created : await(
-				ZooKeeperAnswers.send((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)))
-			.getStat();
+	private Lease granted(ZooKeeper session, String node, @Nullable Stat created)
+			throws KeeperException, InterruptedException {
+		Stat stat = (created != null) ? created
+				: await((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)).getStat();
 		if (this.waited) {
 			this.sentAt = System.nanoTime();
-			await(ZooKeeperAnswers.check(this.curator, node));
+			await((callback) -> ZooKeeperAnswers.check(this.curator, node, callback));
 		}
-		ZooKeeper session = session();
-		if (stat == null || stat.getEphemeralOwner() != session.getSessionId()) {
+		if (stat.getEphemeralOwner() != session.getSessionId()) {
 			throw new KeeperException.SessionExpiredException();
 		}
 		return new ZooKeeperLockLease(this.curator, session, this.request, node, stat.getCzxid(), this.sentAt);
 	}
 
-	private ZooKeeper session() throws KeeperException {
-		try {
-			return this.curator.getZookeeperClient().getZooKeeper();
-		}
-		catch (Exception ex) {
-			throw ZooKeeperAnswers.keeperException(ex);
-		}
-	}
-
-	private <T> T await(CompletableFuture<T> answer) throws KeeperException, InterruptedException {
-		return ZooKeeperAnswers.await(answer, this.deadline);
+	private CuratorEvent await(ZooKeeperAnswers.Request request) throws KeeperException, InterruptedException {
+		return ZooKeeperAnswers.await(ZooKeeperAnswers.send(request), this.deadline);
 	}
 
 }

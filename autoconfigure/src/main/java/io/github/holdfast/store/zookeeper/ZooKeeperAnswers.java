@@ -2,7 +2,6 @@ package io.github.holdfast.store.zookeeper;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -11,6 +10,8 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.framework.api.CuratorEvent;
 import org.apache.zookeeper.KeeperException;
+
+import org.springframework.core.NestedExceptionUtils;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.store.Deadline;
@@ -52,24 +53,15 @@ final class ZooKeeperAnswers {
 	/**
 	 * Asks a majority of the servers whether a node exists.
 	 */
-	static CompletableFuture<CuratorEvent> check(CuratorFramework curator, String path) {
-		return send((callback) -> curator.transaction()
-			.inBackground(callback)
-			.forOperations(curator.transactionOp().check().forPath(path)));
+	static void check(CuratorFramework curator, String path, BackgroundCallback callback) throws Exception {
+		curator.transaction().inBackground(callback).forOperations(curator.transactionOp().check().forPath(path));
 	}
 
 	/**
 	 * Deletes a node. Curator tries again if the connection is lost.
-	 * @return {@code false} if there was no such node
 	 */
-	static CompletableFuture<Boolean> delete(CuratorFramework curator, String path) {
-		return send((callback) -> curator.delete().guaranteed().inBackground(callback).forPath(path))
-			.handle((deleted, failure) -> {
-				if (failure != null && !isNoNode(failure)) {
-					throw new CompletionException(keeperException(failure));
-				}
-				return failure == null;
-			});
+	static CompletableFuture<CuratorEvent> delete(CuratorFramework curator, String path) {
+		return send((callback) -> curator.delete().guaranteed().inBackground(callback).forPath(path));
 	}
 
 	static <T> T await(CompletableFuture<T> answer, Deadline deadline) throws KeeperException, InterruptedException {
@@ -87,11 +79,7 @@ final class ZooKeeperAnswers {
 	}
 
 	static KeeperException keeperException(Throwable failure) {
-		Throwable cause = failure;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
-		}
+		Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
 		if (cause instanceof KeeperException ex) {
 			return ex;
 		}
@@ -103,14 +91,8 @@ final class ZooKeeperAnswers {
 
 	static LockBackendException failure(String key, String what, Throwable failure) {
 		KeeperException cause = keeperException(failure);
-		String reason = switch (cause.code()) {
-			case CONNECTIONLOSS -> "the connection to ZooKeeper was lost";
-			case OPERATIONTIMEOUT, REQUESTTIMEOUT -> "ZooKeeper did not answer in time";
-			case SESSIONEXPIRED -> "the session of ZooKeeper has expired";
-			case NOAUTH, AUTHFAILED, INVALIDACL -> "ZooKeeper refused access";
-			default -> "ZooKeeper failed";
-		};
-		return new LockBackendException(key, "could not be " + what + ", " + reason, cause);
+		String reason = (cause.code() == KeeperException.Code.OPERATIONTIMEOUT) ? "did not answer in time" : "failed";
+		return new LockBackendException(key, "could not be " + what + ", ZooKeeper " + reason, cause);
 	}
 
 	/**

@@ -4,7 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -14,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.function.SingletonSupplier;
 
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.ManageableLockBackend;
@@ -40,6 +40,10 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 
 	private static final long PAUSE_MILLIS = 50;
 
+	/** Failures after which another node may be granted the lock. */
+	private static final Set<KeeperException.Code> RETRIED = Set.of(KeeperException.Code.CONNECTIONLOSS,
+			KeeperException.Code.SESSIONEXPIRED, KeeperException.Code.NONODE);
+
 	private final Supplier<CuratorFramework> curator;
 
 	/**
@@ -54,43 +58,37 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
 		Deadline deadline = Deadline.after(request.waitTime());
 		while (true) {
-			if (Thread.interrupted()) {
-				throw new InterruptedException();
-			}
 			try {
 				return new QueuePlace(this.curator.get(), request, deadline).await();
 			}
-			catch (KeeperException.SessionExpiredException | KeeperException.ConnectionLossException
-					| KeeperException.NoNodeException ex) {
-				if (deadline.hasPassed()) {
+			catch (InterruptedException ex) {
+				throw ex;
+			}
+			catch (Exception ex) {
+				if (deadline.hasPassed() || !RETRIED.contains(ZooKeeperAnswers.keeperException(ex).code())) {
 					throw ZooKeeperAnswers.failure(request.key(), "acquired", ex);
 				}
 				Thread.sleep(PAUSE_MILLIS);
-			}
-			catch (KeeperException ex) {
-				throw ZooKeeperAnswers.failure(request.key(), "acquired", ex);
 			}
 		}
 	}
 
 	@Override
 	public @Nullable LockHolder holder(String key) {
-		String lock = LockNode.lock(key);
-		for (LockNode node : holders(key, lock)) {
-			String path = lock + '/' + node.name();
-			CuratorEvent read = answer(key, "inspected",
-					(callback) -> this.curator.get().getData().inBackground(callback).forPath(path));
-			if (read != null) {
-				return new LockHolder("held by " + new String(read.getData(), StandardCharsets.UTF_8),
-						Instant.ofEpochMilli(read.getStat().getCtime()), null, read.getStat().getCzxid());
-			}
+		List<LockNode> holders = holders(key);
+		if (holders.isEmpty()) {
+			return null;
 		}
-		return null;
+		String path = LockNode.lock(key) + '/' + holders.get(0).name();
+		CuratorEvent read = answer(key, "inspected",
+				(callback) -> this.curator.get().getData().inBackground(callback).forPath(path));
+		return (read == null) ? null : new LockHolder("held by " + new String(read.getData(), StandardCharsets.UTF_8),
+				Instant.ofEpochMilli(read.getStat().getCtime()), null, read.getStat().getCzxid());
 	}
 
-	private List<LockNode> holders(String key, String lock) {
+	private List<LockNode> holders(String key) {
 		CuratorEvent children = answer(key, "inspected",
-				(callback) -> this.curator.get().getChildren().inBackground(callback).forPath(lock));
+				(callback) -> this.curator.get().getChildren().inBackground(callback).forPath(LockNode.lock(key)));
 		return (children != null) ? LockNode.holders(LockNode.queue(children.getChildren())) : List.of();
 	}
 
@@ -99,14 +97,11 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 	 */
 	@Override
 	public boolean forceRelease(String key) {
-		String lock = LockNode.lock(key);
 		boolean released = false;
-		for (LockNode node : holders(key, lock)) {
+		for (LockNode node : holders(key)) {
+			String path = LockNode.lock(key) + '/' + node.name();
 			released |= answer(key, "force-released",
-					(callback) -> this.curator.get()
-						.delete()
-						.inBackground(callback)
-						.forPath(lock + '/' + node.name())) != null;
+					(callback) -> this.curator.get().delete().inBackground(callback).forPath(path)) != null;
 		}
 		return released;
 	}
@@ -118,27 +113,21 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 	@Override
 	public Status ping() {
 		answer("ping", "checked",
-				(callback) -> this.curator.get()
-					.transaction()
-					.inBackground(callback)
-					.forOperations(this.curator.get().transactionOp().check().forPath(LockNode.lock("ping"))));
+				(callback) -> ZooKeeperAnswers.check(this.curator.get(), LockNode.lock("ping"), callback));
 		return new Status("ZooKeeper at " + this.curator.get().getZookeeperClient().getCurrentConnectionString(), null);
 	}
 
-	private @Nullable CuratorEvent answer(String key, String what, ZooKeeperAnswers.Request request) {
-		CompletableFuture<CuratorEvent> answer = ZooKeeperAnswers.send(request);
+	private static @Nullable CuratorEvent answer(String key, String what, ZooKeeperAnswers.Request request) {
 		try {
-			return ZooKeeperAnswers.await(answer, Deadline.PASSED);
+			return ZooKeeperAnswers.send(request)
+				.orTimeout(ZooKeeperAnswers.SHORTEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
+				.join();
 		}
-		catch (KeeperException.NoNodeException ex) {
-			return null;
-		}
-		catch (KeeperException ex) {
+		catch (CompletionException ex) {
+			if (ZooKeeperAnswers.isNoNode(ex)) {
+				return null;
+			}
 			throw ZooKeeperAnswers.failure(key, what, ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new LockBackendException(key, "could not be " + what + ", the thread was interrupted", ex);
 		}
 	}
 
@@ -150,11 +139,6 @@ public final class ZooKeeperLockBackend implements ManageableLockBackend {
 	@Override
 	public String name() {
 		return "zookeeper";
-	}
-
-	@Override
-	public String toString() {
-		return "backend 'zookeeper'";
 	}
 
 }

@@ -65,7 +65,8 @@ final class ZooKeeperLockLease implements LockBackend.Lease {
 
 	private CompletableFuture<?> prove() {
 		long asked = System.nanoTime();
-		return ZooKeeperAnswers.check(this.curator, this.node).thenRun(() -> this.provenAt = asked);
+		return ZooKeeperAnswers.send((callback) -> ZooKeeperAnswers.check(this.curator, this.node, callback))
+			.thenRun(() -> this.provenAt = asked);
 	}
 
 	private boolean isOfThisSession() {
@@ -110,10 +111,10 @@ final class ZooKeeperLockLease implements LockBackend.Lease {
 		return ZooKeeperAnswers.delete(this.curator, this.node)
 			.orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
 			.handle((deleted, failure) -> {
-				if (failure != null) {
+				if (failure != null && !ZooKeeperAnswers.isNoNode(failure)) {
 					throw ZooKeeperAnswers.failure(this.key, "released", failure);
 				}
-				return deleted && isOfThisSession();
+				return failure == null && isOfThisSession();
 			});
 	}
 

@@ -27,7 +27,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -84,7 +84,7 @@ class FenceTableTests {
 	void openTransactionOfAnEarlierHolderIsNotWaitedFor(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = fenceTable(database, null, true)) {
 			FenceTable table = new FenceTable(() -> dataSource, "test");
-			LockLease first = lease("key", 1, "a");
+			LockBackend.Lease first = lease("key", 1, "a");
 			install(table, "key", 1, "a");
 			new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
 				assertThat(table.fence().holds(dataSource, first, false)).isTrue();
@@ -230,9 +230,9 @@ class FenceTableTests {
 		return table.install(lease(key, epoch, owner), TIMEOUT);
 	}
 
-	private static LockLease lease(String key, long epoch, String owner) {
+	private static LockBackend.Lease lease(String key, long epoch, String owner) {
 		return new GrantingBackend(() -> epoch).acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false,
-				Duration.ZERO, Duration.ofSeconds(30), owner, "test", 0));
+				Duration.ZERO, Duration.ofSeconds(30), owner, "test"));
 	}
 
 	private static <T> T call(Callable<T> callable) {

@@ -23,7 +23,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -62,8 +62,8 @@ class DatabaseClockTests {
 				assertThat(stock.quantity("A")).isEqualTo(99);
 			}
 			finally {
-				TemplateAccess.close(second);
-				TemplateAccess.close(first);
+				secondManager.close();
+				firstManager.close();
 			}
 		}
 	}
@@ -91,14 +91,14 @@ class DatabaseClockTests {
 						next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
 					}
 					finally {
-						TemplateAccess.close(next);
+						nextManager.close();
 					}
 				});
 				assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
 				assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
 			}
 			finally {
-				TemplateAccess.close(dead);
+				deadManager.close();
 			}
 		}
 	}
@@ -123,8 +123,8 @@ class DatabaseClockTests {
 				assertThat(stock.quantity("A")).isEqualTo(99);
 			}
 			finally {
-				TemplateAccess.close(second);
-				TemplateAccess.close(first);
+				secondManager.close();
+				firstManager.close();
 			}
 		}
 	}

@@ -43,7 +43,7 @@ final class EtcdHolderWorker {
 	}
 
 	static String take(HikariDataSource business, Client client, HolderWorker.Pause pause) {
-		LockBackend locks = new EtcdLockBackend(() -> client, "/holders/");
+		LockBackend locks = new EtcdLockBackend(() -> client);
 		return HolderWorker.take(LockPlace.OTHER_DATABASE, business, locks, pause);
 	}
 

@@ -181,8 +181,8 @@ class HolderFaultTests {
 					: database.newRemoteDatabase();
 			this.business = this.businessAccess.dataSource(4);
 			this.locks = this.locksAccess.dataSource(4);
-			place.createFenceTable(this.business, database);
-			LockPlace.BUSINESS_DATABASE.createFenceTable(this.locks, database);
+			LockPlace.createTable(this.business, database);
+			LockPlace.createTable(this.locks, database);
 			JdbcTemplate jdbc = new JdbcTemplate(this.business);
 			jdbc.execute("CREATE TABLE stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
 			jdbc.update("INSERT INTO stock VALUES ('A', 100)");

@@ -14,10 +14,9 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.BodyTransaction;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.LockRequest;
+import org.jspecify.annotations.Nullable;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -52,26 +51,18 @@ final class HolderWorker {
 	}
 
 	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, Pause pause) {
-		return take(place, business, new JdbcLockBackend(() -> locks), pause);
+		return take(place, business, place.store(locks), pause);
 	}
 
 	static String take(LockPlace place, HikariDataSource business, LockBackend locks, Pause pause) {
 		JdbcTransactionManager manager = new PausingManager(business, pause);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> place.fence(business))
-			.postProcessAfterInitialization(manager, "transactionManager");
 		JdbcTemplate jdbc = new JdbcTemplate(business);
-		LockBackend store = (request) -> {
-			LockLease lease = locks.acquire(request);
-			pause.at("ACQUIRED");
-			return lease;
-		};
+		LockBackend store = new PausingStore(locks, pause);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
-		transaction.setName("take");
-		LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of);
-		try {
-			TemplateAccess
-				.withTransaction(template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60)),
-						BodyTransaction.of("take"))
+		try (GuardedNode node = place.node(store, business, manager)) {
+			node.locks()
+				.withLeaseTime(LEASE_TIME)
+				.withWaitTime(Duration.ofSeconds(60))
 				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
@@ -82,9 +73,6 @@ final class HolderWorker {
 		}
 		catch (RuntimeException ex) {
 			return "REJECTED " + ex.getClass().getSimpleName();
-		}
-		finally {
-			TemplateAccess.close(template);
 		}
 	}
 
@@ -106,6 +94,23 @@ final class HolderWorker {
 		protected void doCommit(DefaultTransactionStatus status) {
 			this.pause.at("CHECKED");
 			super.doCommit(status);
+		}
+
+	}
+
+	/**
+	 * Pauses between the grant and its installation.
+	 *
+	 * @param store has the locks
+	 * @param pause what happens then
+	 */
+	private record PausingStore(LockBackend store, Pause pause) implements LockBackend {
+
+		@Override
+		public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
+			Lease lease = this.store.acquire(request);
+			this.pause.at("ACQUIRED");
+			return lease;
 		}
 
 	}

@@ -27,7 +27,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.LockedApplication;
@@ -205,7 +205,7 @@ class OptimisticLockTests {
 		run(database, place, (context, documents) -> {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> documents.mergeExclusively("lost", () -> elsewhere(() -> {
-					new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+					new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = 1");
 					LockTemplate node = new LockTemplate(
 							() -> new OptimisticLockBackend(place.newNode(context), context.getBean(RowFence.class)),
 							List::of);

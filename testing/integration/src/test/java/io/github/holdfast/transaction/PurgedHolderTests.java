@@ -19,7 +19,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 import io.github.holdfast.testsupport.LockedApplication;

@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -49,7 +49,8 @@ class TimeZoneTests {
 		try (HikariDataSource dataSource = lockTable(database, access);
 				ChildJvm other = ChildJvm.start(List.of("-Duser.timezone=Pacific/Kiritimati"), ZonedHolder.class,
 						access.url(), access.user(), access.password(), timeZone(database, "+13:00"))) {
-			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
+LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				other.send("PT0S");
 				other.await("HELD", PATIENCE);
@@ -66,7 +67,7 @@ class TimeZoneTests {
 				});
 			}
 			finally {
-				TemplateAccess.close(locks);
+				locksManager.close();
 			}
 		}
 	}
@@ -76,7 +77,8 @@ class TimeZoneTests {
 	@Tag("F38")
 	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, database.newDatabase())) {
-			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
+LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				Duration leaseTime = Duration.ofNanos(61_234_567_000L);
 				List<Long> acquiredAt = new ArrayList<>();
@@ -92,7 +94,7 @@ class TimeZoneTests {
 				assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
 			}
 			finally {
-				TemplateAccess.close(locks);
+				locksManager.close();
 			}
 		}
 	}

@@ -21,7 +21,7 @@ final class Tlc {
 
 	private static final Pattern VIOLATION = Pattern.compile("(?:Invariant|Action property) (\\w+) is violated");
 
-	private static final Pattern STATES = Pattern.compile("(\\d+) distinct states found, 0 states left on queue");
+	private static final Pattern STATES = Pattern.compile("(\\d+) distinct states found, \\d+ states left on queue");
 
 	private static final Pattern STEP = Pattern.compile("(?m)^State \\d+:");
 
@@ -60,19 +60,22 @@ final class Tlc {
 	/**
 	 * What TLC has found.
 	 *
-	 * @param violation the invariant that does not hold, or "no error", or else "unknown"
-	 * @param states how many distinct states there are, if all have been seen
-	 * @param steps the length of the shortest way to the violation
-	 * @param output all that TLC has said
+	 * @param violation the violated invariant, "no error" or "unknown"
+	 * @param states how many distinct states TLC has visited
+	 * @param steps the length of the shortest trace to the violation
+	 * @param output all that TLC has printed
 	 */
 	record Outcome(String violation, long states, long steps, String output) {
 
 		private static Outcome of(String output) {
 			Matcher violation = VIOLATION.matcher(output);
 			String found = violation.find() ? violation.group(1) : output.contains(NO_ERROR) ? "no error" : "unknown";
-			Matcher states = STATES.matcher(output);
-			return new Outcome(found, states.find() ? Long.parseLong(states.group(1)) : 0,
-					STEP.matcher(output).results().count(), output);
+			long states = STATES.matcher(output)
+				.results()
+				.mapToLong((match) -> Long.parseLong(match.group(1)))
+				.max()
+				.orElse(0);
+			return new Outcome(found, states, Math.max(0, STEP.matcher(output).results().count() - 1), output);
 		}
 
 	}

@@ -5,8 +5,7 @@ import org.springframework.test.context.jdbc.SqlScriptsTestExecutionListener;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
 /**
- * Lets each test method begin with locks that are free and with nothing recorded, after
- * scripts of the test have run, and ends what it has ordered.
+ * Resets the {@link TestLocks} before each test method, after its SQL scripts.
  */
 final class TestLocksResetListener extends AbstractTestExecutionListener {
 
@@ -20,15 +19,6 @@ final class TestLocksResetListener extends AbstractTestExecutionListener {
 
 	@Override
 	public void beforeTestMethod(TestContext testContext) {
-		reset(testContext);
-	}
-
-	@Override
-	public void afterTestMethod(TestContext testContext) {
-		reset(testContext);
-	}
-
-	private static void reset(TestContext testContext) {
 		if (testContext.hasApplicationContext()) {
 			testContext.getApplicationContext().getBeanProvider(TestLocks.class).ifAvailable(TestLocks::reset);
 		}

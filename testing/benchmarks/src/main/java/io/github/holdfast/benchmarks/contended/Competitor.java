@@ -39,24 +39,24 @@ final class Competitor implements AutoCloseable {
 	 * @param warmUp how long to warm up
 	 * @param measured how long each round is measured
 	 * @param stores how workers find the servers
-	 * @param library where the classes of the library are, or {@code null} for those of
-	 * this build
+	 * @param earlier the class path of an earlier build of this module, or {@code null}
+	 * for this build
 	 * @return the competitor
 	 * @throws IOException if a worker cannot be started
 	 * @throws InterruptedException if interrupted
 	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	static Competitor start(Scenario scenario, Contender contender, Duration warmUp, Duration measured,
-			List<String> stores, @Nullable Path library) throws IOException, InterruptedException {
+			List<String> stores, @Nullable String earlier) throws IOException, InterruptedException {
 		Competitor competitor = new Competitor(contender, Files.createTempFile("benchmark", ".counter"));
 		try {
 			Files.write(competitor.counter, new byte[Long.BYTES]);
 			List<String> args = new ArrayList<>(
-					List.of(scenario.name(), contender.name(), Long.toString(warmUp.toMillis()),
+					List.of(scenario.workers(), contender.name(), Long.toString(warmUp.toMillis()),
 							Long.toString(measured.toMillis()), competitor.counter.toString()));
 			args.addAll(stores);
 			for (int i = 0; i < scenario.jvms(); i++) {
-				competitor.workers.add(WorkerJvm.start(library, args));
+				competitor.workers.add(WorkerJvm.start(earlier, args));
 			}
 			competitor.together("warm up");
 			competitor.round();

@@ -82,8 +82,7 @@ public final class ContendedRuns {
 				if (contenders.contains(contender)) {
 					attempt(results, contender, () -> competitors.add(start(results, contender, stores, null)));
 					if (earlier != null && contender.isHoldfast()) {
-						attempt(results, contender,
-								() -> earlierOnes.add(start(results, contender, stores, Path.of(earlier))));
+						attempt(results, contender, () -> earlierOnes.add(start(results, contender, stores, earlier)));
 					}
 				}
 			}
@@ -108,12 +107,23 @@ public final class ContendedRuns {
 		}
 	}
 
-	private Competitor start(ScenarioResults results, Contender contender, Stores stores, @Nullable Path library)
+	private Competitor start(ScenarioResults results, Contender contender, Stores stores, @Nullable String earlier)
 			throws IOException, InterruptedException {
-		return Competitor.start(results.scenario(), contender, duration("warm-up", "12s"), duration("measure", "2s"),
-				results.scenario().isDistant() ? stores.distantProperties(duration("delay", "100us"))
-						: stores.properties(),
-				library);
+		Scenario scenario = results.scenario();
+		List<String> properties = scenario.isDistant() ? stores.distantProperties(duration("delay", "100us"))
+				: stores.properties();
+		return Competitor.start(scenario, contender, duration("warm-up", "12s"), duration("measure", "2s"),
+				properties.stream().map((property) -> url(property, scenario, earlier != null)).toList(), earlier);
+	}
+
+	/**
+	 * The tables of an earlier build are in a database beside that of this one.
+	 */
+	private static String url(String property, Scenario scenario, boolean earlier) {
+		String url = earlier ? property.replace("/benchmark?", "/earlier?").replace("/postgres?", "/earlier?")
+				: property;
+		return scenario.hasMySqlDriver() ? url.replace("jdbc:mariadb:", "jdbc:mysql:")
+			.replace("user=root", "user=root&sslMode=DISABLED&allowPublicKeyRetrieval=true") : url;
 	}
 
 	private void measure(ScenarioResults results, Competitor competitor) throws InterruptedException {

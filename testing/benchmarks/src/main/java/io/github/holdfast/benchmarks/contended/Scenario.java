@@ -57,6 +57,10 @@ enum Scenario {
 			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
 					Contender.SPRING_INTEGRATION_JDBC)),
 
+	/** The same with MySQL's driver. */
+	DISTINCT_KEYS_MYSQL_DRIVER("a key and a row for each of 16 threads, a transaction on MariaDB by MySQL's driver", 1,
+			16, EnumSet.allOf(Reach.class), List.of(Contender.REDISSON, Contender.NO_LOCK)),
+
 	/** The same with all stores at the other end of a network. */
 	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1, 16,
 			EnumSet.allOf(Reach.class),
@@ -124,6 +128,18 @@ enum Scenario {
 
 	boolean hasTransactions() {
 		return this != ONE_JVM && this != TWO_JVMS;
+	}
+
+	/**
+	 * The name under which workers of an earlier build know it, too: they are told the
+	 * URL.
+	 */
+	String workers() {
+		return hasMySqlDriver() ? DISTINCT_KEYS.name() : name();
+	}
+
+	boolean hasMySqlDriver() {
+		return this == DISTINCT_KEYS_MYSQL_DRIVER;
 	}
 
 	/**

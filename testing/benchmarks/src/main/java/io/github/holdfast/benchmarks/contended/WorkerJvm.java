@@ -1,7 +1,6 @@
 package io.github.holdfast.benchmarks.contended;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -36,15 +35,15 @@ final class WorkerJvm implements AutoCloseable {
 
 	/**
 	 * Start a worker.
-	 * @param library where the classes of the library are, or {@code null} for those of
-	 * this build
+	 * @param earlier the class path of an earlier build of this module, or {@code null}
+	 * for this build
 	 * @param args the arguments of the worker
 	 */
-	static WorkerJvm start(@Nullable Path library, List<String> args) throws IOException {
+	static WorkerJvm start(@Nullable String earlier, List<String> args) throws IOException {
 		String classPath = System.getProperty("java.class.path");
-		List<String> command = new ArrayList<>(List.of(
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				(library != null) ? library + File.pathSeparator + classPath : classPath, Worker.class.getName()));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+						(earlier != null) ? earlier : classPath, Worker.class.getName()));
 		command.addAll(args);
 		return new WorkerJvm(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
 	}

@@ -21,16 +21,11 @@ public enum Contender {
 
 	/** The same without passing locks on inside of the JVM. */
 	HOLDFAST_REDIS_NO_HANDOVER("Holdfast `redis`, no handover", HoldfastCalls.class, Reach.ALL_JVMS,
-			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=lease",
-			"holdfast.handover.max-turns=0"),
+			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=lease", "holdfast.handover-limit=0s"),
 
 	/** A {@code LockTemplate}, on the backend {@code redis}. */
 	HOLDFAST_REDIS_TEMPLATE("Holdfast `redis`, `LockTemplate`", HoldfastTemplate.class, Reach.ALL_JVMS,
 			Set.of(Store.REDIS), "holdfast.backend=redis", "holdfast.commit-guard=lease"),
-
-	/** Annotated methods whose commits ask Redis. */
-	HOLDFAST_REDIS_VERIFY("Holdfast `redis`, `verify`", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.REDIS),
-			"holdfast.backend=redis", "holdfast.commit-guard=verify"),
 
 	/** Annotated methods whose commits are fenced by the database. */
 	HOLDFAST_REDIS_FENCE("Holdfast `redis`, `fence`", HoldfastCalls.class, Reach.TRANSACTIONS, Set.of(Store.REDIS),
@@ -54,9 +49,8 @@ public enum Contender {
 			"holdfast.backend=jdbc", "holdfast.jdbc.mode=lease", "holdfast.jdbc.initialize-schema=always"),
 
 	/** Annotated methods, on the backend {@code zookeeper}. */
-	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", HoldfastCalls.class, Reach.ALL_JVMS, Set.of(Store.ZOOKEEPER),
-			"holdfast.backend=zookeeper", "holdfast.commit-guard=lease",
-			"holdfast.zookeeper.connect-string=${benchmark.zookeeper}"),
+	HOLDFAST_ZOOKEEPER("Holdfast `zookeeper`", List.of(HoldfastCalls.class, ZooKeeperConfiguration.class),
+			Reach.ALL_JVMS, Set.of(Store.ZOOKEEPER), "holdfast.backend=zookeeper", "holdfast.commit-guard=lease"),
 
 	/** Redisson's {@code RLock}. */
 	REDISSON("Redisson 4.7.0, `RLock`", RedissonLockClient.class, Reach.ALL_JVMS, Set.of(Store.REDIS)),
@@ -92,10 +86,6 @@ public enum Contender {
 	/** {@code SET NX} and a script that compares and deletes, on Lettuce. */
 	BARE_COMMANDS("bare `SET NX`, tried each ms", BareLockClient.class, Reach.ALL_JVMS, Set.of(Store.REDIS)),
 
-	/** The scripts of Holdfast, on Lettuce. */
-	BARE_SCRIPTS("Holdfast's scripts by hand, tried each ms", BareScriptsLockClient.class, Reach.ALL_JVMS,
-			Set.of(Store.REDIS)),
-
 	/** The bare commands, and an update of a row by hand. */
 	BARE_COMMANDS_FENCED("bare `SET NX`, and an `UPDATE` by hand", BareFencedLockClient.class, Reach.TRANSACTIONS,
 			Set.of(Store.REDIS)),
@@ -119,8 +109,7 @@ public enum Contender {
 	UNFAIR_REENTRANT_LOCK("unfair `ReentrantLock`, in one JVM", ReentrantLockClient.Unfair.class, Reach.ONE_JVM,
 			Set.of());
 
-	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.LockBackendAutoConfiguration,"
-			+ "io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration";
+	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.HoldfastAutoConfiguration";
 
 	private final String title;
 

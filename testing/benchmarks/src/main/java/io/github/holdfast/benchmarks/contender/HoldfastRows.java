@@ -1,19 +1,13 @@
 package io.github.holdfast.benchmarks.contender;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.Locale;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ThreadLocalRandom;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.util.Assert;
-
-import io.github.holdfast.sql.SqlDialect;
 
 /**
  * The statements that a transaction lock of Holdfast sends, and nothing else of it: one
@@ -22,30 +16,13 @@ import io.github.holdfast.sql.SqlDialect;
  */
 public final class HoldfastRows {
 
-	private static final String OWNER = "7b6d4a0a-53b1-4a4e-9d54-0f6c3a1f2b77";
-
-	private static final Duration LEASE_TIME = Duration.ofSeconds(30);
-
 	private final JdbcTemplate jdbc;
 
-	private final SqlDialect dialect;
+	private final boolean postgres;
 
-	private final String lock;
-
-	private final String ask;
-
-	private HoldfastRows(JdbcTemplate jdbc, SqlDialect dialect) {
+	private HoldfastRows(JdbcTemplate jdbc, boolean postgres) {
 		this.jdbc = jdbc;
-		this.dialect = dialect;
-		String lock = dialect.updateAwaitingLocked("holdfast_lock", "lock_key",
-				"epoch = " + dialect.answered("greatest(epoch + 1, {now})") + ", holder = " + dialect.holder()
-						+ ", acquired_at = {now}, expires_at = {now} + ?",
-				"lock_key = ? AND owner IS NULL AND epoch < ?");
-		String limited = dialect.waitingForASecond(lock);
-		this.lock = ((limited != null) ? limited : lock).replace("{now}", dialect.now());
-		this.ask = dialect.lookingAtNow("SELECT 1 FROM holdfast_lock WHERE epoch = ? " + "AND coalesce("
-				+ dialect.comparable("owner") + ", left(" + dialect.comparable("holder") + ", 36)) = ? AND lock_key = ?"
-				+ dialect.shareLockOfUnlocked());
+		this.postgres = postgres;
 	}
 
 	/**
@@ -54,11 +31,17 @@ public final class HoldfastRows {
 	 * @return its rows
 	 */
 	public static HoldfastRows create(JdbcTemplate jdbc) {
-		SqlDialect dialect = jdbc.execute((ConnectionCallback<SqlDialect>) SqlDialect::of);
-		new ResourceDatabasePopulator(new ClassPathResource(
-				"io/github/holdfast/jdbc/schema-" + dialect.name().toLowerCase(Locale.ROOT) + ".sql"))
+		String product = jdbc
+			.execute((ConnectionCallback<String>) (connection) -> connection.getMetaData().getDatabaseProductName());
+		boolean postgres = "PostgreSQL".equals(product);
+		new ResourceDatabasePopulator(
+				new ClassPathResource("io/github/holdfast/jdbc/schema-" + (postgres ? "postgresql" : "mysql") + ".sql"))
 			.execute(jdbc.getDataSource());
-		return new HoldfastRows(jdbc, dialect);
+		return new HoldfastRows(jdbc, postgres);
+	}
+
+	private Object id(String key) {
+		return this.postgres ? key : key.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
@@ -66,61 +49,32 @@ public final class HoldfastRows {
 	 * @param key its key
 	 */
 	public void insert(String key) {
-		this.jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at) VALUES (?, 1, 1, 1)",
-				(statement) -> this.dialect.setKey(statement, 1, key));
+		this.jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) VALUES (?, 1, 0)", id(key));
 	}
 
 	/**
 	 * Lock a row.
 	 * @param key its key
-	 * @return its epoch
+	 * @return the owner in it
 	 */
 	public long lock(String key) {
-		return this.jdbc.execute((ConnectionCallback<Long>) (connection) -> lock(connection, key));
-	}
-
-	private long lock(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.lock, new String[] { "epoch" })) {
-			int index = this.dialect.setMarking(statement, 1,
-					OWNER + " 12345@host " + Thread.currentThread().getName());
-			if (this.dialect.limitsIdleTransactions()) {
-				statement.setString(index++, SqlDialect.idleMillis(LEASE_TIME));
-			}
-			statement.setLong(index++, LEASE_TIME.toNanos() / 1000);
-			this.dialect.setKey(statement, index++, key);
-			statement.setLong(index, Long.MAX_VALUE);
-			Assert.state(statement.executeUpdate() == 1, "The row is not free");
-			try (ResultSet epoch = statement.getGeneratedKeys()) {
-				epoch.next();
-				return epoch.getLong(1);
-			}
-		}
+		long owner = ThreadLocalRandom.current().nextLong();
+		Assert.state(this.jdbc.update(
+				"UPDATE holdfast_lock SET epoch = epoch + 1, owner = ? WHERE lock_key = ? AND expires_at = 0", owner,
+				id(key)) == 1, "The row is not free");
+		return owner;
 	}
 
 	/**
 	 * Ask before the commit whether the row is still locked. PostgreSQL commits nothing
 	 * if it is not.
 	 * @param key the key of the row
-	 * @param epoch its epoch
+	 * @param owner the owner in it
 	 */
-	public void ask(String key, long epoch) {
-		if (this.dialect != SqlDialect.POSTGRESQL) {
-			Assert.state(
-					this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> isLocked(connection, key, epoch)),
-					"The row was lost");
-		}
-	}
-
-	private boolean isLocked(Connection connection, String key, long epoch) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement(this.ask)) {
-			statement.setQueryTimeout(10);
-			statement.setLong(1, epoch);
-			statement.setString(2, OWNER);
-			this.dialect.setKey(statement, 3, key);
-			try (ResultSet row = statement.executeQuery()) {
-				return row.next();
-			}
-		}
+	public void ask(String key, long owner) {
+		Assert.state(this.postgres || !this.jdbc
+			.queryForList("SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND owner = ?", Integer.class, id(key), owner)
+			.isEmpty(), "The row was lost");
 	}
 
 }

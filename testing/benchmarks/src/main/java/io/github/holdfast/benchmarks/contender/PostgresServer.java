@@ -6,6 +6,7 @@ import java.nio.file.Path;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -33,6 +34,7 @@ final class PostgresServer implements AutoCloseable {
 			.setServerConfig("fsync", "on")
 			.setServerConfig("synchronous_commit", "on")
 			.start();
+		new JdbcTemplate(server.getPostgresDatabase()).execute("CREATE DATABASE earlier");
 		return new PostgresServer(folder, server);
 	}
 

@@ -1,10 +1,10 @@
 package io.github.holdfast.benchmarks.contention;
 
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.local.LocalLockBackend;
 
 /**
@@ -15,7 +15,7 @@ public enum KeyedLock {
 	/** A {@link LockTemplate} on the backend {@code local}. */
 	HOLDFAST_LOCAL {
 
-		private final LockTemplate template = new LockTemplate(LocalLockBackend::new, List::of);
+		private final LockTemplate template = new LockTemplate(new LockManager(new LocalLockBackend()));
 
 		@Override
 		void run(String key, Runnable body) {

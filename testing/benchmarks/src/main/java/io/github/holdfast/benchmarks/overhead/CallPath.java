@@ -10,14 +10,9 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
-import io.github.holdfast.LockTemplate;
 import io.github.holdfast.benchmarks.BenchmarkApplication;
 import io.github.holdfast.benchmarks.StorelessTransactionManager;
-import io.github.holdfast.interceptor.DistributedLockAdvisor;
-import io.github.holdfast.interceptor.LockOperationSource;
-import io.github.holdfast.interceptor.TransactionManagers;
 
 /**
  * What stands between the caller and the method.
@@ -41,19 +36,6 @@ public enum CallPath {
 		Stock stock() {
 			Advice nothing = (MethodInterceptor) MethodInvocation::proceed;
 			return proxy(new Stock(), new DefaultPointcutAdvisor(nothing));
-		}
-
-	},
-
-	/** A proxy with the interceptor of the annotation, which evaluates the key. */
-	KEY {
-
-		@Override
-		Stock stock() {
-			DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
-			LockOperationSource source = new LockOperationSource(LockTemplate::unlocked, () -> null,
-					new TransactionManagers(() -> null, beans), beans);
-			return proxy(new Stock.Locked(), new DistributedLockAdvisor(source, DistributedLockAdvisor.DEFAULT_ORDER));
 		}
 
 	},
@@ -125,6 +107,6 @@ public enum CallPath {
 			.getBean(Stock.class);
 	}
 
-	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.DistributedLockAutoConfiguration";
+	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.HoldfastAutoConfiguration";
 
 }

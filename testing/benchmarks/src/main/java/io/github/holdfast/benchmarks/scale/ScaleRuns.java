@@ -158,8 +158,8 @@ public final class ScaleRuns {
 			calls.run(THREADS, Duration.ofSeconds(20), (number) -> "few-" + number % 1000);
 			double few = calls.run(THREADS, Duration.ofSeconds(10), (number) -> "few-" + number % 1000);
 			long begin = System.nanoTime();
-			jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at) "
-					+ "SELECT 'old-' || i, 1, 1, 1 FROM generate_series(1, ?) i", rows);
+			jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) "
+					+ "SELECT 'old-' || i, 1, 1 FROM generate_series(1, ?) i", rows);
 			jdbc.execute("VACUUM ANALYZE holdfast_lock");
 			print("%n%d rows, made in %.0f s: %s", rows, (System.nanoTime() - begin) / 1e9,
 					calls.stored(Contender.HOLDFAST_JDBC));
@@ -176,11 +176,19 @@ public final class ScaleRuns {
 	private static int purge(ConfigurableApplicationContext application, long seconds) {
 		long end = System.nanoTime() + Duration.ofSeconds(seconds).toNanos();
 		try {
-			return application.getBean(JdbcLockPurge.class).run(() -> System.nanoTime() < end);
+			JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
+			long before = rows(jdbc);
+			application.getBean(JdbcLockPurge.class).run(() -> System.nanoTime() < end);
+			return (int) (before - rows(jdbc));
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	private static long rows(JdbcTemplate jdbc) {
+		Long rows = jdbc.queryForObject("SELECT count(*) FROM holdfast_lock", Long.class);
+		return (rows != null) ? rows : 0;
 	}
 
 	private static long usedHeap() {

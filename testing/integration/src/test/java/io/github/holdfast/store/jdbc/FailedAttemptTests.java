@@ -21,12 +21,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -48,7 +47,7 @@ class FailedAttemptTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
-			LEASE, "owner", "test", 0);
+			LEASE, "owner", "test");
 
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
@@ -90,7 +89,7 @@ class FailedAttemptTests {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			store.fillPool();
 			endSessions(database, admin);
-			LockLease lease = store.backend.acquire(REQUEST);
+			LockBackend.Lease lease = store.backend.acquire(REQUEST);
 			assertThat(lease).isNotNull();
 			store.fillPool();
 			endSessions(database, admin);
@@ -104,12 +103,12 @@ class FailedAttemptTests {
 	@Tag("F89")
 	void lockIsSharedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		LockRequest request = new LockRequest("k", "test", LockMode.SHARED, false, Duration.ZERO, LEASE, "owner",
-				"test", 0);
+				"test");
 		try (Store store = new Store(database, 1); HikariDataSource admin = store.access.dataSource(1)) {
 			for (int i = 0; i < 3; i++) {
 				store.fillPool();
 				endSessions(database, admin);
-				LockLease lease = store.backend.acquire(request);
+				LockBackend.Lease lease = store.backend.acquire(request);
 				assertThat(lease).isNotNull();
 				assertThat(lease.renew(LEASE)).isTrue();
 				assertThat(lease.release().toCompletableFuture().join()).isTrue();
@@ -130,7 +129,7 @@ class FailedAttemptTests {
 					new FenceTable(() -> store.pool, "test"));
 			store.fillPool();
 			endSessions(database, admin);
-			LockLease lease = fenced.acquire(REQUEST);
+			LockBackend.Lease lease = fenced.acquire(REQUEST);
 			assertThat(lease).isNotNull();
 			assertThat(new JdbcTemplate(admin).queryForObject("SELECT owner FROM holdfast_fence", String.class))
 				.isEqualTo(lease.owner());

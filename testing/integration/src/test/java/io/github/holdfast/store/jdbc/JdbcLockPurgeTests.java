@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.LockConnections;
@@ -71,8 +71,8 @@ class JdbcLockPurgeTests {
 	void lockThatWasRenewedLatelyIsInUseHoweverOldItsRowIs(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquired(backend, "long");
-			LockLease lost = acquired(backend, "lost");
+			LockBackend.Lease lease = acquired(backend, "long");
+			LockBackend.Lease lost = acquired(backend, "lost");
 			assertThat(lost.renew(Duration.ofSeconds(30))).isTrue();
 			age(dataSource, 2 * DAY_MICROS);
 			// With the epoch that the row has now
@@ -114,7 +114,7 @@ class JdbcLockPurgeTests {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			AtomicInteger renewed = new AtomicInteger();
 			int purged = whilePurging(dataSource, 4, 100, (thread) -> {
-				LockLease lease = acquired(backend, "key-" + thread);
+				LockBackend.Lease lease = acquired(backend, "key-" + thread);
 				updated(dataSource, "UPDATE holdfast_lock SET expires_at = 0 WHERE lock_key = ?", "key-" + thread);
 				if (!lease.renew(Duration.ofSeconds(30))) {
 					return true;
@@ -160,7 +160,7 @@ class JdbcLockPurgeTests {
 	void rowWhoseEpochIsAheadOfTheClockStays(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquired(backend, "key");
+			LockBackend.Lease lease = acquired(backend, "key");
 			release(lease);
 			age(dataSource, 2 * DAY_MICROS);
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = ?", lease.epoch() + DAY_MICROS);
@@ -192,11 +192,11 @@ class JdbcLockPurgeTests {
 	void holderWhoseRowWasPurgedHasLostItsLock(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease stale = acquired(backend, "key");
+			LockBackend.Lease stale = acquired(backend, "key");
 			age(dataSource, 2 * DAY_MICROS);
 			assertThat(purge(dataSource, DAY)).isOne();
 			assertThat(stale.renew(DAY)).isFalse();
-			LockLease successor = acquired(backend, "key");
+			LockBackend.Lease successor = acquired(backend, "key");
 			assertThat(successor.epoch()).isGreaterThan(stale.epoch());
 			assertThat(stale.release().toCompletableFuture().join()).isFalse();
 			assertThat(successor.renew(DAY)).isTrue();
@@ -246,7 +246,7 @@ class JdbcLockPurgeTests {
 	private static boolean getsFreeLock(JdbcLockBackend backend, String key) throws InterruptedException {
 		for (int attempt = 0; attempt < 5; attempt++) {
 			long start = System.nanoTime();
-			LockLease lease = acquire(backend, key, Duration.ZERO, Duration.ofSeconds(30));
+			LockBackend.Lease lease = acquire(backend, key, Duration.ZERO, Duration.ofSeconds(30));
 			if (lease != null) {
 				release(lease);
 				return true;
@@ -272,7 +272,7 @@ class JdbcLockPurgeTests {
 			int purged = whilePurging(dataSource, 2 * keys, 50, (thread) -> {
 				int key = thread % keys;
 				boolean runOut = ThreadLocalRandom.current().nextInt(4) == 0;
-				LockLease lease = acquire(backend, "key-" + key, Duration.ofSeconds(60),
+				LockBackend.Lease lease = acquire(backend, "key-" + key, Duration.ofSeconds(60),
 						runOut ? Duration.ofMillis(20) : Duration.ofSeconds(30));
 				if (lease == null || runOut) {
 					return lease != null;
@@ -337,19 +337,19 @@ class JdbcLockPurgeTests {
 		return dataSource;
 	}
 
-	private static LockLease acquired(JdbcLockBackend backend, String key) throws InterruptedException {
-		LockLease lease = acquire(backend, key, Duration.ofSeconds(10), Duration.ofSeconds(30));
+	private static LockBackend.Lease acquired(JdbcLockBackend backend, String key) throws InterruptedException {
+		LockBackend.Lease lease = acquire(backend, key, Duration.ofSeconds(10), Duration.ofSeconds(30));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
 
-	private static @Nullable LockLease acquire(JdbcLockBackend backend, String key, Duration waitTime,
+	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, String key, Duration waitTime,
 			Duration leaseTime) throws InterruptedException {
 		return backend.acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "test", 0));
+				UUID.randomUUID().toString(), "test"));
 	}
 
-	private static void release(LockLease lease) {
+	private static void release(LockBackend.Lease lease) {
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}
 
@@ -388,7 +388,7 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	private static void renew(HikariDataSource dataSource, LockLease lease, long epoch) throws SQLException {
+	private static void renew(HikariDataSource dataSource, LockBackend.Lease lease, long epoch) throws SQLException {
 		try (Connection connection = dataSource.getConnection()) {
 			assertThat(new RenewalTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
 					Duration.ofSeconds(30), Duration.ofSeconds(30)))

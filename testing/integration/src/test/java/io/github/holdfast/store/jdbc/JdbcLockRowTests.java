@@ -38,7 +38,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.sql.SqlDialect;
@@ -64,7 +64,7 @@ class JdbcLockRowTests {
 	void waiterReturnsInTimeWhileAnAssertIsInFlight(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquire(backend, PATIENCE);
+			LockBackend.Lease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
 			try (Connection inFlight = shareLock(dataSource)) {
 				assertBusyInTime(backend);
@@ -79,7 +79,7 @@ class JdbcLockRowTests {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			assertThat(backend.holder("key")).isNull();
-			LockLease lease = acquire(backend, PATIENCE);
+			LockBackend.Lease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
 			new JdbcTemplate(dataSource)
 				.update("UPDATE holdfast_lock SET acquired_at = 1000001, expires_at = 4102444800000000");
@@ -100,7 +100,7 @@ class JdbcLockRowTests {
 	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquire(backend, PATIENCE);
+			LockBackend.Lease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = acquired_at");
 			try (Connection inFlight = shareLock(dataSource)) {
@@ -108,7 +108,7 @@ class JdbcLockRowTests {
 				assertThat(backend.holder("key")).extracting(LockHolder::text).asString().contains("still open");
 				inFlight.rollback();
 			}
-			LockLease successor = acquire(backend, PATIENCE);
+			LockBackend.Lease successor = acquire(backend, PATIENCE);
 			assertThat(successor).isNotNull();
 			assertThat(successor.epoch()).isGreaterThan(lease.epoch());
 		}
@@ -119,9 +119,9 @@ class JdbcLockRowTests {
 	void epochRisesAfterTheRowWasDeleted(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease first = acquire(backend, PATIENCE);
+			LockBackend.Lease first = acquire(backend, PATIENCE);
 			new JdbcTemplate(dataSource).update("DELETE FROM holdfast_lock");
-			LockLease second = acquire(backend, PATIENCE);
+			LockBackend.Lease second = acquire(backend, PATIENCE);
 			assertThat(first).isNotNull();
 			assertThat(second).isNotNull();
 			assertThat(second.epoch()).isGreaterThan(first.epoch());
@@ -140,7 +140,7 @@ class JdbcLockRowTests {
 		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			for (String key : List.of("key", "other")) {
-				LockLease lease = backend.acquire(request(key, PATIENCE));
+				LockBackend.Lease lease = backend.acquire(request(key, PATIENCE));
 				assertThat(lease).isNotNull();
 				assertThat(lease.release().toCompletableFuture().join()).isTrue();
 			}
@@ -164,20 +164,20 @@ class JdbcLockRowTests {
 		try (HikariDataSource dataSource = lockTable(database, null, true)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-			LockLease first = acquire(backend, PATIENCE);
+			LockBackend.Lease first = acquire(backend, PATIENCE);
 			assertThat(first).isNotNull();
 			first.release().toCompletableFuture().join();
-			LockLease second = acquire(backend, PATIENCE);
+			LockBackend.Lease second = acquire(backend, PATIENCE);
 			assertThat(second).isNotNull();
 			assertThat(second.epoch()).isGreaterThan(first.epoch())
 				.isEqualTo(jdbc.queryForObject("SELECT epoch FROM holdfast_lock", Long.class));
 			second.release().toCompletableFuture().join();
 			jdbc.update("UPDATE holdfast_lock SET epoch = ?", Long.MAX_VALUE - 4);
-			LockLease third = acquire(backend, PATIENCE);
+			LockBackend.Lease third = acquire(backend, PATIENCE);
 			assertThat(third).isNotNull();
 			assertThat(third.epoch()).isEqualTo(Long.MAX_VALUE - 3);
 			third.release().toCompletableFuture().join();
-			LockLease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, PATIENCE,
+			LockBackend.Lease atLeast = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, PATIENCE,
 					Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", Long.MAX_VALUE - 1));
 			assertThat(atLeast).isNotNull();
 			assertThat(atLeast.epoch()).isEqualTo(Long.MAX_VALUE - 1)
@@ -227,7 +227,7 @@ class JdbcLockRowTests {
 				for (int i = 0; i < threads; i++) {
 					contenders.add(executor.submit(() -> {
 						for (int round = 0; round < rounds; round++) {
-							LockLease lease = acquire(backend, Duration.ofSeconds(60));
+							LockBackend.Lease lease = acquire(backend, Duration.ofSeconds(60));
 							assertThat(lease).isNotNull();
 							int seen = counter[0];
 							Thread.yield();
@@ -262,7 +262,7 @@ class JdbcLockRowTests {
 				for (int round = 0; round < 20 + stalls; round++) {
 					String key = "new-" + round;
 					CyclicBarrier start = new CyclicBarrier(threads);
-					List<Future<LockLease>> contenders = new ArrayList<>();
+					List<Future<LockBackend.Lease>> contenders = new ArrayList<>();
 					for (int i = 0; i < threads; i++) {
 						contenders.add(executor.submit(() -> {
 							start.await();
@@ -285,9 +285,9 @@ class JdbcLockRowTests {
 		}
 	}
 
-	private static int granted(List<Future<LockLease>> contenders) throws Exception {
+	private static int granted(List<Future<LockBackend.Lease>> contenders) throws Exception {
 		int granted = 0;
-		for (Future<LockLease> contender : contenders) {
+		for (Future<LockBackend.Lease> contender : contenders) {
 			granted += (contender.get(60, TimeUnit.SECONDS) != null) ? 1 : 0;
 		}
 		return granted;
@@ -331,16 +331,16 @@ class JdbcLockRowTests {
 		assertThat(fastest).isLessThan(limit);
 	}
 
-	private static @Nullable LockLease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
+	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, Duration waitTime) throws InterruptedException {
 		return backend.acquire(request("key", waitTime));
 	}
 
 	private static LockRequest request(String key, Duration waitTime) {
 		return new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, Duration.ofSeconds(30),
-				UUID.randomUUID().toString(), "test", 0);
+				UUID.randomUUID().toString(), "test");
 	}
 
-	private static @Nullable LockLease acquireUnchecked(JdbcLockBackend backend, Duration waitTime) {
+	private static LockBackend.@Nullable Lease acquireUnchecked(JdbcLockBackend backend, Duration waitTime) {
 		try {
 			return acquire(backend, waitTime);
 		}

@@ -24,12 +24,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.fence.RowFence;
 import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
@@ -114,7 +113,7 @@ class LeastPrivilegeTests {
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
 				assertThat(acquire(backend, LockMode.SHARED).release().toCompletableFuture().get()).isTrue();
 				commitOptimistically(backend, dataSource);
-				LockLease lease = acquire(backend);
+				LockBackend.Lease lease = acquire(backend);
 				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
 				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
 				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
@@ -143,13 +142,13 @@ class LeastPrivilegeTests {
 		}
 	}
 
-	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
+	private static LockBackend.Lease acquire(JdbcLockBackend backend) throws InterruptedException {
 		return acquire(backend, LockMode.EXCLUSIVE);
 	}
 
-	private static LockLease acquire(JdbcLockBackend backend, LockMode mode) throws InterruptedException {
-		LockLease lease = backend.acquire(new LockRequest("key", "test", mode, false, Duration.ofSeconds(10),
-				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+	private static LockBackend.Lease acquire(JdbcLockBackend backend, LockMode mode) throws InterruptedException {
+		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", mode, false, Duration.ofSeconds(10),
+				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

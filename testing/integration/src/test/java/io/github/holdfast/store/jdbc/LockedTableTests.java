@@ -18,7 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.fence.FenceTable;
 import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
@@ -128,7 +128,7 @@ class LockedTableTests {
 	 * The lease is long, so that a statement that has a part of its time hangs, too.
 	 */
 	private static LockTemplate locks(LockBackend backend, Duration waitTime) {
-		return new LockTemplate(() -> backend, List::of).withWaitTime(waitTime).withLeaseTime(Duration.ofHours(1));
+		return new LockTemplate(new LockManager(backend)).withWaitTime(waitTime).withLeaseTime(Duration.ofHours(1));
 	}
 
 	private static CompletableFuture<Boolean> call(LockTemplate locks) {

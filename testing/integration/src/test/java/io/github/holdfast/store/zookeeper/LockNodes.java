@@ -20,7 +20,7 @@ final class LockNodes {
 	 * The parents of the locks.
 	 */
 	List<String> locks() {
-		return children(LockPaths.LOCKS);
+		return children("/holdfast/locks");
 	}
 
 	/**
@@ -31,7 +31,7 @@ final class LockNodes {
 	}
 
 	String path(String key) {
-		return new LockPaths(LockPaths.LOCKS).lock(key);
+		return LockNode.lock(key);
 	}
 
 	private List<String> children(String path) {

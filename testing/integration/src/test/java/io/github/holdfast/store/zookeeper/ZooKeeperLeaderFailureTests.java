@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.ZooKeeperEnsemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -52,13 +52,13 @@ class ZooKeeperLeaderFailureTests {
 
 	@Test
 	void locksAndPlacesInTheQueueOutliveTheLeader() throws Exception {
-		LockLease lease = this.first.acquire(ZooKeeperRequests.request(this.key, PATIENCE));
+		TestLease lease = TestLease.acquire(this.first, ZooKeeperRequests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
-		FutureTask<@Nullable LockLease> one = waiter(this.second);
-		FutureTask<@Nullable LockLease> two = waiter(this.first);
+		FutureTask<@Nullable TestLease> one = waiter(this.second);
+		FutureTask<@Nullable TestLease> two = waiter(this.first);
 		InstanceSpec leader = this.ensemble.killLeader();
 		// It takes a new leader to answer this
-		LockLease fresh = this.second.acquire(ZooKeeperRequests.request("fresh:" + this.key, PATIENCE));
+		TestLease fresh = TestLease.acquire(this.second, ZooKeeperRequests.request("fresh:" + this.key, PATIENCE));
 		assertThat(fresh).isNotNull();
 		// The client of this lease may still be on its way to another server
 		await().atMost(PATIENCE)
@@ -66,25 +66,25 @@ class ZooKeeperLeaderFailureTests {
 			.until(() -> lease.renew(PATIENCE));
 		assertThat(lease.isValid()).isTrue();
 		assertThat(one.isDone() || two.isDone()).isFalse();
-		assertThat(lease.release().toCompletableFuture().join()).isTrue();
-		LockLease next = one.get();
+		assertThat(lease.release().join()).isTrue();
+		TestLease next = one.get();
 		assertThat(next).isNotNull();
 		assertThat(next.epoch()).isGreaterThan(lease.epoch());
 		assertThat(two).isNotDone();
 		this.ensemble.restart(leader);
 		assertThat(next.release().toCompletableFuture().join()).isTrue();
-		LockLease last = two.get();
+		TestLease last = two.get();
 		assertThat(last).isNotNull();
 		assertThat(last.epoch()).isGreaterThan(next.epoch());
-		LockLease later = this.first.acquire(ZooKeeperRequests.request("later:" + this.key, PATIENCE));
+		TestLease later = TestLease.acquire(this.first, ZooKeeperRequests.request("later:" + this.key, PATIENCE));
 		assertThat(later).isNotNull();
 		assertThat(later.epoch()).isGreaterThan(fresh.epoch());
 	}
 
-	private FutureTask<@Nullable LockLease> waiter(ZooKeeperLockBackend backend) {
+	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
 		int before = this.nodes.queue(this.key).size();
-		FutureTask<@Nullable LockLease> waiter = new FutureTask<>(
-				() -> backend.acquire(ZooKeeperRequests.request(this.key, PATIENCE)));
+		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
+				() -> TestLease.acquire(backend, ZooKeeperRequests.request(this.key, PATIENCE)));
 		new Thread(waiter).start();
 		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
 		return waiter;

@@ -1,10 +1,7 @@
 package io.github.holdfast.store.zookeeper;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 import org.apache.curator.framework.CuratorFramework;
@@ -12,20 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.transaction.support.SimpleTransactionStatus;
-
-import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.HeldLock;
-import io.github.holdfast.core.LockStack;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.store.HandoverLockBackend;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.PartitionContractTests;
 import io.github.holdfast.testsupport.TestStore;
@@ -66,12 +52,12 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Tag("F23")
 	void nodeWhoseAnswerWasLostIsFoundAgain() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
-		FutureTask<@Nullable LockLease> acquisition = start(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().until(this::isHeld);
 		String node = this.zooKeeper.nodes().queue(this.key).get(0);
 		proxy().inject(Fault.NONE);
 		proxy().reset();
-		LockLease lease = acquisition.get();
+		TestLease lease = acquisition.get();
 		assertThat(lease).isNotNull();
 		assertThat(this.zooKeeper.nodes().queue(this.key)).containsExactly(node);
 		assertThat(lease.renew(PATIENCE)).isTrue();
@@ -83,19 +69,18 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Test
 	@Tag("F19")
 	void connectionThatIsBackInTimeKeepsLocksAndPlaces() throws Exception {
-		LockLease lease = acquired(store().near());
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
+		TestLease lease = acquired(store().near());
+		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().until(() -> this.zooKeeper.nodes().queue(this.key).size() == 2);
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();
-		await().until(() -> !lease.isValid());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(PATIENCE));
 		proxy().inject(Fault.NONE);
 		await().atMost(PATIENCE).until(lease::isValid);
 		assertThat(lease.renew(PATIENCE)).isTrue();
 		assertThat(waiter).isNotDone();
 		assertThat(release(lease).join()).isTrue();
-		LockLease next = waiter.get();
+		TestLease next = waiter.get();
 		assertThat(next).isNotNull();
 		assertThat(release(next).join()).isTrue();
 		assertSameSession();
@@ -107,9 +92,9 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + proxy().port(),
 				Duration.ofSeconds(5))) {
-			LockLease lease = acquired(new ZooKeeperLockBackend(() -> shortLived));
+			TestLease lease = acquired(new ZooKeeperLockBackend(() -> shortLived));
 			proxy().inject(Fault.BLACKHOLE);
-			LockLease successor = store().far().acquire(request(PATIENCE));
+			TestLease successor = TestLease.acquire(store().far(), request(PATIENCE));
 			assertThat(lease.isValid()).isFalse();
 			assertThat(successor).isNotNull();
 			proxy().inject(Fault.NONE);
@@ -129,98 +114,15 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	@Test
 	@Tag("F20")
 	void releaseWhileTheConnectionIsLostIsDoneLater() throws Exception {
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		proxy().inject(Fault.REFUSE);
 		proxy().reset();
-		await().until(() -> !lease.isValid());
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> release(lease).join())
 			.withCauseInstanceOf(LockBackendException.class);
 		assertThat(isHeld()).isTrue();
 		proxy().inject(Fault.NONE);
+		// Without another release
 		awaitFreeForGood();
-	}
-
-	/**
-	 * As if the same fault had hit the database with the commit: the transaction may
-	 * still be committed when the connection is back.
-	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	@Tag("F29")
-	void lockOfAnUnknownOutcomeIsKeptAlthoughTheConnectionIsLost(boolean queued) throws Exception {
-		LockBackend backend = queued ? new HandoverLockBackend(store().near()) : store().near();
-		LockTemplate locks = new LockTemplate(() -> backend, List::of);
-		try {
-			locks.withKeyPrefix("kept:").withLeaseTime(Duration.ofMinutes(5)).run(this.key, () -> {
-				HeldLock lock = LockStack.current();
-				proxy().inject(Fault.REFUSE);
-				proxy().reset();
-				await().until(() -> !lock.isValid());
-				lock.commits().outcomeUnknown(new SimpleTransactionStatus(), true);
-			});
-			proxy().inject(Fault.NONE);
-			assertSameSession();
-			await().during(Duration.ofSeconds(2))
-				.atMost(PATIENCE)
-				.until(() -> this.zooKeeper.nodes().queue("kept:" + this.key).size() == 1);
-		}
-		finally {
-			TemplateAccess.close(locks);
-		}
-	}
-
-	/**
-	 * Only the first of them asks ZooKeeper.
-	 */
-	@Test
-	@Tag("F20")
-	void localWaitersAreNotToldThatTheLockIsBusyWhenTheFirstOfThemHasFailed() throws Exception {
-		HandoverLockBackend queue = new HandoverLockBackend(store().near());
-		CountDownLatch done = new CountDownLatch(1);
-		LockTemplate locks = new LockTemplate(() -> queue, List::of);
-		try {
-			LockTemplate single = locks.withWaitTime(NO_WAIT);
-			proxy().inject(Fault.REFUSE);
-			proxy().reset();
-			await().until(() -> !this.zooKeeper.client().getZookeeperClient().isConnected());
-			FutureTask<?> first = waiting(() -> locks.withWaitTime(Duration.ofSeconds(5)).run(this.key, () -> {
-			}));
-			FutureTask<?> next = waiting(() -> locks.withWaitTime(PATIENCE).run(this.key, () -> hold(done)));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(first::get)
-				.withCauseInstanceOf(LockBackendException.class);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> single.run(this.key, () -> {
-			})).withMessageContaining("another thread").withCauseInstanceOf(LockBackendException.class);
-			proxy().inject(Fault.NONE);
-			await().atMost(PATIENCE).until(() -> !this.zooKeeper.nodes().queue("lock:" + this.key).isEmpty());
-			await().untilAsserted(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
-				.isThrownBy(() -> single.run(this.key, () -> {
-				})));
-			done.countDown();
-			next.get();
-		}
-		finally {
-			TemplateAccess.close(locks);
-		}
-	}
-
-	/**
-	 * Starts something, and returns when it waits.
-	 */
-	private static FutureTask<?> waiting(Runnable call) {
-		FutureTask<?> task = new FutureTask<>(call, null);
-		Thread thread = new Thread(task);
-		thread.start();
-		await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-		return task;
-	}
-
-	private static void hold(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

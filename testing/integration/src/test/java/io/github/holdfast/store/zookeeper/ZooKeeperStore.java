@@ -4,10 +4,7 @@ import java.util.Set;
 
 import org.apache.curator.framework.CuratorFramework;
 
-import org.springframework.util.Assert;
-
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockHolder;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -23,9 +20,9 @@ final class ZooKeeperStore implements TestStore {
 
 	private final CuratorFramework far;
 
-	private final LockBackend nearBackend;
+	private final ManageableLockBackend nearBackend;
 
-	private final LockBackend farBackend;
+	private final ManageableLockBackend farBackend;
 
 	private final LockNodes nodes;
 
@@ -50,12 +47,12 @@ final class ZooKeeperStore implements TestStore {
 	}
 
 	@Override
-	public LockBackend near() {
+	public ManageableLockBackend near() {
 		return this.nearBackend;
 	}
 
 	@Override
-	public LockBackend far() {
+	public ManageableLockBackend far() {
 		return this.farBackend;
 	}
 
@@ -76,12 +73,8 @@ final class ZooKeeperStore implements TestStore {
 
 	@Override
 	public void remove(String key) {
-		LockHolder holder = this.farBackend.holder(key);
-		Assert.state(holder != null, "The lock is free");
-		LockNode.of(this.nodes.queue(key))
-			.stream()
-			.filter((node) -> node.owner().equals(holder.owner()))
-			.forEach((node) -> this.nodes.delete(this.nodes.path(key) + '/' + node.name()));
+		LockNode first = LockNode.queue(this.nodes.queue(key)).get(0);
+		this.nodes.delete(this.nodes.path(key) + '/' + first.name());
 	}
 
 	@Override

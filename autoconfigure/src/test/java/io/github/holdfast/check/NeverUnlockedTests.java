@@ -1,0 +1,444 @@
+package io.github.holdfast.check;
+
+import java.util.List;
+
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
+import org.aspectj.lang.annotation.Aspect;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.GenericApplicationContext;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.autoconfigure.HiddenLock;
+import io.github.holdfast.autoconfigure.LockedApplication;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.spy;
+
+/**
+ * Ways to an annotated method: either the lock is held in it, or the application does not
+ * start.
+ */
+@Tag("F68")
+class NeverUnlockedTests {
+
+	private static boolean isLocked() {
+		return LockContext.current().isPresent();
+	}
+
+	// An interface that only the subclass implements
+
+	interface Api {
+
+		@DistributedLock(key = "#p0")
+		boolean deduct(String sku);
+
+	}
+
+	interface SubApi extends Api {
+
+	}
+
+	interface GenericApi<T> {
+
+		@DistributedLock(key = "#p0")
+		boolean handle(T value);
+
+	}
+
+	abstract static class Base {
+
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+		public boolean deduct(Integer sku) {
+			return isLocked();
+		}
+
+	}
+
+	abstract static class GenericBase<T> {
+
+		public boolean deduct(T sku) {
+			return isLocked();
+		}
+
+		public boolean handle(T value) {
+			return isLocked();
+		}
+
+	}
+
+	static class Inheriting extends Base implements SubApi {
+
+	}
+
+	static class InheritingGenerics extends GenericBase<String> implements Api, GenericApi<String> {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void inheritedMethodIsLockedAsItsInterfaceSays(boolean classProxy) {
+		LockedApplication.local()
+			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
+			.withBean("plain", Inheriting.class)
+			.run((context) -> {
+				Api bean = (Api) context.getBean("plain");
+				assertThat(AopUtils.isJdkDynamicProxy(bean)).isEqualTo(!classProxy);
+				assertThat(bean.deduct("A")).isTrue();
+				if (bean instanceof Base base) {
+					assertThat(base.deduct("A")).isTrue();
+					assertThat(base.deduct(1)).isFalse();
+				}
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	@SuppressWarnings("unchecked")
+	void inheritedGenericMethodIsLockedAsItsInterfaceSays(boolean classProxy) {
+		LockedApplication.local()
+			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
+			.withBean("generic", InheritingGenerics.class)
+			.run((context) -> {
+				assertThat(((Api) context.getBean("generic")).deduct("A")).isTrue();
+				assertThat(((GenericApi<String>) context.getBean("generic")).handle("A")).isTrue();
+				if (context.getBean("generic") instanceof GenericBase<?> base) {
+					assertThat(((GenericBase<String>) base).handle("A")).isTrue();
+					assertThat(((GenericBase<String>) base).deduct("A")).isTrue();
+				}
+			});
+	}
+
+	// A class whose subclass overrides the method without the annotation
+
+	static class Annotated {
+
+		@DistributedLock(key = "#p0")
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+	}
+
+	static class Overriding extends Annotated {
+
+		@Override
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+	}
+
+	static class OverridingTwice extends Overriding {
+
+		@Override
+		public boolean deduct(String sku) {
+			return super.deduct(sku);
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Overriding.class, OverridingTwice.class })
+	void overridingMethodIsLockedAsTheOverriddenOneSays(Class<? extends Annotated> bean) {
+		LockedApplication.local()
+			.withBean(bean)
+			.run((context) -> assertThat(context.getBean(Annotated.class).deduct("A")).isTrue());
+	}
+
+	// Several annotations of one method
+
+	interface OtherApi {
+
+		@DistributedLock(key = "'other:' + #p0")
+		boolean deduct(String sku);
+
+	}
+
+	interface SameApi {
+
+		@DistributedLock(key = "#p0")
+		boolean deduct(String sku);
+
+	}
+
+	static class Same implements Api, SameApi {
+
+		@Override
+		public boolean deduct(String sku) {
+			return isLocked();
+		}
+
+	}
+
+	static class Own implements Api, OtherApi {
+
+		@Override
+		@DistributedLock(key = "'own:' + #sku")
+		public boolean deduct(String sku) {
+			return LockContext.current().orElseThrow().keys().equals(List.of("own:" + sku));
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Same.class, Own.class })
+	void annotationsThatAgreeOrAreOverriddenAreAccepted(Class<? extends Api> bean) {
+		LockedApplication.local()
+			.withBean(bean)
+			.run((context) -> assertThat(context.getBean(Api.class).deduct("A")).isTrue());
+	}
+
+	// Other contexts
+
+	static class Service {
+
+		@DistributedLock(key = "'a'")
+		public boolean work() {
+			return isLocked();
+		}
+
+	}
+
+	@Aspect
+	static class LockedAspect {
+
+		@DistributedLock(key = "'a'")
+		public boolean work() {
+			return isLocked();
+		}
+
+	}
+
+	/**
+	 * Spring makes no proxy of an aspect.
+	 */
+	@Test
+	@Tag("F69")
+	void beanWithoutAProxyIsRefusedWhenItIsMadeAfterTheStart() {
+		assertRefused(LockedApplication.local().withBean(LockedAspect.class), "has no proxy that takes locks");
+		LockedApplication.local()
+			.withBean(LockedAspect.class, LockedAspect::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
+				.isThrownBy(() -> context.getBean(LockedAspect.class))
+				.withRootCauseInstanceOf(LockConfigurationException.class)
+				.withStackTraceContaining("has no proxy that takes locks"));
+	}
+
+	@Test
+	@Tag("F69")
+	void beansOfParentAndChildWithLocksAreLocked() {
+		LockedApplication.local().withBean("inParent", Service.class).run((parent) -> {
+			try (AnnotationConfigApplicationContext plain = new AnnotationConfigApplicationContext()) {
+				plain.setParent(parent);
+				plain.refresh();
+				assertThat(plain.getBean(Service.class).work()).isTrue();
+			}
+			LockedApplication.local().withParent(parent).withBean("inChild", Service.class).run((child) -> {
+				assertThat(child.getBean("inParent", Service.class).work()).isTrue();
+				assertThat(child.getBean("inChild", Service.class).work()).isTrue();
+			});
+		});
+	}
+
+	// Beans that come into being in other ways
+
+	interface Made {
+
+		boolean work();
+
+	}
+
+	static class MadeByFactory implements Made {
+
+		@Override
+		@DistributedLock(key = "'a'")
+		public boolean work() {
+			return isLocked();
+		}
+
+	}
+
+	static class MadeFactory implements FactoryBean<Made> {
+
+		@Override
+		public Made getObject() {
+			return new MadeByFactory();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Made.class;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Factory {
+
+		@Bean
+		static MadeFactory made() {
+			return new MadeFactory();
+		}
+
+	}
+
+	@Test
+	void productOfAFactoryIsLocked() {
+		LockedApplication.local()
+			.withUserConfiguration(Factory.class)
+			.run((context) -> assertThat(context.getBean(Made.class).work()).isTrue());
+	}
+
+	static class LockedPostProcessor implements BeanPostProcessor {
+
+		@DistributedLock(key = "'a'")
+		public boolean work() {
+			return isLocked();
+		}
+
+	}
+
+	@Test
+	void postProcessorIsLocked() {
+		LockedApplication.local()
+			.withBean(LockedPostProcessor.class)
+			.run((context) -> assertThat(context.getBean(LockedPostProcessor.class).work()).isTrue());
+	}
+
+	@Test
+	void spyThatSpringMakesABeanIsLocked() {
+		LockedApplication.local()
+			.withBean(Service.class, () -> spy(new Service()))
+			.run((context) -> assertThat(context.getBean(Service.class).work()).isTrue());
+	}
+
+	@Test
+	void beanThatIsRegisteredLateIsLocked() {
+		LockedApplication.local().run((context) -> {
+			((GenericApplicationContext) context.getSourceApplicationContext()).registerBean("late", Service.class);
+			assertThat(context.getBean("late", Service.class).work()).isTrue();
+		});
+	}
+
+	@Test
+	void prototypeBeanIsLocked() {
+		LockedApplication.local()
+			.withBean(Service.class, Service::new, (definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
+			.run((context) -> assertThat(context.getBean(Service.class).work()).isTrue());
+	}
+
+	@Test
+	void createdBeanIsLocked() {
+		LockedApplication.local()
+			.run((context) -> assertThat(context.getAutowireCapableBeanFactory().createBean(Service.class).work())
+				.isTrue());
+	}
+
+	interface Defaulting {
+
+		@DistributedLock(key = "'a'")
+		default boolean byDefault() {
+			return isLocked();
+		}
+
+	}
+
+	static class DefaultingBean implements Defaulting {
+
+	}
+
+	@Configuration
+	static class Beans {
+
+		@Bean
+		Defaulting defaulting() {
+			return new DefaultingBean();
+		}
+
+		@Bean
+		@Scope(value = BeanDefinition.SCOPE_PROTOTYPE, proxyMode = ScopedProxyMode.TARGET_CLASS)
+		Service scoped() {
+			return new Service();
+		}
+
+		@Bean
+		@DistributedLock(key = "'a'")
+		Boolean factoryMethod() {
+			return isLocked();
+		}
+
+		@DistributedLock(key = "'a'")
+		boolean ofConfiguration() {
+			return isLocked();
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void beansOfAConfigurationAreLocked(boolean classProxy) {
+		LockedApplication.local()
+			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
+			.withUserConfiguration(Beans.class)
+			.run((context) -> {
+				assertThat(context.getBean(Defaulting.class).byDefault()).isTrue();
+				assertThat(context.getBean("scoped", Service.class).work()).isTrue();
+				assertThat(context.getBean("factoryMethod")).isEqualTo(true);
+				assertThat(context.getBean(Beans.class).ofConfiguration()).isTrue();
+			});
+	}
+
+	public static class InOtherPackage extends HiddenLock {
+
+	}
+
+	@Test
+	void methodThatOnlyAnotherPackageCanOverrideFailsTheStart() {
+		assertRefused(LockedApplication.local().withBean(InOtherPackage.class), "InOtherPackage.isLocked()",
+				"package-private in another package", "make it public or protected");
+	}
+
+	private static void assertRefused(ApplicationContextRunner application, String... text) {
+		application.run((context) -> {
+			assertThat(context).hasFailed();
+			Throwable failure = context.getStartupFailure();
+			while (!(failure instanceof LockConfigurationException) && failure.getCause() != null) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOf(LockConfigurationException.class);
+			LockConfigurationException found = (LockConfigurationException) failure;
+			assertThat(found.description() + " " + found.action()).contains(text);
+		});
+	}
+
+}

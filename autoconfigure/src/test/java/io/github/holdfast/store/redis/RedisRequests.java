@@ -1,0 +1,42 @@
+package io.github.holdfast.store.redis;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockRequest;
+
+/**
+ * Requests for locks, each with its own owner.
+ */
+final class RedisRequests {
+
+	/** Long enough never to end in a test that passes. */
+	static final Duration LONG = Duration.ofSeconds(60);
+
+	static final Duration NO_WAIT = Duration.ZERO;
+
+	private RedisRequests() {
+	}
+
+	static LockRequest request(String key, Duration waitTime) {
+		return request(key, waitTime, LONG);
+	}
+
+	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
+		return request(key, LockMode.EXCLUSIVE, false, waitTime, leaseTime);
+	}
+
+	static LockRequest fair(String key, Duration waitTime) {
+		return request(key, LockMode.EXCLUSIVE, true, waitTime, LONG);
+	}
+
+	static LockRequest shared(String key, Duration waitTime) {
+		return request(key, LockMode.SHARED, false, waitTime, LONG);
+	}
+
+	private static LockRequest request(String key, LockMode mode, boolean fair, Duration waitTime, Duration leaseTime) {
+		return new LockRequest(key, "test", mode, fair, waitTime, leaseTime, UUID.randomUUID().toString(), "test");
+	}
+
+}
