@@ -98,7 +98,7 @@ final class LettuceMessages extends RedisPubSubAdapter<String, String> {
 	public synchronized void subscribed(String channel, long count) {
 		message(channel, "");
 		if (!this.signals.containsKey(channel)) {
-			// Lettuce has restored a subscription that nobody needs
+			// Lettuce has restored a subscription that no waiter needs
 			this.connection.thenAccept((connection) -> connection.async().unsubscribe(channel));
 		}
 	}

@@ -10,10 +10,10 @@ import io.github.holdfast.store.Digest;
  * <p>
  * A lock that is held exclusively has the layout of Redisson's {@code RLock}: a hash with
  * the owner as a field, here with {@code mode}, {@code epoch} and {@code holder} beside
- * it. Whoever finds the key waits, and a release publishes {@code 0} on Redisson's
- * channel. A shared lock has the mode {@code shared} and no owner; its owners are in a
- * sorted set, each with the time at which its lease ends. The last epoch and its owner
- * outlive the lock.
+ * it. While the key exists, other clients wait. A release publishes {@code 0} on
+ * Redisson's channel. A shared lock has the mode {@code shared} and no owner; its owners
+ * are in a sorted set, each with the time at which its lease ends. The last epoch and its
+ * owner outlive the lock.
  *
  * <p>
  * Clients repeat a script if the connection was lost before the answer, so each script
@@ -50,7 +50,7 @@ enum LockScript {
 			local busy = held and not (shared and mode == 'shared')
 			if not mine and (busy or (first and first ~= owner)) then
 				local wait = redis.call('pttl', KEYS[1])
-				if not busy then wait = math.ceil((redis.call('zscore', KEYS[4], first) - now) / 1000) end
+				if not busy then wait = math.ceil(((redis.call('zscore', KEYS[4], first) or now) - now) / 1000) end
 				if ticket then
 					local latest = redis.call('zrevrange', KEYS[3], 0, 0, 'withscores')[2]
 					redis.call('zadd', KEYS[3], 'nx', math.max((latest or 0) + 1, now), owner)
@@ -107,8 +107,8 @@ enum LockScript {
 	RELEASE(Lua.RELEASE + "return {release(ARGV[1])}"),
 
 	/**
-	 * Ends an acquisition that got no lease. Removes the owner from the queue, and from
-	 * the lock. Argument: owner.
+	 * Ends an acquisition without a lease: removes the owner from the queue and from the
+	 * lock. Argument: owner.
 	 */
 	LEAVE(Lua.RELEASE + """
 			redis.call('zrem', KEYS[4], ARGV[1])
@@ -130,7 +130,8 @@ enum LockScript {
 
 	/**
 	 * Returns the holder, the epoch, the milliseconds until the lease ends, and the time
-	 * in milliseconds; of a lock of Redisson, the fields of its hash and the epoch 0.
+	 * in milliseconds. A lock of Redisson has the epoch 0, and the fields of its hash as
+	 * the holder.
 	 */
 	HOLDER(Lua.TIME + """
 			local fields = redis.call('hkeys', KEYS[1])

@@ -1,6 +1,7 @@
 package io.github.holdfast.store.redis;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.ClientOptions;
@@ -37,7 +38,7 @@ final class QuorumNodes implements AutoCloseable {
 			.mapToObj((index) -> address(nodes.get(index), index))
 			.toList();
 		long distinct = addresses.stream()
-			.map((address) -> address.getHost() + ":" + address.getPort())
+			.map((address) -> (address.getHost() + ":" + address.getPort()).toLowerCase(Locale.ROOT))
 			.distinct()
 			.count();
 		if (distinct < nodes.size() || distinct < 3 || distinct % 2 == 0) {
@@ -66,7 +67,7 @@ final class QuorumNodes implements AutoCloseable {
 	}
 
 	/**
-	 * The entry is not shown if it is wrong because it may contain a password.
+	 * An invalid entry is not shown because it may contain a password.
 	 */
 	private RedisURI address(String node, int index) {
 		try {

@@ -37,7 +37,7 @@ final class RedisAcquisition implements AutoCloseable {
 	 */
 	private boolean inTurn;
 
-	/** Whether Redis may have something of this acquisition. */
+	/** Whether Redis may hold the lock, or a place in the queue, for this acquisition. */
 	private boolean remains;
 
 	private CompletableFuture<List<Object>> answer = CompletableFuture.completedFuture(List.of());
@@ -62,9 +62,9 @@ final class RedisAcquisition implements AutoCloseable {
 		this.remains = true;
 		this.answer = this.locks.acquire(this.request, this.inTurn, timeout);
 		try {
-			return lease(this.answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt);
+			return lease(this.answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS), sentAt, last);
 		}
-		catch (ExecutionException | TimeoutException ex) {
+		catch (ExecutionException | TimeoutException | RuntimeException ex) {
 			if (!last && RedisLocks.isTemporary(ex)) {
 				return null;
 			}
@@ -72,7 +72,7 @@ final class RedisAcquisition implements AutoCloseable {
 		}
 	}
 
-	private @Nullable RedisLease lease(List<Object> granted, long sentAt) {
+	private @Nullable RedisLease lease(List<Object> granted, long sentAt, boolean last) {
 		long epoch = RedisLocks.number(granted, 0);
 		this.remains = epoch == 0 && this.inTurn;
 		if (epoch > 0) {
@@ -83,6 +83,11 @@ final class RedisAcquisition implements AutoCloseable {
 		long rest = TimeUnit.MILLISECONDS.toNanos(RedisLocks.number(granted, 1) + 1);
 		this.longestPause = (rest > 0 && rest < LONGEST_PAUSE) ? rest : LONGEST_PAUSE;
 		this.inTurn |= RedisLocks.number(granted, 2) == 1 && this.request.mode() == LockMode.EXCLUSIVE;
+		if (this.listening == null && !last) {
+			String channel = LockKey.of(this.request.key()).channel();
+			this.listening = this.locks.driver()
+				.listen(this.request.fair() ? channel + ":" + this.request.owner() : channel, this.signals::release);
+		}
 		return null;
 	}
 
@@ -95,19 +100,14 @@ final class RedisAcquisition implements AutoCloseable {
 	 * Wait until the lock may be free.
 	 */
 	void pause(long nanos) throws InterruptedException {
-		if (this.listening == null) {
-			String channel = LockKey.of(this.request.key()).channel();
-			this.listening = this.locks.driver()
-				.listen(this.request.fair() ? channel + ":" + this.request.owner() : channel, this.signals::release);
-		}
 		if (this.signals.tryAcquire(Math.min(nanos, this.longestPause), TimeUnit.NANOSECONDS)) {
 			this.signals.drainPermits();
 		}
 	}
 
 	/**
-	 * Take back what Redis has or may grant. An attempt without an answer must first come
-	 * to an end.
+	 * Take back anything that Redis holds or may grant. An attempt without an answer must
+	 * end first.
 	 */
 	@Override
 	public void close() {

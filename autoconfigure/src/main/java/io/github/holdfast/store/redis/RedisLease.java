@@ -31,7 +31,7 @@ record RedisLease(long epoch, long sentAt, Function<Duration, CompletableFuture<
 
 	/**
 	 * Redis recognizes the last owner of a free lock, so a release that is repeated
-	 * because its answer was lost succeeds. After an answer, nothing is sent.
+	 * because its answer was lost succeeds. After an answer, nothing more is sent.
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {

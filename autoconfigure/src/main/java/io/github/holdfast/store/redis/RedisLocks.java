@@ -19,7 +19,7 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
 
 /**
- * The requests that one Redis is sent.
+ * Sends requests for locks to one Redis.
  */
 final class RedisLocks {
 
@@ -77,8 +77,8 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Take back what an acquisition left in Redis. Repeated until Redis has answered or
-	 * the lease is over.
+	 * Take back anything that an acquisition left in Redis. Repeated until Redis has
+	 * answered or the lease is over.
 	 */
 	CompletableFuture<List<Object>> leave(LockRequest request, Deadline end) {
 		CompletableFuture<List<Object>> left = run(LockScript.LEAVE, request.key(), TIMEOUT, request.owner());
@@ -104,8 +104,8 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Report a failure as the one of a store.
-	 * @param what what could not be done without an answer, as a participle
+	 * Report a failure as a {@link LockBackendException}.
+	 * @param what the operation that failed, as a participle
 	 */
 	static <T> CompletableFuture<T> answer(CompletableFuture<T> answer, String key, String what,
 			Supplier<String> server) {
@@ -153,7 +153,7 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Wait a short time for an answer that changes nothing. An interrupt is kept.
+	 * Wait a short time for an answer, whatever it is. An interrupt is kept.
 	 */
 	static void awaitQuietly(CompletableFuture<?> answer) {
 		try {

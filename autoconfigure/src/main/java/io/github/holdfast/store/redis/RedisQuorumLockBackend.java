@@ -47,9 +47,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	private static final Polling POLLING = new Polling(Duration.ofMillis(10), Duration.ofMillis(200));
 
-	private final QuorumNodes connections;
-
-	private final List<RedisLocks> nodes;
+	private final QuorumNodes nodes;
 
 	private final AtomicLong attempts = new AtomicLong();
 
@@ -65,8 +63,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * used
 	 */
 	public RedisQuorumLockBackend(RedisConnectionFactory settings, List<String> nodes) {
-		this.connections = new QuorumNodes(settings, nodes);
-		this.nodes = this.connections.locks();
+		this.nodes = new QuorumNodes(settings, nodes);
 	}
 
 	@Override
@@ -123,7 +120,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()))
 			.values()
 			.stream()
-			.noneMatch((votes) -> votes > this.nodes.size() / 2);
+			.noneMatch((votes) -> votes > this.nodes.locks().size() / 2);
 	}
 
 	private RedisLease lease(LockRequest request, long epoch, long sentAt) {
@@ -145,12 +142,12 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			.mapToObj((index) -> answers.get(index)
 				.handle((answer, ex) -> ex == null && RedisLocks.number(answer, 0) == 0)
 				.thenCompose((refused) -> refused ? CompletableFuture.completedFuture(null)
-						: this.nodes.get(index).leave(request, Deadline.PASSED)))
+						: this.nodes.locks().get(index).leave(request, Deadline.PASSED)))
 			.toArray(CompletableFuture<?>[]::new));
 	}
 
 	private List<CompletableFuture<List<Object>>> all(Function<RedisLocks, CompletableFuture<List<Object>>> question) {
-		return this.nodes.stream().map(question).toList();
+		return this.nodes.locks().stream().map(question).toList();
 	}
 
 	private static Stream<List<Object>> answered(List<CompletableFuture<List<Object>>> answers) {
@@ -168,7 +165,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			.map(RedisLockBackend::holder)
 			.filter(Objects::nonNull)
 			.toList();
-		return (holders.size() > this.nodes.size() / 2) ? holders.get(0) : null;
+		return (holders.size() > this.nodes.locks().size() / 2) ? holders.get(0) : null;
 	}
 
 	@Override
@@ -179,7 +176,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	@Override
 	public Status ping() {
 		int answers = ask(LockScript.PING, "holdfast:ping", "checked").size();
-		return new Status(answers + " of " + this.nodes.size() + " Redis nodes", null);
+		return new Status(answers + " of " + this.nodes.locks().size() + " Redis nodes", null);
 	}
 
 	/**
@@ -200,7 +197,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	@Override
 	public void close() {
-		this.connections.close();
+		this.nodes.close();
 	}
 
 }

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, int latency,
 		List<Program> programs, List<Fault> faults) {
 
-	static final int NODES = 3;
+	static final int NODES = 2;
 
 	Plan {
 		programs = List.copyOf(programs);
@@ -38,15 +38,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	/**
-	 * The same run at full load: nobody thinks for long, and the network takes no time.
-	 */
-	Plan withoutRest() {
-		List<Program> busy = this.programs.stream().map(Program::withoutRest).toList();
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, 0, busy,
-				this.faults);
-	}
-
-	/**
 	 * The same run with fewer events.
 	 */
 	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
@@ -54,15 +45,16 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 				this.latency, fewerPrograms, fewerFaults);
 	}
 
+	Plan withLeaseTime(int millis) {
+		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.latency,
+				this.programs, this.faults);
+	}
+
 	/**
-	 * The step, or a plain one with the same key where it is not possible: if the target
-	 * does not offer it, or if it makes others fail where nothing else does.
+	 * The step, or a plain one with the same key where the target does not offer it.
 	 */
 	Step possible(Step step) {
-		Step.Kind kind = step.kind();
-		boolean possible = this.target.offers(kind) && (this.autoCommit || !kind.needsAutoCommit())
-				&& (this.weather != Weather.CALM || !kind.givesBackEarly());
-		return possible ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
+		return this.target.offers(step.kind()) ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
 	}
 
 	List<Program> programs(int node) {
@@ -119,11 +111,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 
 		Program {
 			steps = List.copyOf(steps);
-		}
-
-		Program withoutRest() {
-			return new Program(this.node, this.thread,
-					this.steps.stream().map((step) -> new Step(step.kind(), step.key(), step.think() % 3)).toList());
 		}
 
 		@Override

@@ -1,11 +1,6 @@
 package io.github.holdfast.testsupport;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackend.Eviction;
-import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
@@ -42,58 +35,24 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	private static final int MANY_ROUNDS = 3000;
 
-	// Owners
+	// Holders
 
 	@Test
 	@Tag("F05")
-	final void reentrantCallKeepsItsLock() {
-		LockTemplate template = template();
-		try {
-			template.run(this.key, () -> {
-				String owner = owner();
-				assertThat(owner).isNotNull();
-				template.run(this.key, () -> assertThat(owner()).isEqualTo(owner));
-				assertThat(owner()).isEqualTo(owner);
-			});
-		}
-		finally {
-			TemplateAccess.close(template);
-		}
-		await().atMost(PATIENCE).until(() -> !isHeld());
-	}
-
-	@Test
-	@Tag("F05")
-	final void eachAcquisitionHasAnOwnerOfItsOwn() {
-		LockTemplate template = template();
-		try {
-			String first = template.execute(this.key, this::owner);
-			String second = template.execute(this.key, this::owner);
-			assertThat(first).isNotNull().isNotEqualTo(second);
-		}
-		finally {
-			TemplateAccess.close(template);
-		}
-	}
-
-	@Test
-	@Tag("F05")
-	final void holderIsToldWithWhatTheStoreKnows() throws Exception {
+	final void holderIsReportedWithWhatTheStoreKnows() throws Exception {
 		assertThat(store().far().holder(this.key)).isNull();
 		LockBackend.Lease lease = acquired(store().near());
 		LockHolder holder = store().far().holder(this.key);
 		assertThat(holder).isNotNull();
-		assertThat(holder.owner()).isEqualTo(lease.owner());
-		assertThat(holder.text()).startsWith("held by contract test");
+		assertThat(holder.description()).startsWith("held by contract test");
 		assertThat(holder.epoch()).isEqualTo(lease.epoch());
-		assertThat(holder.isOf(lease.owner(), lease.epoch())).isTrue();
 		assertThat(holder.since() != null).isEqualTo(store().told().contains(TestStore.Told.SINCE));
 		assertThat(holder.expires() != null).isEqualTo(store().told().contains(TestStore.Told.EXPIRES));
 		assertThat(release(lease).get()).isTrue();
 		assertThat(store().far().holder(this.key)).isNull();
 	}
 
-	// Evictions
+	// Forced releases
 
 	@Test
 	@Tag("F81")
@@ -104,7 +63,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
 		assertThat(release(lease).get()).isFalse();
-		assertThat(owner()).isEqualTo(successor.owner());
+		assertHeldBy(successor);
 		assertThat(release(successor).get()).isTrue();
 	}
 
@@ -181,8 +140,15 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(isHeld()).isFalse();
 	}
 
-	private Eviction evict(String owner, long epoch) throws InterruptedException {
-		return store().far().evict(this.key, owner, epoch);
+	@Test
+	@Tag("F81")
+	final void forcedReleaseWakesTheNextOne() throws Exception {
+		acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = waiter();
+		assertThat(store().far().forceRelease(this.key)).isTrue();
+		TestLease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		assertThat(successor).isNotNull();
+		assertThat(release(successor).get()).isTrue();
 	}
 
 	// The store itself
@@ -195,7 +161,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(status.topology()).isNotBlank();
 		assertThat(lease.renew(PATIENCE)).isTrue();
 		assertThat(release(lease).get()).isTrue();
-		assertThat(store().far().probe(this.key)).isNotNull();
+		assertThat(store().far().ping()).isNotNull();
 		assertThat(isHeld()).isFalse();
 	}
 
@@ -222,7 +188,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(lease.isValid()).isFalse();
 		assertThat(successor.renew(PATIENCE)).isTrue();
 		assertThat(release(lease).get()).isFalse();
-		assertThat(owner()).isEqualTo(successor.owner());
+		assertHeldBy(successor);
 		assertThat(release(successor).get()).isTrue();
 	}
 
@@ -265,7 +231,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
 			.withCauseInstanceOf(InterruptedException.class);
 		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
-		assertThat(owner()).isEqualTo(lease.owner());
+		assertHeldBy(lease);
 		assertThat(release(lease).get()).isTrue();
 		assertThat(isHeld()).isFalse();
 	}
@@ -275,7 +241,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	final void waitersWhoGiveUpLeaveNothing() throws Exception {
 		LockBackend.Lease lease = acquired(store().far());
 		for (int i = 0; i < 20; i++) {
-			assertThat(store().near().acquire(request(Duration.ofMillis(i)))).isNull();
+			assertThat(TestLease.acquire(store().near(), request(Duration.ofMillis(i)))).isNull();
 		}
 		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
 		assertThat(release(lease).get()).isTrue();
@@ -311,12 +277,11 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	/**
-	 * The owner of the lock.
-	 * @return what the store says, or {@code null} if it is free
+	 * Fails unless a lease is the one that holds the lock.
+	 * @param lease the lease
 	 */
-	protected final @Nullable String owner() {
-		LockHolder holder = store().far().holder(this.key);
-		return (holder != null) ? holder.owner() : null;
+	protected final void assertHeldBy(TestLease lease) {
+		assertThat(store().far().holder(this.key)).extracting(LockHolder::epoch).isEqualTo(lease.epoch());
 	}
 
 	/**
@@ -327,10 +292,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
 		return waiter;
-	}
-
-	private LockTemplate template() {
-		return new LockTemplate(() -> store().near(), () -> List.of(new ThreadListener())).withKeyPrefix("");
 	}
 
 }

@@ -46,7 +46,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F23")
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().acquire(request(NO_WAIT)))
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
 			.withMessageContaining(store().silence());
 		proxy().inject(Fault.NONE);
 		awaitFreeForGood();
@@ -73,13 +74,13 @@ public abstract class PartitionContractTests extends StoreContract {
 		proxy().reset();
 		for (int i = 0; i < 2; i++) {
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> store().near().acquire(request("other:" + this.key, NO_WAIT, PATIENCE)));
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().probe(this.key));
+				.isThrownBy(() -> TestLease.acquire(store().near(), request("other:" + this.key, NO_WAIT, PATIENCE)));
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().ping());
 		}
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().holder(this.key));
 		proxy().inject(Fault.NONE);
 		connect();
-		assertThat(store().near().probe(this.key)).isNotNull();
+		assertThat(store().near().ping()).isNotNull();
 		assertThat(release(held).handle((released, failure) -> true).get()).as("it is given back, or has ended")
 			.isTrue();
 		await().atMost(PATIENCE).until(() -> !isHeld());
@@ -122,7 +123,16 @@ public abstract class PartitionContractTests extends StoreContract {
 			await().atMost(PATIENCE).until(() -> !isHeld());
 		}
 		proxy().inject(Fault.NONE);
+		releaseUntilAnswered(lease);
 		awaitFreeForGood();
+	}
+
+	/**
+	 * Releases a lock again and again, as the library does.
+	 * @param lease the lease
+	 */
+	protected final void releaseUntilAnswered(TestLease lease) {
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> release(lease).get(), (released) -> true);
 	}
 
 	@ParameterizedTest
@@ -177,7 +187,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	private void connect(String key) {
 		LockBackend.Lease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
-			.until(() -> store().near().acquire(request(key, PATIENCE, Duration.ofSeconds(60))), (it) -> it != null);
+			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))),
+					(it) -> it != null);
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
 	}
 
