@@ -162,8 +162,9 @@ class LockedBeanCheckTests {
 		assertFailure(LockedApplication.local(), OptimisticMode.class, text);
 		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
 				text);
-		assertFailure(LockedApplication.h2()
-			.withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"), OptimisticMode.class, text);
+		assertFailure(
+				LockedApplication.h2().withPropertyValues("holdfast.backend=local", "holdfast.commit-guard=fence"),
+				OptimisticMode.class, text);
 	}
 
 	@Test
