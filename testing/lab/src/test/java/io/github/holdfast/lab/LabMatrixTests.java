@@ -24,8 +24,8 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each strategy gets the verdicts that the README says, alone or among all. What faults
- * do is in {@link LabFaultTests}.
+ * Each strategy gets the verdicts that {@code README.md} shows, alone or among all. What
+ * faults do is in {@link LabFaultTests}.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")

@@ -20,7 +20,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The verdicts that the README says.
+ * The verdicts that {@code README.md} shows.
  */
 final class VerdictTable {
 

@@ -9,7 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockBackend;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Polling;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -27,9 +27,9 @@ final class JdbcStore implements TestStore {
 
 	private final HikariDataSource far;
 
-	private final LockBackend nearBackend;
+	private final ManageableLockBackend nearBackend;
 
-	private final LockBackend farBackend;
+	private final ManageableLockBackend farBackend;
 
 	/**
 	 * Create an empty lock table.
@@ -49,12 +49,12 @@ final class JdbcStore implements TestStore {
 	}
 
 	@Override
-	public LockBackend near() {
+	public ManageableLockBackend near() {
 		return this.nearBackend;
 	}
 
 	@Override
-	public LockBackend far() {
+	public ManageableLockBackend far() {
 		return this.farBackend;
 	}
 
