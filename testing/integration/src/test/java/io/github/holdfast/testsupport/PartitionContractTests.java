@@ -69,7 +69,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
 	@Tag("F82")
 	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
-		LockBackend.Lease held = acquired(store().near());
+		TestLease held = acquired(store().near());
 		proxy().inject(fault);
 		proxy().reset();
 		for (int i = 0; i < 2; i++) {
@@ -90,9 +90,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
-		LockBackend.Lease lease = acquired(store().far());
-		FutureTask<LockBackend.@Nullable Lease> waiter = start(
-				() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		TestLease lease = acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -115,7 +114,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
-		LockBackend.Lease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> release(lease).get())
 			.withCauseInstanceOf(LockBackendException.class);
@@ -147,8 +146,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(
-				() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
@@ -185,7 +183,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	private void connect(String key) {
-		LockBackend.Lease lease = await().atMost(PATIENCE)
+		TestLease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
 			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))),
 					(it) -> it != null);
