@@ -147,7 +147,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptedWaiterLeavesNothing() throws Exception {
 		TestLease lease = acquired(store().far());
-		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
+				() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(waiter);
 		thread.start();
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));

@@ -91,7 +91,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		TestLease lease = acquired(store().far());
-		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
+		FutureTask<@Nullable TestLease> waiter = start(
+				() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -146,7 +147,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(() -> TestLease.acquire(store().near(), request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(
+				() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
