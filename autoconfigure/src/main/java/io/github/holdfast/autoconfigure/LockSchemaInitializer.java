@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
+import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
@@ -27,7 +28,9 @@ final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 		settings.setContinueOnError(true);
 		if (mode == DatabaseInitializationMode.ALWAYS
 				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
+			settings.setSchemaLocations(
+					new PlatformPlaceholderDatabaseDriverResolver().withDriverPlatform(DatabaseDriver.MARIADB, "mysql")
+						.resolveAll(dataSource, SCRIPT));
 		}
 		return settings;
 	}
