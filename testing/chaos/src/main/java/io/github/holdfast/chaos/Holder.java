@@ -144,9 +144,9 @@ final class Holder {
 		boolean patient = plan.faults().isEmpty();
 		List<String> properties = new ArrayList<>(target.backend().properties());
 		properties.addAll(List.of(target.level().property(), "holdfast.jdbc.initialize-schema=never",
-				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.handover-limit=250ms", "holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms",
-				"spring.datasource.url=" + database.url(), "spring.datasource.username=" + database.user(),
-				"spring.datasource.password=" + database.password(),
+				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.handover-limit=250ms",
+				"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.datasource.url=" + database.url(),
+				"spring.datasource.username=" + database.user(), "spring.datasource.password=" + database.password(),
 				"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
 				"spring.datasource.hikari.connection-timeout=" + (patient ? 30_000 : POOL_TIME.toMillis()),
 				"spring.datasource.hikari.validation-timeout=1000",

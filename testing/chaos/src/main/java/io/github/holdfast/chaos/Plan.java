@@ -34,8 +34,8 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	 * The same events with another protection.
 	 */
 	Plan at(Level level) {
-		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit, this.lazy,
-				this.latency, this.programs, this.faults);
+		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit,
+				this.lazy, this.latency, this.programs, this.faults);
 	}
 
 	/**
@@ -47,8 +47,8 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	Plan withLeaseTime(int millis) {
-		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.lazy, this.latency,
-				this.programs, this.faults);
+		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.lazy,
+				this.latency, this.programs, this.faults);
 	}
 
 	/**
@@ -82,7 +82,8 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		return new Plan(Long.parseLong(value(text, "seed")), Target.parse(value(text, "target")),
 				Names.parse(Weather.class, value(text, "weather")), Integer.parseInt(value(text, "lease-time")),
 				Integer.parseInt(value(text, "duration")), Boolean.parseBoolean(value(text, "auto-commit")),
-				Boolean.parseBoolean(value(text, "lazy")), Integer.parseInt(value(text, "latency")), values(text, "program").stream().map(Program::parse).toList(),
+				Boolean.parseBoolean(value(text, "lazy")), Integer.parseInt(value(text, "latency")),
+				values(text, "program").stream().map(Program::parse).toList(),
 				values(text, "fault").stream().map(Fault::parse).toList());
 	}
 
