@@ -230,8 +230,21 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	@Override
 	public void afterCompletion(int status) {
-		this.unknown = status == STATUS_UNKNOWN && this.checked;
+		this.unknown = this.checked && (status == STATUS_UNKNOWN || status == STATUS_ROLLED_BACK && isBroken());
 		ended(status == STATUS_COMMITTED);
+	}
+
+	/**
+	 * Whether the connection broke at the COMMIT. Proxies and Hibernate ignore a rollback
+	 * then, and report that the transaction was rolled back.
+	 */
+	private boolean isBroken() {
+		try {
+			return this.connection != null && this.connection.isClosed();
+		}
+		catch (SQLException ex) {
+			return true;
+		}
 	}
 
 	/**

@@ -303,7 +303,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 		OpenTransaction open = OpenTransaction.of(transaction);
 		ClaimFailure failure = (open != null) ? open.failure() : null;
 		if (open != null) {
-			open.over(true);
+			// A COMMIT that failed leads here, too, if its exception was translated
+			open.over(false);
 		}
 		if (failure != null && !failure.isReported()) {
 			throw failure.report();
