@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.LockMode;
@@ -141,14 +144,15 @@ final class Holder {
 		boolean patient = plan.faults().isEmpty();
 		List<String> properties = new ArrayList<>(target.backend().properties());
 		properties.addAll(List.of(target.level().property(), "holdfast.jdbc.initialize-schema=never",
-				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms",
-				"spring.datasource.url=" + database.url(), "spring.datasource.username=" + database.user(),
-				"spring.datasource.password=" + database.password(),
+				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.handover-limit=250ms",
+				"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.datasource.url=" + database.url(),
+				"spring.datasource.username=" + database.user(), "spring.datasource.password=" + database.password(),
 				"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
 				"spring.datasource.hikari.connection-timeout=" + (patient ? 30_000 : POOL_TIME.toMillis()),
 				"spring.datasource.hikari.validation-timeout=1000",
 				"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 				"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
+				"spring.datasource.connection-fetch=" + (plan.lazy() ? "lazy" : "eager"),
 				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "3s"),
 				"spring.data.redis.connect-timeout=3s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
 				"logging.level.root=off"));
@@ -206,7 +210,7 @@ final class Holder {
 	 */
 	private List<String> leftovers() {
 		List<String> left = new ArrayList<>();
-		int active = this.context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections();
+		int active = pool().getHikariPoolMXBean().getActiveConnections();
 		if (active > 0) {
 			left.add(active + " connections");
 		}
@@ -214,6 +218,15 @@ final class Holder {
 			.snapshots()
 			.forEach((lock) -> left.add("the lock of " + lock.key() + " on " + lock.thread()));
 		return left;
+	}
+
+	private HikariDataSource pool() {
+		try {
+			return this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private static void join(Thread thread) {

@@ -15,12 +15,13 @@ import java.util.stream.Collectors;
  * @param leaseTime the lease time of the locks in milliseconds
  * @param duration how many milliseconds the faults come
  * @param autoCommit whether the pools commit statements outside of transactions
+ * @param lazy whether connections are fetched for the first statement only
  * @param latency how many milliseconds the networks take in each direction
  * @param programs the steps of each thread, which it repeats until the end
  * @param faults the faults
  */
-record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, int latency,
-		List<Program> programs, List<Fault> faults) {
+record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, boolean lazy,
+		int latency, List<Program> programs, List<Fault> faults) {
 
 	static final int NODES = 2;
 
@@ -34,20 +35,20 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	 */
 	Plan at(Level level) {
 		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit,
-				this.latency, this.programs, this.faults);
+				this.lazy, this.latency, this.programs, this.faults);
 	}
 
 	/**
 	 * The same run with fewer events.
 	 */
 	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit,
+		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, this.lazy,
 				this.latency, fewerPrograms, fewerFaults);
 	}
 
 	Plan withLeaseTime(int millis) {
-		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.latency,
-				this.programs, this.faults);
+		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.lazy,
+				this.latency, this.programs, this.faults);
 	}
 
 	/**
@@ -70,6 +71,7 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		lines.add("lease-time " + this.leaseTime);
 		lines.add("duration " + this.duration);
 		lines.add("auto-commit " + this.autoCommit);
+		lines.add("lazy " + this.lazy);
 		lines.add("latency " + this.latency);
 		this.programs.forEach((program) -> lines.add("program " + program));
 		this.faults.forEach((fault) -> lines.add("fault " + fault));
@@ -80,7 +82,8 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		return new Plan(Long.parseLong(value(text, "seed")), Target.parse(value(text, "target")),
 				Names.parse(Weather.class, value(text, "weather")), Integer.parseInt(value(text, "lease-time")),
 				Integer.parseInt(value(text, "duration")), Boolean.parseBoolean(value(text, "auto-commit")),
-				Integer.parseInt(value(text, "latency")), values(text, "program").stream().map(Program::parse).toList(),
+				Boolean.parseBoolean(value(text, "lazy")), Integer.parseInt(value(text, "latency")),
+				values(text, "program").stream().map(Program::parse).toList(),
 				values(text, "fault").stream().map(Fault::parse).toList());
 	}
 

@@ -47,10 +47,11 @@ final class PlanSource {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
 		boolean autoCommit = random.nextInt(3) != 0;
+		boolean lazy = random.nextInt(4) == 0;
 		int latency = (random.nextInt(3) == 0) ? 1 + random.nextInt(MAX_LATENCY) : 0;
 		List<Plan.Program> programs = programs(random, List.of(wanted));
 		return new Plan(seed, target, weather, weather.hasShortLeases() ? LEASE_TIME : LONG_LEASE_TIME, millis,
-				autoCommit, latency, programs, faults(random, target, weather, millis));
+				autoCommit, lazy, latency, programs, faults(random, target, weather, millis));
 	}
 
 	private static List<Plan.Program> programs(Random random, List<Step.Kind> wanted) {

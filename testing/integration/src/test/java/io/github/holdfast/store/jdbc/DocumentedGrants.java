@@ -16,8 +16,8 @@ public final class DocumentedGrants {
 
 	private static final Path PAGE = Path.of("../../docs/backend-jdbc.md");
 
-	private static final Pattern STATEMENT = Pattern
-		.compile("^GRANT (.+) ON (holdfast_lock) TO shop_app;$", Pattern.MULTILINE);
+	private static final Pattern STATEMENT = Pattern.compile("^GRANT (.+) ON (holdfast_lock) TO shop_app;$",
+			Pattern.MULTILINE);
 
 	private static final Pattern PRIVILEGE = Pattern.compile("(\\w+)(?: \\(([^)]+)\\))?");
 

@@ -109,10 +109,9 @@ class FailedAttemptTests {
 				store.fillPool();
 				endSessions(database, admin);
 				node.locks()
-					.run("k",
-							() -> assertThat(new JdbcTemplate(admin).queryForObject("SELECT epoch FROM holdfast_lock",
-									Long.class))
-								.isEqualTo(LockContext.current().orElseThrow().fencingToken() >> 8));
+					.run("k", () -> assertThat(
+							new JdbcTemplate(admin).queryForObject("SELECT epoch FROM holdfast_lock", Long.class))
+						.isEqualTo(LockContext.current().orElseThrow().fencingToken() >> 8));
 			}
 		}
 	}
@@ -190,10 +189,9 @@ class FailedAttemptTests {
 				}
 
 			};
-			this.manager = new LockManager(() -> this.backend, () -> LockGuard.NONE, () -> List.of(listener), (name) -> null,
-					Duration.ZERO);
-			this.locks = new LockTemplate(this.manager).withLeaseTime(LEASE)
-				.withWaitTime(PATIENCE);
+			this.manager = new LockManager(() -> this.backend, () -> LockGuard.NONE, () -> List.of(listener),
+					(name) -> null, Duration.ZERO);
+			this.locks = new LockTemplate(this.manager).withLeaseTime(LEASE).withWaitTime(PATIENCE);
 		}
 
 		private void fillPool() throws SQLException {

@@ -82,7 +82,8 @@ class FenceRowsTests {
 			AtomicLong epoch = new AtomicLong(100);
 			for (String source : List.of("redis", "Redis", "redis2")) {
 				try (GuardedNode node = node(dataSource, source, epoch::getAndDecrement)) {
-					for (String key : List.of("SKU-a", "SKU-A", "SKU-a ", "SKU-á", "x".repeat(1000), "x".repeat(1001))) {
+					for (String key : List.of("SKU-a", "SKU-A", "SKU-a ", "SKU-á", "x".repeat(1000),
+							"x".repeat(1001))) {
 						node.locks().acquire(key).close();
 					}
 				}
@@ -112,13 +113,13 @@ class FenceRowsTests {
 						assertThatExceptionOfType(LockNotAcquiredException.class)
 							.isThrownBy(() -> second.locks().withWaitTime(Duration.ofMillis(200)).acquire("key"));
 					}).join();
-					waiter.add(CompletableFuture.runAsync(
-							() -> second.locks().withWaitTime(Duration.ofSeconds(60)).acquire("key").close()));
+					waiter.add(CompletableFuture
+						.runAsync(() -> second.locks().withWaitTime(Duration.ofSeconds(60)).acquire("key").close()));
 					Awaitility.await().during(Duration.ofMillis(300)).until(() -> !waiter.get(0).isDone());
 				}));
 				waiter.get(0).join();
-				assertThat(new JdbcTemplate(dataSource).queryForObject(
-						"SELECT max(epoch) FROM holdfast_lock", Long.class))
+				assertThat(
+						new JdbcTemplate(dataSource).queryForObject("SELECT max(epoch) FROM holdfast_lock", Long.class))
 					.isEqualTo(epoch.get());
 			}
 		}

@@ -157,8 +157,8 @@ class JdbcLockPurgeScheduleTests {
 	void purgeAfterLessThanTheLeaseTimeFailsTheStart() {
 		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.lease-time=2h");
-		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"), "'holdfast.jdbc.retention' is 3600000 ms",
-				"must be at least 7200000 ms");
+		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"),
+				"'holdfast.jdbc.retention' is 3600000 ms", "must be at least 7200000 ms");
 		application.withPropertyValues("holdfast.jdbc.retention=2h")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

@@ -62,8 +62,7 @@ class JdbcLockPurgeTests {
 			release(acquired(backend, "free, just now"));
 			acquired(backend, "held");
 			acquired(backend, "run out, just now");
-			update(dataSource, "UPDATE holdfast_lock SET expires_at = 1 WHERE lock_key = ?",
-					"run out, just now");
+			update(dataSource, "UPDATE holdfast_lock SET expires_at = 1 WHERE lock_key = ?", "run out, just now");
 			assertThat(purge(dataSource, DAY)).isEqualTo(2);
 			assertThat(keys(dataSource)).containsExactly("free, just now", "held", "run out, just now");
 		}
@@ -302,21 +301,21 @@ class JdbcLockPurgeTests {
 	 * Counts the executions of what is prepared to delete.
 	 */
 	private static <T> T counted(Class<T> type, T target, AtomicInteger deleted) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(proxy, method, arguments) -> {
-					try {
-						Object result = method.invoke(target, arguments);
-						if (method.getName().equals("executeUpdate")) {
-							deleted.addAndGet((Integer) result);
-						}
-						return (result instanceof PreparedStatement statement
-								&& arguments[0].toString().startsWith("DELETE"))
-										? counted(PreparedStatement.class, statement, deleted) : result;
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				try {
+					Object result = method.invoke(target, arguments);
+					if (method.getName().equals("executeUpdate")) {
+						deleted.addAndGet((Integer) result);
 					}
-					catch (InvocationTargetException ex) {
-						throw ex.getCause();
-					}
-				}));
+					return (result instanceof PreparedStatement statement
+							&& arguments[0].toString().startsWith("DELETE"))
+									? counted(PreparedStatement.class, statement, deleted) : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
 	}
 
 	private static HikariDataSource lockTable(TestDatabase database) {
@@ -355,8 +354,8 @@ class JdbcLockPurgeTests {
 
 	private static void fill(HikariDataSource dataSource, int rows) throws SQLException {
 		try (Connection connection = dataSource.getConnection();
-				PreparedStatement statement = connection.prepareStatement(
-						"INSERT INTO holdfast_lock (lock_key, epoch, expires_at) VALUES (?, 1, 0)")) {
+				PreparedStatement statement = connection
+					.prepareStatement("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) VALUES (?, 1, 0)")) {
 			SqlDialect dialect = SqlDialect.of(connection);
 			for (int i = 0; i < rows; i++) {
 				dialect.setKey(statement, 1, "key-%04d".formatted(i));

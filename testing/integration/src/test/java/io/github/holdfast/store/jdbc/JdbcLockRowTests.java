@@ -102,7 +102,9 @@ class JdbcLockRowTests {
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET expires_at = 1");
 			try (Connection inFlight = lock(dataSource)) {
 				assertBusyInTime(backend);
-				assertThat(backend.holder("key")).extracting(LockHolder::description).asString().contains("an open transaction");
+				assertThat(backend.holder("key")).extracting(LockHolder::description)
+					.asString()
+					.contains("an open transaction");
 				inFlight.rollback();
 			}
 			LockBackend.Lease successor = acquire(backend, PATIENCE);
@@ -315,8 +317,8 @@ class JdbcLockRowTests {
 	}
 
 	private static int rows(HikariDataSource dataSource) {
-		return Objects
-			.requireNonNull(new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class));
+		return Objects.requireNonNull(
+				new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class));
 	}
 
 	/**

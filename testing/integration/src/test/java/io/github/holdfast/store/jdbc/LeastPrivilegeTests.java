@@ -130,8 +130,8 @@ class LeastPrivilegeTests {
 	}
 
 	private static LockBackend.Lease acquire(JdbcLockBackend backend) throws InterruptedException {
-		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false, Duration.ofSeconds(10),
-				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
+		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
+				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
