@@ -130,11 +130,9 @@ class FenceRowsTests {
 	void rowOfAnEarlierHolderIsReplacedByOneRoundTrip(TestDatabase database, WireProtocol protocol) throws Exception {
 		DatabaseAccess access = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(access.port());
-				HikariDataSource dataSource = access.onPort(proxy.port()).dataSource(1)) {
+				HikariDataSource dataSource = pool(access.onPort(proxy.port()), "TRANSACTION_READ_COMMITTED", true)) {
 			RoundTrips trips = new RoundTrips(proxy, protocol);
 			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-			dataSource.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-			dataSource.getHikariPoolMXBean().softEvictConnections();
 			AtomicLong epoch = new AtomicLong();
 			try (GuardedNode node = node(dataSource, "test", epoch::incrementAndGet)) {
 				node.locks().acquire("key").close();
@@ -204,7 +202,12 @@ class FenceRowsTests {
 	}
 
 	private static HikariDataSource table(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
-		DatabaseAccess access = database.newDatabase();
+		HikariDataSource dataSource = pool(database.newDatabase().impatient(), isolation, autoCommit);
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static HikariDataSource pool(DatabaseAccess access, @Nullable String isolation, boolean autoCommit) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(access.url());
 		config.setUsername(access.user());
@@ -213,9 +216,7 @@ class FenceRowsTests {
 		config.setMinimumIdle(0);
 		config.setAutoCommit(autoCommit);
 		config.setTransactionIsolation(isolation);
-		HikariDataSource dataSource = new HikariDataSource(config);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		return dataSource;
+		return new HikariDataSource(config);
 	}
 
 	private static boolean isInstalled(DataSource dataSource, String key, long epoch) {
