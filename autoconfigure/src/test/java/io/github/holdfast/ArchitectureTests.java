@@ -51,7 +51,8 @@ class ArchitectureTests {
 			entry("check", Set.of("interceptor")), entry("store", Set.of()), entry("store.local", Set.of("store")),
 			entry("store.jdbc", Set.of("store")), entry("store.redis", Set.of("store")),
 			entry("store.zookeeper", Set.of("store")), entry("store.etcd", Set.of("store")),
-			entry("transaction", Set.of("store.jdbc")), entry("observation", Set.of("store")), entry("actuate", Set.of()));
+			entry("transaction", Set.of("store.jdbc")), entry("observation", Set.of("store")),
+			entry("actuate", Set.of()));
 
 	/**
 	 * Lines of code: neither blank nor comment, import or package. They sum up to no more

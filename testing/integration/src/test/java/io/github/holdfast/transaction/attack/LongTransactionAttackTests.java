@@ -53,8 +53,8 @@ class LongTransactionAttackTests {
 	}
 
 	/**
-	 * Attack 2. Red if renewals are sent while a transaction of the holder has claimed the
-	 * row, and wait for it.
+	 * Attack 2. Red if renewals are sent while a transaction of the holder has claimed
+	 * the row, and wait for it.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -101,9 +101,11 @@ class LongTransactionAttackTests {
 	@EnumSource
 	void lockIsFreeAfterAFlushThatFailed(Database database) {
 		try (Nodes nodes = new Nodes(database, JpaAttackTests.Jpa.class, "holdfast.lease-time=10m")) {
-			assertThatExceptionOfType(DataIntegrityViolationException.class)
-				.isThrownBy(() -> nodes.first.shop().facade(() -> nodes.first.transaction().executeWithoutResult(
-						(status) -> nodes.first.context().getBean(EntityManager.class).persist(new JpaAttackTests.Item(1)))));
+			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(() -> nodes.first.shop()
+				.facade(() -> nodes.first.transaction()
+					.executeWithoutResult((status) -> nodes.first.context()
+						.getBean(EntityManager.class)
+						.persist(new JpaAttackTests.Item(1)))));
 			assertThat(nodes.leases()).isZero();
 			nodes.second.shop().locked(nodes.second::sell);
 			assertThat(nodes.sales()).containsExactly(1);
@@ -171,8 +173,8 @@ class LongTransactionAttackTests {
 	}
 
 	/**
-	 * Attack 20. Red if the epoch of a row is read although a lease that has run out is in
-	 * it.
+	 * Attack 20. Red if the epoch of a row is read although a lease that has run out is
+	 * in it.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -184,13 +186,12 @@ class LongTransactionAttackTests {
 			nodes.first.shop().held(() -> {
 				int before = nodes.first.count();
 				nodes.awaitRunOut();
-				optimistic[0] = Nodes
-					.async(() -> nodes.second.context().getBean(Shop.Optimistic.class).sell(() -> {
-						int after = nodes.second.count();
-						read.countDown();
-						Nodes.await(ended);
-						nodes.second.insertAfter(after);
-					}));
+				optimistic[0] = Nodes.async(() -> nodes.second.context().getBean(Shop.Optimistic.class).sell(() -> {
+					int after = nodes.second.count();
+					read.countDown();
+					Nodes.await(ended);
+					nodes.second.insertAfter(after);
+				}));
 				nodes.awaitBlockedOr(() -> read.getCount() == 0);
 				nodes.first.insertAfter(before);
 			});
