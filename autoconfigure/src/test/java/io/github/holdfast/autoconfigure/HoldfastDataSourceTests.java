@@ -50,6 +50,7 @@ class HoldfastDataSourceTests {
 		assertThat(context).hasNotFailed();
 		JdbcTemplate marked = new JdbcTemplate(dataSource(MARKED));
 		marked.execute("CREATE TABLE IF NOT EXISTS work (id integer)");
+		marked.update("DELETE FROM holdfast_lock");
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(JdbcTransactionManager.class));
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> context.getBean(LockTemplate.class).run(UUID.randomUUID().toString(), () -> {
