@@ -37,8 +37,7 @@ class LocksEndpointTests {
 	private final ApplicationContextRunner jdbc = operated(LockedApplication.h2());
 
 	private static ApplicationContextRunner operated(ApplicationContextRunner application) {
-		return application
-			.withConfiguration(AutoConfigurations.of(HoldfastActuatorAutoConfiguration.class))
+		return application.withConfiguration(AutoConfigurations.of(HoldfastActuatorAutoConfiguration.class))
 			.withPropertyValues("management.endpoints.web.exposure.include=locks");
 	}
 
@@ -161,15 +160,15 @@ class LocksEndpointTests {
 				.doesNotHaveBean(LocksEndpoint.class)
 				.doesNotHaveBean(LockHealthIndicator.class)
 				.doesNotHaveBean(LockObservations.class));
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(HoldfastActuatorAutoConfiguration.class))
+		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(HoldfastActuatorAutoConfiguration.class))
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(LocksEndpoint.class));
 	}
 
 	@Test
 	void endpointAndHealthCanBeSwitchedOff() {
 		this.local
-			.withPropertyValues("management.endpoints.web.exposure.include=", "management.health.holdfast.enabled=false")
+			.withPropertyValues("management.endpoints.web.exposure.include=",
+					"management.health.holdfast.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(LocksEndpoint.class)
 				.doesNotHaveBean(LockHealthIndicator.class));
 	}

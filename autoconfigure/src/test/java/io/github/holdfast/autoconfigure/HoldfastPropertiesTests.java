@@ -67,18 +67,19 @@ class HoldfastPropertiesTests {
 	@Test
 	void propertiesAreBound() {
 		LockedApplication.h2()
-			.withPropertyValues("holdfast.backend=local", "holdfast.key-prefix=shop:", "holdfast.wait-time=300ms", "holdfast.lease-time=2m",
-					"holdfast.commit-guard=lease", "holdfast.on-active-transaction=warn", "holdfast.order=7",
-					"holdfast.locks[StockService.deduct].max-hold-time=1h",
-					"holdfast.transaction-managers.transactionManager=lease",
-					"holdfast.redis.quorum.nodes=a:1,b:2,c:3", "holdfast.jdbc.initialize-schema=never")
+			.withPropertyValues("holdfast.backend=local", "holdfast.key-prefix=shop:", "holdfast.wait-time=300ms",
+					"holdfast.lease-time=2m", "holdfast.commit-guard=lease", "holdfast.on-active-transaction=warn",
+					"holdfast.order=7", "holdfast.locks[StockService.deduct].max-hold-time=1h",
+					"holdfast.transaction-managers.transactionManager=lease", "holdfast.redis.quorum.nodes=a:1,b:2,c:3",
+					"holdfast.jdbc.initialize-schema=never")
 			.run((context) -> {
 				HoldfastProperties properties = context.getBean(HoldfastProperties.class);
 				assertThat(properties.backend()).isEqualTo(LockBackendType.LOCAL);
 				assertThat(properties.commitGuard()).isEqualTo(CommitGuardLevel.LEASE);
 				assertThat(properties.onActiveTransaction()).isEqualTo(OnActiveTransaction.WARN);
 				assertThat(properties.locks().get("StockService.deduct").maxHoldTime()).isEqualTo(Duration.ofHours(1));
-				assertThat(properties.transactionManagers()).containsEntry("transactionManager", CommitGuardLevel.LEASE);
+				assertThat(properties.transactionManagers()).containsEntry("transactionManager",
+						CommitGuardLevel.LEASE);
 				assertThat(properties.redis().quorum().nodes()).containsExactly("a:1", "b:2", "c:3");
 				assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(7);
 				context.getBean(LockTemplate.class)
@@ -103,8 +104,9 @@ class HoldfastPropertiesTests {
 	@CsvSource({ "holdfast.lease-time,0s", "holdfast.lease-time,30", "holdfast.wait-time,-1s",
 			"holdfast.handover-limit,-1ms", "holdfast.jdbc.retention,59s", "holdfast.jdbc.retention,-1s" })
 	void propertyThatCannotWorkFailsTheStart(String property, String value) {
-		HoldfastAutoConfigurationTests.assertFailure(LockedApplication.local().withPropertyValues(property + "=" + value),
-				"'" + property + "' is ", "must be at least", "A number without a unit counts milliseconds.");
+		HoldfastAutoConfigurationTests.assertFailure(
+				LockedApplication.local().withPropertyValues(property + "=" + value), "'" + property + "' is ",
+				"must be at least", "A number without a unit counts milliseconds.");
 	}
 
 	@Test
@@ -121,13 +123,11 @@ class HoldfastPropertiesTests {
 
 	@Test
 	void overridesWinOverTheCode() {
-		LockedApplication.local()
-			.withPropertyValues("holdfast.locks.report.enabled=false")
-			.run((context) -> {
-				LockTemplate locks = context.getBean(LockTemplate.class);
-				locks.withName("report").run("A", () -> assertThat(LockContext.current()).isEmpty());
-				locks.withName("other").run("A", () -> assertThat(LockContext.current()).isPresent());
-			});
+		LockedApplication.local().withPropertyValues("holdfast.locks.report.enabled=false").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			locks.withName("report").run("A", () -> assertThat(LockContext.current()).isEmpty());
+			locks.withName("other").run("A", () -> assertThat(LockContext.current()).isPresent());
+		});
 	}
 
 	@Test
@@ -151,9 +151,8 @@ class HoldfastPropertiesTests {
 
 	@Test
 	void overridesThatContradictEachOtherFailTheStart() {
-		HoldfastAutoConfigurationTests.assertFailure(
-				LockedApplication.local()
-					.withPropertyValues("holdfast.locks.report.max-hold-time=1s", "holdfast.locks.report.min-hold-time=2s"),
+		HoldfastAutoConfigurationTests.assertFailure(LockedApplication.local()
+			.withPropertyValues("holdfast.locks.report.max-hold-time=1s", "holdfast.locks.report.min-hold-time=2s"),
 				"'holdfast.locks[report]' is invalid", "Correct the times.");
 	}
 

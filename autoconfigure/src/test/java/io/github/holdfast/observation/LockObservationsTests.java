@@ -134,10 +134,9 @@ class LockObservationsTests {
 		assertThatObserved(ACQUIRE).hasLowCardinalityKeyValue("outcome", "BUSY")
 			.thenError()
 			.isInstanceOf(LockNotAcquiredException.class);
-		assertThat(this.meters.get(ACQUIRE)
-			.tags("outcome", "BUSY", "error", "LockNotAcquiredException")
-			.timer()
-			.count()).isOne();
+		assertThat(
+				this.meters.get(ACQUIRE).tags("outcome", "BUSY", "error", "LockNotAcquiredException").timer().count())
+			.isOne();
 	}
 
 	@Test
