@@ -25,13 +25,10 @@ import jakarta.validation.constraints.Pattern;
 @Documented
 public @interface Code {
 
-	/** The message for clients. */
 	String message() default "must be 1 to 64 letters, digits, dots, hyphens or underscores";
 
-	/** The validation groups. */
 	Class<?>[] groups() default {};
 
-	/** Metadata of the constraint. */
 	Class<? extends Payload>[] payload() default {};
 
 }

@@ -13,25 +13,16 @@ public class ProblemException extends ErrorResponseException {
 
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Create a new exception.
-	 */
 	public ProblemException(HttpStatus status, String type, String detail) {
 		super(status);
 		setType(URI.create("urn:problem:wms:" + type));
 		setDetail(detail);
 	}
 
-	/**
-	 * Creates an exception for something that does not exist.
-	 */
 	public static ProblemException notFound(String type, String detail) {
 		return new ProblemException(HttpStatus.NOT_FOUND, type, detail);
 	}
 
-	/**
-	 * Creates an exception for a request that the current data does not allow.
-	 */
 	public static ProblemException conflict(String type, String detail) {
 		return new ProblemException(HttpStatus.CONFLICT, type, detail);
 	}

@@ -41,15 +41,18 @@ class OversellTests {
 
 	private static final int CLIENTS = 32;
 
-	/** Each order names the same SKUs in another sequence. */
+	/** Orders that name the same SKUs in different sequences. */
 	private static final List<List<String>> SKUS = List.of(List.of("A", "B"), List.of("B", "A"));
+
+	/** Without locks, several SKUs would end in deadlocks of the database. */
+	private static final List<List<String>> ONE_SKU = List.of(List.of("A"));
 
 	@ParameterizedTest
 	@CsvSource({ "H2, jdbc", "MARIADB, jdbc" })
 	void nodesSellWhatThereIs(TestDatabase database, String backend) throws Exception {
 		try (Nodes nodes = Nodes.start(database.newDatabase(), "--holdfast.backend=" + backend,
 				"--holdfast.wait-time=2m")) {
-			assertThat(nodes.sell()).isEqualTo(ITEMS);
+			assertThat(nodes.sell(SKUS)).isEqualTo(ITEMS);
 			assertThat(nodes.available()).containsOnly(0L);
 		}
 	}
@@ -62,7 +65,7 @@ class OversellTests {
 				Nodes nodes = Nodes.start(database.newDatabase(), "--spring.data.redis.port=" + redis.port(),
 						backend.equals("jdbc") ? "" : "--spring.profiles.active=" + backend,
 						"--holdfast.wait-time=2m")) {
-			assertThat(nodes.sell()).isEqualTo(ITEMS);
+			assertThat(nodes.sell(SKUS)).isEqualTo(ITEMS);
 			assertThat(nodes.available()).containsOnly(0L);
 		}
 	}
@@ -71,7 +74,7 @@ class OversellTests {
 	@EnumSource
 	void nodesWithoutLocksOversell(TestDatabase database) throws Exception {
 		try (Nodes nodes = Nodes.start(database.newDatabase(), "--holdfast.enabled=false")) {
-			Awaitility.await().pollInSameThread().atMost(5, TimeUnit.MINUTES).until(() -> nodes.sell() > ITEMS);
+			Awaitility.await().pollInSameThread().atMost(5, TimeUnit.MINUTES).until(() -> nodes.sell(ONE_SKU) > ITEMS);
 		}
 	}
 
@@ -100,17 +103,18 @@ class OversellTests {
 
 		/**
 		 * Confirms all orders of a new customer.
+		 * @param orders the SKUs of the orders, taken in turn
 		 * @return how many were confirmed
 		 */
-		long sell() throws Exception {
+		long sell(List<List<String>> orders) throws Exception {
 			this.customerNo = "C-" + UUID.randomUUID();
-			for (String sku : SKUS.get(0)) {
+			for (String sku : orders.get(0)) {
 				bean(0, StockService.class)
 					.receive(new Receipt("R-" + UUID.randomUUID(), this.customerNo, "W1", sku, ITEMS));
 			}
 			for (int i = 0; i < ORDERS; i++) {
 				bean(0, OrderService.class).create(new Order(this.customerNo + i, this.customerNo, "W1", Status.CREATED,
-						SKUS.get(i % 2).stream().map((sku) -> new Line(sku, 1)).toList()));
+						orders.get(i % orders.size()).stream().map((sku) -> new Line(sku, 1)).toList()));
 			}
 			List<Long> confirmed = Warehouse.atOnce(CLIENTS, this::confirmEachOf);
 			return confirmed.stream().mapToLong(Long::longValue).sum();

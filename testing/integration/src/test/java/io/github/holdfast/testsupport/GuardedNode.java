@@ -7,7 +7,9 @@ import java.util.stream.Stream;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.OnActiveTransaction;
@@ -16,6 +18,7 @@ import io.github.holdfast.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
  * A node that is no application: locks, and the transactions under them.
@@ -51,6 +54,16 @@ public final class GuardedNode implements AutoCloseable {
 	 */
 	public LockTemplate locks() {
 		return this.locks;
+	}
+
+	/**
+	 * The locks of this node, for code that does nothing but one transaction.
+	 * @param manager the manager of that transaction
+	 * @return a template with the usual settings
+	 */
+	public LockTemplate locksOfTransactions(PlatformTransactionManager manager) {
+		return new LockTemplate(this.manager, LockSettings.DEFAULT
+			.withTransaction(new BodyTransaction(new DefaultTransactionDefinition(), () -> manager, true)));
 	}
 
 	@Override

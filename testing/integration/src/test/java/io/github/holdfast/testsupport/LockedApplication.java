@@ -135,8 +135,7 @@ public final class LockedApplication {
 	}
 
 	private static ApplicationContextRunner withEtcd(ApplicationContextRunner application, String endpoint) {
-		return application.withBean(Client.class,
-				() -> EtcdLockBackend.clientBuilder().endpoints(endpoint).build(),
+		return application.withBean(Client.class, () -> EtcdLockBackend.clientBuilder().endpoints(endpoint).build(),
 				(definition) -> definition.setDestroyMethodName("close"));
 	}
 

@@ -46,7 +46,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F23")
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
 			.withMessageContaining(store().silence());
 		proxy().inject(Fault.NONE);
 		awaitFreeForGood();
@@ -68,7 +69,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
 	@Tag("F82")
 	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
-		LockBackend.Lease held = acquired(store().near());
+		TestLease held = acquired(store().near());
 		proxy().inject(fault);
 		proxy().reset();
 		for (int i = 0; i < 2; i++) {
@@ -89,8 +90,9 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
-		LockBackend.Lease lease = acquired(store().far());
-		FutureTask<LockBackend.@Nullable Lease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		TestLease lease = acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = start(
+				() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -113,7 +115,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
-		LockBackend.Lease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> release(lease).get())
 			.withCauseInstanceOf(LockBackendException.class);
@@ -145,7 +147,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<LockBackend.@Nullable Lease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(
+				() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
@@ -182,9 +185,10 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	private void connect(String key) {
-		LockBackend.Lease lease = await().atMost(PATIENCE)
+		TestLease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
-			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))), (it) -> it != null);
+			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))),
+					(it) -> it != null);
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
 	}
 

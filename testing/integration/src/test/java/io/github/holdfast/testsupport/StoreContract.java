@@ -117,8 +117,8 @@ abstract class StoreContract {
 	 * @return the lease
 	 * @throws InterruptedException if this thread is interrupted
 	 */
-	protected final LockBackend.Lease acquired(LockBackend node) throws InterruptedException {
-		LockBackend.Lease lease = node.acquire(request(PATIENCE));
+	protected final TestLease acquired(LockBackend node) throws InterruptedException {
+		TestLease lease = TestLease.acquire(node, request(PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -128,8 +128,8 @@ abstract class StoreContract {
 	 * @param lease the lease
 	 * @return the answer
 	 */
-	protected static CompletableFuture<Boolean> release(LockBackend.Lease lease) {
-		return lease.release().toCompletableFuture();
+	protected static CompletableFuture<Boolean> release(TestLease lease) {
+		return lease.release();
 	}
 
 	/**

@@ -15,6 +15,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
 import org.jspecify.annotations.Nullable;
 import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
@@ -40,7 +41,7 @@ final class HolderWorker {
 			new JdbcLockBackend(() -> locks).holder("warm-up");
 			for (String pause = input.readLine(); pause != null; pause = input.readLine()) {
 				String at = pause;
-				System.out.println(take(place, business, locks, (point) -> {
+				System.out.println(take(place, business, locks, pause.equals("CHECKED"), (point) -> {
 					if (point.equals(at)) {
 						System.out.println(point);
 						input.readLine();
@@ -50,25 +51,31 @@ final class HolderWorker {
 		}
 	}
 
-	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, Pause pause) {
-		return take(place, business, place.store(locks), pause);
+	/**
+	 * Take one.
+	 * @param declared whether it is known that the transaction is all that is done
+	 */
+	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, boolean declared,
+			Pause pause) {
+		return take(place, business, place.store(locks), declared, pause);
 	}
 
-	static String take(LockPlace place, HikariDataSource business, LockBackend locks, Pause pause) {
+	static String take(LockPlace place, HikariDataSource business, LockBackend locks, boolean declared, Pause pause) {
 		JdbcTransactionManager manager = new PausingManager(business, pause);
 		JdbcTemplate jdbc = new JdbcTemplate(business);
 		LockBackend store = new PausingStore(locks, pause);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		try (GuardedNode node = place.node(store, business, manager)) {
-			node.locks()
-				.withLeaseTime(LEASE_TIME)
-				.withWaitTime(Duration.ofSeconds(60))
-				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+			LockTemplate template = declared ? node.locksOfTransactions(manager) : node.locks();
+			template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60)).run("stock:A", () -> {
+				pause.at("HELD");
+				transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
 					jdbc.update("UPDATE stock SET quantity = ? WHERE sku = 'A'",
 							(quantity != null) ? quantity - 1 : -1);
-				}));
+				});
+			});
 			return "COMMITTED";
 		}
 		catch (RuntimeException ex) {
@@ -116,8 +123,8 @@ final class HolderWorker {
 	}
 
 	/**
-	 * What happens at the points {@code ACQUIRED}, {@code READ} and {@code CHECKED} of a
-	 * call.
+	 * What happens at the points {@code ACQUIRED}, {@code HELD}, {@code READ} and
+	 * {@code CHECKED} of a call.
 	 */
 	@FunctionalInterface
 	interface Pause {

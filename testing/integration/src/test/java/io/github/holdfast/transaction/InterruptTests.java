@@ -73,9 +73,9 @@ class InterruptTests {
 				HikariDataSource slow = access.onPort(proxy.port()).dataSource(2)) {
 			DatabaseAccess.runScript(direct, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> slow));
-LockTemplate locks = new LockTemplate(locksManager);
+			LockTemplate locks = new LockTemplate(locksManager);
 			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> direct));
-LockTemplate otherNode = new LockTemplate(otherNodeManager);
+			LockTemplate otherNode = new LockTemplate(otherNodeManager);
 			try {
 				locks.run("warm-up", () -> {
 				});

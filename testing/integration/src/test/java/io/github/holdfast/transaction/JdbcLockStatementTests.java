@@ -54,8 +54,10 @@ class JdbcLockStatementTests {
 			LockBackend.Lease lease = acquire(backend);
 			for (int renewal = 0; renewal < 2; renewal++) {
 				statements.clear();
-				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
-				assertThat(statements.statements()).singleElement().asString().contains("holdfast_renewal");
+				assertThat(lease.renew(Duration.ofSeconds(30)).toCompletableFuture().join()).isTrue();
+				assertThat(statements.statements()).singleElement()
+					.asString()
+					.contains("UPDATE holdfast_lock SET expires_at");
 			}
 			statements.clear();
 			release(lease);

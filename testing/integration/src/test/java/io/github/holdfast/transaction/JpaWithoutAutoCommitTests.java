@@ -99,8 +99,7 @@ class JpaWithoutAutoCommitTests {
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
 			try {
-				this.superseded = this.other
-					.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
+				this.superseded = this.other.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
 			}
 			catch (DataAccessException ex) {
 				this.superseded = false;

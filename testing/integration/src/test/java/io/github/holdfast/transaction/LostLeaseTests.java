@@ -120,12 +120,11 @@ class LostLeaseTests {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> context.getBean(LockTemplate.class)
-					.run("stock:A", () -> {
-						otherConnection(context, (jdbc) -> jdbc.update("DELETE FROM holdfast_lock"));
-						new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
-							.executeWithoutResult((status) -> stock.write("A", 0));
-					}));
+				.isThrownBy(() -> context.getBean(LockTemplate.class).run("stock:A", () -> {
+					otherConnection(context, (jdbc) -> jdbc.update("DELETE FROM holdfast_lock"));
+					new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+						.executeWithoutResult((status) -> stock.write("A", 0));
+				}));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
@@ -135,12 +134,11 @@ class LostLeaseTests {
 	void lostLockRollsBackWhateverTheRollbackRulesSay(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> {
-					beforeNextBegin(context, () -> workOfAnother(context, place));
-					stock.takeAndNeverRollBack("A", () -> {
-					});
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> {
+				beforeNextBegin(context, () -> workOfAnother(context, place));
+				stock.takeAndNeverRollBack("A", () -> {
 				});
+			});
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -165,12 +163,11 @@ class LostLeaseTests {
 			TransactionTemplate transaction = new TransactionTemplate(
 					context.getBean(PlatformTransactionManager.class));
 			LockTemplate locks = context.getBean(LockTemplate.class);
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> locks.run("stock:A", () -> {
-					int quantity = stock.quantity("A");
-					workOfAnother(context, place);
-					transaction.executeWithoutResult((status) -> stock.write("A", quantity - 1));
-				}));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.run("stock:A", () -> {
+				int quantity = stock.quantity("A");
+				workOfAnother(context, place);
+				transaction.executeWithoutResult((status) -> stock.write("A", quantity - 1));
+			}));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -181,12 +178,11 @@ class LostLeaseTests {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);
 			TransactionTemplate outer = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> outer.executeWithoutResult((status) -> {
-					beforeNextBegin(context, () -> workOfAnother(context, place));
-					stock.takeInNewTransaction("A", () -> {
-					});
-				}));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> outer.executeWithoutResult((status) -> {
+				beforeNextBegin(context, () -> workOfAnother(context, place));
+				stock.takeInNewTransaction("A", () -> {
+				});
+			}));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -265,8 +261,7 @@ class LostLeaseTests {
 	}
 
 	private static void expire(ApplicationContext context, LockPlace place) {
-		onOtherThread(() -> new JdbcTemplate(place.locks(context))
-			.update("UPDATE holdfast_lock SET expires_at = 1"));
+		onOtherThread(() -> new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = 1"));
 	}
 
 	private static void otherConnection(ApplicationContext context, Consumer<JdbcTemplate> work) {

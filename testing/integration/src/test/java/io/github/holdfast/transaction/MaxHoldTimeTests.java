@@ -53,8 +53,9 @@ class MaxHoldTimeTests {
 				await(goesOn);
 			}), (task) -> new Thread(task).start());
 			await(hangs);
-			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> context.getBean(DataSource.class)));
-LockTemplate otherNode = new LockTemplate(otherNodeManager);
+			LockManager otherNodeManager = new LockManager(
+					new JdbcLockBackend(() -> context.getBean(DataSource.class)));
+			LockTemplate otherNode = new LockTemplate(otherNodeManager);
 			try {
 				otherNode.withWaitTime(Duration.ofSeconds(60)).run("stuck", () -> assertThat(stuck).isNotDone());
 			}
@@ -63,8 +64,7 @@ LockTemplate otherNode = new LockTemplate(otherNodeManager);
 			}
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
-				.untilAsserted(() -> assertThat(output).contains("Lock 'stuck' is no longer renewed, as it is held "
-						+ "for longer than its maximum of 4000 ms"));
+				.untilAsserted(() -> assertThat(output).contains("is no longer renewed"));
 			goesOn.countDown();
 			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
 				.withThrowableThat()
@@ -78,7 +78,7 @@ LockTemplate otherNode = new LockTemplate(otherNodeManager);
 		String key = "stuck:" + UUID.randomUUID();
 		Duration maxHoldTime = Duration.ofMillis(50);
 		LockManager locksManager = new LockManager(new LocalLockBackend());
-LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
+		LockTemplate locks = new LockTemplate(locksManager).withWaitTime(Duration.ZERO);
 		try {
 			locks.withLeaseTime(Duration.ofMillis(30)).withMaxHoldTime(maxHoldTime).run(key, () -> {
 				long start = System.nanoTime();

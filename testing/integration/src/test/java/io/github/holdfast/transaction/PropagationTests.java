@@ -36,8 +36,8 @@ class PropagationTests {
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
 	void leaseIsCheckedOncePerCommit(TestBackend backend) {
-		run(backend.application().withPropertyValues("holdfast.commit-guard=lease").withBean(LeaseCalls.class),
-				false, (context) -> {
+		run(backend.application().withPropertyValues("holdfast.commit-guard=lease").withBean(LeaseCalls.class), false,
+				(context) -> {
 					LeaseCalls calls = context.getBean(LeaseCalls.class);
 					return new Counter(calls::clear, () -> calls.count("isAlive"));
 				});
@@ -74,8 +74,7 @@ class PropagationTests {
 			assertThat(checks.of(Propagation.REQUIRES_NEW, true)).isEqualTo(2);
 			assertThatExceptionOfType(IllegalTransactionStateException.class)
 				.isThrownBy(() -> checks.of(Propagation.NEVER, true));
-			assertThat(checks.counter.count()).as("the outer transaction was rolled back")
-				.isEqualTo(atBegin ? 1 : 0);
+			assertThat(checks.counter.count()).as("the outer transaction was rolled back").isEqualTo(atBegin ? 1 : 0);
 			assertThat(checks.of(Propagation.REQUIRED, false)).isOne();
 			assertThat(checks.of(Propagation.REQUIRES_NEW, false)).isOne();
 			assertThat(checks.of(Propagation.NESTED, false)).isOne();

@@ -47,8 +47,9 @@ class ReadOnlyDriverTests {
 			transaction.setReadOnly(true);
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			try (GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager)) {
-				Throwable failure = catchThrowable(() -> node.locks().run("key", () -> transaction.executeWithoutResult(
-						(status) -> new JdbcTemplate(dataSource).update("INSERT INTO item VALUES (1)"))));
+				Throwable failure = catchThrowable(() -> node.locks()
+					.run("key", () -> transaction.executeWithoutResult(
+							(status) -> new JdbcTemplate(dataSource).update("INSERT INTO item VALUES (1)"))));
 				boolean committed = Integer.valueOf(1)
 					.equals(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class));
 				assertThat(committed).as("written although declared read-only, failure: %s", failure)
@@ -77,8 +78,7 @@ class ReadOnlyDriverTests {
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
 			try {
-				this.superseded = this.other
-					.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
+				this.superseded = this.other.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
 			}
 			catch (DataAccessException ex) {
 				this.superseded = false;

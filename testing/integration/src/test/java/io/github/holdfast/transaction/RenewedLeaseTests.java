@@ -117,7 +117,8 @@ class RenewedLeaseTests {
 
 	/**
 	 * Commit two lease times after the snapshot. The leases of another store are renewed
-	 * meanwhile; those of this database are not, as their rows are locked. No two transactions have read what the other one writes.
+	 * meanwhile; those of this database are not, as their rows are locked. No two
+	 * transactions have read what the other one writes.
 	 */
 	private static void work(ApplicationContext context, LockPlace place, Isolation isolation, Duration leaseTime,
 			int id) {
@@ -131,9 +132,8 @@ class RenewedLeaseTests {
 			long start = System.nanoTime();
 			Awaitility.await()
 				.atMost(PATIENCE)
-				.until(() -> ((place == LockPlace.OTHER_DATABASE) ? end(lock) - end : System.nanoTime() - start) > leaseTime
-					.multipliedBy(2)
-					.toNanos());
+				.until(() -> ((place == LockPlace.OTHER_DATABASE) ? end(lock) - end
+						: System.nanoTime() - start) > leaseTime.multipliedBy(2).toNanos());
 			assertThat(lock.isValid()).isTrue();
 			jdbc.update("INSERT INTO work VALUES (?)", id);
 		}));

@@ -42,8 +42,7 @@ final class SalesWorker {
 		this.business = business;
 		this.manager = new JdbcTransactionManager(business);
 		LockBackend store = LockPlace.OTHER_DATABASE.store(locks);
-		this.node = (level == CommitGuardLevel.FENCE)
-				? LockPlace.OTHER_DATABASE.node(store, business, this.manager)
+		this.node = (level == CommitGuardLevel.FENCE) ? LockPlace.OTHER_DATABASE.node(store, business, this.manager)
 				: new GuardedNode(store, null, this.manager);
 		this.manager.addListener(new TransactionExecutionListener() {
 

@@ -393,7 +393,8 @@ class TransactionLockFaultTests {
 			holder.send(point);
 			holder.await(point, PATIENCE);
 			assertThat(this.jdbc.queryForList(
-					"SELECT lock_key FROM holdfast_lock WHERE lock_key = 'holdfast:stock' FOR UPDATE SKIP LOCKED", String.class))
+					"SELECT lock_key FROM holdfast_lock WHERE lock_key = 'holdfast:stock' FOR UPDATE SKIP LOCKED",
+					String.class))
 				.as("rows that nobody has locked")
 				.isEmpty();
 		}

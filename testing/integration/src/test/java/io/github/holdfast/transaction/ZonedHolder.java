@@ -27,7 +27,7 @@ final class ZonedHolder {
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
 		try (HikariDataSource dataSource = dataSource(new DatabaseAccess(args[0], args[1], args[2]), args[3])) {
 			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
-LockTemplate locks = new LockTemplate(locksManager);
+			LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				for (String line = input.readLine(); line != null; line = input.readLine()) {
 					try {

@@ -20,7 +20,7 @@ import io.github.holdfast.lab.VerdictTable.Row;
 
 /**
  * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
- * as {@code docs/lab.md} says.
+ * as {@code README.md} shows.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
 @ActiveProfiles("lab")

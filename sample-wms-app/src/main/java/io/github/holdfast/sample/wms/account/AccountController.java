@@ -13,9 +13,6 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Accounts over HTTP.
- */
 @RestController
 @RequestMapping("/accounts")
 class AccountController {

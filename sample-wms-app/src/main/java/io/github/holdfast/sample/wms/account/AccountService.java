@@ -68,24 +68,15 @@ public class AccountService {
 		}));
 	}
 
-	/**
-	 * Reads an account.
-	 */
 	public Account get(String accountNo) {
 		return this.accounts.find(accountNo)
 			.orElseThrow(() -> ProblemException.notFound("unknown-account", "There is no account '" + accountNo + "'"));
 	}
 
-	/**
-	 * Money for an account.
-	 */
 	public record Deposit(@Code String requestId, @Code String accountNo,
 			@Min(1) @Max(1_000_000_000) long amount) implements Request {
 	}
 
-	/**
-	 * Money to be moved.
-	 */
 	public record Transfer(@Code String requestId, @Code String from, @Code String to,
 			@Min(1) @Max(1_000_000_000) long amount) implements Request {
 	}

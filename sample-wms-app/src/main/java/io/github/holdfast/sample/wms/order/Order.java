@@ -41,22 +41,12 @@ public record Order(@Code String orderNo, @Code String customerNo, @Code String 
 		return new Order(this.orderNo, this.customerNo, this.warehouseCode, status, this.lines);
 	}
 
-	/**
-	 * The status of an order.
-	 */
 	public enum Status {
 
-		/** Created; nothing has been deducted. */
-		CREATED,
-
-		/** Confirmed; its lines have been deducted from stock. */
-		CONFIRMED
+		CREATED, CONFIRMED
 
 	}
 
-	/**
-	 * A line of an order.
-	 */
 	public record Line(@Code String sku, @Min(1) @Max(1_000_000) int quantity) {
 	}
 

@@ -10,9 +10,6 @@ import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Select;
 import org.apache.ibatis.annotations.Update;
 
-/**
- * The statements on {@code outbound_order} and {@code outbound_order_line}.
- */
 @Mapper
 interface OrderMapper {
 
@@ -33,9 +30,6 @@ interface OrderMapper {
 	@Update("update outbound_order set status = #{status} where order_no = #{orderNo}")
 	void updateStatus(String orderNo, Status status);
 
-	/**
-	 * An order without its lines.
-	 */
 	record Header(String customerNo, String warehouseCode, Status status) {
 	}
 

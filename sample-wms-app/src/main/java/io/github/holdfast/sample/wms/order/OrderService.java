@@ -50,9 +50,6 @@ public class OrderService {
 		return new Confirmation(orderNo, Status.CONFIRMED, alreadyConfirmed);
 	}
 
-	/**
-	 * Reads an order.
-	 */
 	public Order get(String orderNo) {
 		return this.orders.findHeader(orderNo)
 			.map((header) -> new Order(orderNo, header.customerNo(), header.warehouseCode(), header.status(),
@@ -60,9 +57,6 @@ public class OrderService {
 			.orElseThrow(() -> ProblemException.notFound("unknown-order", "There is no order '" + orderNo + "'"));
 	}
 
-	/**
-	 * The answer to a confirmed order.
-	 */
 	public record Confirmation(String orderNo, Status status, boolean alreadyConfirmed) {
 	}
 

@@ -11,9 +11,6 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Reports over HTTP.
- */
 @RestController
 @RequestMapping("/stock-reports")
 class StockReportController {

@@ -41,9 +41,6 @@ public class StockReportJob {
 		return Optional.of(now);
 	}
 
-	/**
-	 * The stock at some time.
-	 */
 	public record StockReport(Instant takenAt, String node, long skus, long items) {
 	}
 

@@ -8,9 +8,6 @@ import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Select;
 
-/**
- * The statements on {@code stock_report}.
- */
 @Mapper
 interface StockReportMapper {
 

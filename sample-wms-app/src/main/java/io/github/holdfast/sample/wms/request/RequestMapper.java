@@ -6,9 +6,6 @@ import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Select;
 
-/**
- * The statements on {@code answered_request}.
- */
 @Mapper
 interface RequestMapper {
 
@@ -18,9 +15,6 @@ interface RequestMapper {
 	@Insert("insert into answered_request (request_id, content, answer) values (#{requestId}, #{content}, #{answer})")
 	void insert(String requestId, String content, String answer);
 
-	/**
-	 * A request and its answer.
-	 */
 	record Answered(String content, String answer) {
 	}
 

@@ -5,9 +5,6 @@ import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Select;
 
-/**
- * The statements on {@code purchase}.
- */
 @Mapper
 interface SaleMapper {
 

@@ -56,24 +56,15 @@ public class SaleService {
 		});
 	}
 
-	/**
-	 * Items that a buyer wants at once.
-	 */
 	public record Purchase(@Code String requestId, @Code String customerNo, @Code String warehouseCode,
 			@Code String sku, @Code String buyerNo, @Min(1) @Max(1_000_000) int quantity) implements Request {
 
-		/**
-		 * The stock to take the items from.
-		 */
 		public StockId stockId() {
 			return new StockId(this.customerNo, this.warehouseCode, this.sku);
 		}
 
 	}
 
-	/**
-	 * The answer to a purchase.
-	 */
 	public record Bought(String buyerNo, String sku, long quantity) {
 	}
 

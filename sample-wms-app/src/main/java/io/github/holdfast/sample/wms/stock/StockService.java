@@ -76,30 +76,18 @@ public class StockService {
 		}
 	}
 
-	/**
-	 * Reads the stock of one SKU.
-	 */
 	public Stock get(StockId id) {
 		return this.stock.find(id)
 			.orElseThrow(() -> ProblemException.notFound("unknown-stock", "There is no stock " + id));
 	}
 
-	/**
-	 * Reads the stock of a customer in a warehouse.
-	 */
 	public List<Stock> list(String customerNo, String warehouseCode) {
 		return this.stock.list(customerNo, warehouseCode);
 	}
 
-	/**
-	 * Items that have arrived in a warehouse.
-	 */
 	public record Receipt(@Code String requestId, @Code String customerNo, @Code String warehouseCode, @Code String sku,
 			@Min(1) @Max(1_000_000) int quantity) implements Request {
 
-		/**
-		 * The stock that grows.
-		 */
 		public StockId stockId() {
 			return new StockId(this.customerNo, this.warehouseCode, this.sku);
 		}

@@ -16,8 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Takes the pictures of the page that the documentation shows, and others to look at, in
- * {@code target/screenshots}. With {@code -Dlab.images=../../docs/images}, the former are
- * replaced.
+ * {@code target/screenshots}. With {@code -Dlab.images=.}, the former are replaced.
  */
 @EnabledIf(value = "io.github.holdfast.lab.page.Chromium#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")

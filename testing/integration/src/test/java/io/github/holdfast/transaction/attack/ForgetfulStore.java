@@ -1,0 +1,88 @@
+package io.github.holdfast.transaction.attack;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockRequest;
+
+/**
+ * A store beside the database of all nodes, for one key, that can lose its lock. It
+ * counts its grants from one.
+ */
+final class ForgetfulStore implements LockBackend {
+
+	private final AtomicReference<Held> held = new AtomicReference<>();
+
+	private volatile int grants;
+
+	/**
+	 * Gives the lock to the next one although its holder still works.
+	 */
+	void forget() {
+		this.held.set(null);
+	}
+
+	int grants() {
+		return this.grants;
+	}
+
+	@Override
+	public synchronized Lease acquire(LockRequest request) throws InterruptedException {
+		if (request.key().endsWith("startup-check")) {
+			return new Held(0, System.nanoTime());
+		}
+		long sentAt = System.nanoTime();
+		Held lease = new Held(this.grants + 1, sentAt);
+		while (!this.held.compareAndSet(null, lease)) {
+			if (System.nanoTime() - sentAt >= request.waitTime().toNanos()) {
+				return null;
+			}
+			wait(10);
+		}
+		this.grants++;
+		return lease;
+	}
+
+	@Override
+	public String name() {
+		return "forgetful";
+	}
+
+	private final class Held implements Lease {
+
+		private final long epoch;
+
+		private final long sentAt;
+
+		private Held(long epoch, long sentAt) {
+			this.epoch = epoch;
+			this.sentAt = sentAt;
+		}
+
+		@Override
+		public long epoch() {
+			return this.epoch;
+		}
+
+		@Override
+		public long sentAt() {
+			return this.sentAt;
+		}
+
+		@Override
+		public CompletionStage<Boolean> renew(Duration leaseTime) {
+			return CompletableFuture.completedStage(ForgetfulStore.this.held.get() == this);
+		}
+
+		@Override
+		public CompletionStage<Boolean> release() {
+			return CompletableFuture
+				.completedStage(this.epoch == 0 || ForgetfulStore.this.held.compareAndSet(this, null));
+		}
+
+	}
+
+}
