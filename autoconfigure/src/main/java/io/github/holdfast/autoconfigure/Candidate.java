@@ -25,7 +25,7 @@ record Candidate(LockBackendType type, Supplier<LockBackend> backend) {
 	 * @throws LockConfigurationException if there is no or more than one candidate
 	 */
 	static Candidate choose(List<Candidate> candidates, @Nullable LockBackendType wanted) {
-		if (candidates.size() == 1) {
+		if (candidates.size() == 1 && (wanted == null || wanted == candidates.get(0).type)) {
 			return candidates.get(0);
 		}
 		if (candidates.size() > 1) {

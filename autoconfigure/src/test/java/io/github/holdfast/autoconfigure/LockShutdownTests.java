@@ -30,8 +30,8 @@ class LockShutdownTests {
 			LockManager manager = context.getBean(LockManager.class);
 			CountDownLatch goOn = new CountDownLatch(1);
 			CompletableFuture<Boolean> holder = CompletableFuture
-				.supplyAsync(() -> locks.execute("A", () -> await(goOn)));
-			Awaitility.await().until(() -> !manager.isIdle());
+				.supplyAsync(() -> locks.execute("A", () -> awaitLatch(goOn)));
+			await().until(() -> !manager.isIdle());
 			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("A", () -> {
 			}));
 			Awaitility.await().until(() -> manager.snapshots().size() == 2);
@@ -48,7 +48,7 @@ class LockShutdownTests {
 		});
 	}
 
-	private static boolean await(CountDownLatch latch) {
+	private static boolean awaitLatch(CountDownLatch latch) {
 		try {
 			return latch.await(1, TimeUnit.MINUTES);
 		}
