@@ -9,6 +9,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockNotAcquiredException.Reason;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.SmartLifecycle;
@@ -16,7 +17,6 @@ import org.springframework.context.support.GenericApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * The order in which the use of locks ends.
@@ -31,10 +31,10 @@ class LockShutdownTests {
 			CountDownLatch goOn = new CountDownLatch(1);
 			CompletableFuture<Boolean> holder = CompletableFuture
 				.supplyAsync(() -> locks.execute("A", () -> await(goOn)));
-			await().until(() -> !manager.isIdle());
+			Awaitility.await().until(() -> !manager.isIdle());
 			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("A", () -> {
 			}));
-			await().until(() -> manager.snapshots().size() == 2);
+			Awaitility.await().until(() -> manager.snapshots().size() == 2);
 			CompletableFuture<Void> closed = CompletableFuture
 				.runAsync(((GenericApplicationContext) context.getSourceApplicationContext())::close);
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(waiter::join)
