@@ -27,9 +27,6 @@ public record Order(@Code String orderNo, @Code String customerNo, @Code String 
 		return quantities().keySet();
 	}
 
-	/**
-	 * The number of items to take from each stock, all lines of a SKU together.
-	 */
 	Map<StockId, Long> quantities() {
 		Map<StockId, Long> quantities = new LinkedHashMap<>();
 		this.lines.forEach((line) -> quantities.merge(new StockId(this.customerNo, this.warehouseCode, line.sku()),
