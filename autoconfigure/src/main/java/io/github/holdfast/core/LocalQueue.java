@@ -209,7 +209,9 @@ final class LocalQueue {
 		}
 
 		void releasing() {
-			this.place.releasing = true;
+			if (!this.over.get()) {
+				this.place.releasing = true;
+			}
 		}
 
 		void answered(@Nullable RuntimeException failure) {

@@ -341,10 +341,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	/**
 	 * Notes that the transaction that has taken the locks has ended, and the locks with
-	 * it. What callbacks do after that is not under this call.
+	 * it. What callbacks do after that is not under this call, and may take them again.
 	 */
 	public void over() {
 		this.state.compareAndSet(State.HELD, State.OVER);
+		grants().forEach(Grant::exitQueue);
 	}
 
 	/**

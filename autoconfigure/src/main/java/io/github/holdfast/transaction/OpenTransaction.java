@@ -230,19 +230,19 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	@Override
 	public void afterCompletion(int status) {
-		this.unknown = this.checked && (status == STATUS_UNKNOWN || status == STATUS_ROLLED_BACK && isBroken());
+		this.unknown = this.checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken());
 		ended(status == STATUS_COMMITTED);
 	}
 
 	/**
-	 * Whether the connection broke at the COMMIT. Proxies and Hibernate ignore a rollback
-	 * then, and report that the transaction was rolled back.
+	 * JPA calls a transaction rolled back although its COMMIT got no answer. The session
+	 * is broken then.
 	 */
 	private boolean isBroken() {
 		try {
-			return this.connection != null && this.connection.isClosed();
+			return this.manager.dataSource() != null && !connection().isValid(1);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException ex) {
 			return true;
 		}
 	}

@@ -303,7 +303,6 @@ final class TransactionClaims implements TransactionExecutionListener {
 		OpenTransaction open = OpenTransaction.of(transaction);
 		ClaimFailure failure = (open != null) ? open.failure() : null;
 		if (open != null) {
-			// A COMMIT that failed leads here, too, if its exception was translated
 			open.over(false);
 		}
 		if (failure != null && !failure.isReported()) {

@@ -123,8 +123,8 @@ final class HolderWorker {
 	}
 
 	/**
-	 * What happens at the points {@code ACQUIRED}, {@code HELD}, {@code READ} and {@code CHECKED} of a
-	 * call.
+	 * What happens at the points {@code ACQUIRED}, {@code HELD}, {@code READ} and
+	 * {@code CHECKED} of a call.
 	 */
 	@FunctionalInterface
 	interface Pause {
