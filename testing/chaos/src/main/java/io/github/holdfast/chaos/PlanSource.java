@@ -14,7 +14,7 @@ import java.util.Random;
  */
 final class PlanSource {
 
-	static final List<String> KEYS = List.of("ledger-1", "row-1", "row-2");
+	static final List<String> KEYS = List.of("ledger-1", "ledger-2", "row-1", "row-2");
 
 	/** The shortest that there is. */
 	static final int LEASE_TIME = 1000;
@@ -22,7 +22,7 @@ final class PlanSource {
 	/** Where nothing should end a lease. */
 	private static final int LONG_LEASE_TIME = 10_000;
 
-	private static final int THREADS = 3;
+	private static final int THREADS = 4;
 
 	private static final int STEPS = 8;
 
