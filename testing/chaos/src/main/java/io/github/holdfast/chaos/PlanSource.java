@@ -94,7 +94,8 @@ final class PlanSource {
 						// A new process takes its time
 						kind = Fault.Kind.PAUSE;
 					}
-					int millis = kind.lasts() ? 50 + random.nextInt(LEASE_TIME * 2) : 0;
+					int longest = (random.nextInt(3) == 0) ? LEASE_TIME * 2 : LEASE_TIME / 3;
+					int millis = kind.lasts() ? 50 + random.nextInt(longest) : 0;
 					faults.add(new Fault(at, kind, place, node, millis));
 					at += millis + 100 + random.nextInt(weather.pause());
 				}
