@@ -25,7 +25,9 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -283,7 +285,14 @@ final class Holder {
 			case SERIALIZABLE -> this.shop.sellSerializable(key, call);
 			case TEMPLATE -> sell(this.locks, key, call);
 			case TWO_COMMITS -> this.locks.run(key, () -> call.underLock(() -> {
-				sellInTransaction(key, call);
+				try {
+					sellInTransaction(key, call);
+				}
+				catch (DataAccessException | TransactionException ex) {
+					if (!step.isVariant()) {
+						throw ex;
+					}
+				}
 				sellInTransaction(key, call);
 			}));
 			case FACADE -> this.locks.run(key, () -> call.underLock(() -> readAndSell(step, call)));

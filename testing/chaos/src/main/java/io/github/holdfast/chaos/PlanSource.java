@@ -14,7 +14,7 @@ import java.util.Random;
  */
 final class PlanSource {
 
-	static final List<String> KEYS = List.of("ledger-1", "row-1", "row-2");
+	static final List<String> KEYS = List.of("ledger-1", "ledger-2", "row-1", "row-2");
 
 	/** The shortest that there is. */
 	static final int LEASE_TIME = 1000;
@@ -22,7 +22,7 @@ final class PlanSource {
 	/** Where nothing should end a lease. */
 	private static final int LONG_LEASE_TIME = 10_000;
 
-	private static final int THREADS = 3;
+	private static final int THREADS = 4;
 
 	private static final int STEPS = 8;
 
@@ -94,7 +94,8 @@ final class PlanSource {
 						// A new process takes its time
 						kind = Fault.Kind.PAUSE;
 					}
-					int millis = kind.lasts() ? 50 + random.nextInt(LEASE_TIME * 2) : 0;
+					int longest = (random.nextInt(3) == 0) ? LEASE_TIME * 2 : LEASE_TIME / 3;
+					int millis = kind.lasts() ? 50 + random.nextInt(longest) : 0;
 					faults.add(new Fault(at, kind, place, node, millis));
 					at += millis + 100 + random.nextInt(weather.pause());
 				}

@@ -11,8 +11,8 @@ record Step(Kind kind, String key, int think) {
 
 	/**
 	 * Every second step of a kind is a variant: the body of a template with a transaction
-	 * in it where the others are annotated methods, a read without a transaction, or a
-	 * late interrupt.
+	 * in it where the others are annotated methods, a read without a transaction, a first
+	 * transaction whose failure the body survives, or a late interrupt.
 	 */
 	boolean isVariant() {
 		return this.think % 2 != 0;

@@ -53,7 +53,7 @@ enum Weather {
 	 * all of them, something should still succeed now and then.
 	 */
 	int pause() {
-		return (this == STORM) ? 2000 : 1000;
+		return (this == STORM) ? 4000 : 1500;
 	}
 
 	@Override
