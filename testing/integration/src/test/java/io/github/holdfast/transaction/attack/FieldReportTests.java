@@ -78,8 +78,7 @@ class FieldReportTests {
 		try {
 			for (Consumer<Runnable> call : List.<Consumer<Runnable>>of(nodes.first.shop()::locked,
 					nodes.first.shop()::facade)) {
-				assertThatExceptionOfType(IllegalStateException.class)
-					.isThrownBy(() -> call.accept(nodes.first::sell))
+				assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> call.accept(nodes.first::sell))
 					.withMessageContaining("running transaction");
 			}
 			assertThat(nodes.sales()).isEmpty();

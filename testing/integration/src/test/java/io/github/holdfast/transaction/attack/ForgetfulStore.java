@@ -9,8 +9,8 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 
 /**
- * A store beside the database of all nodes, for one key, that can lose its lock. It counts
- * its grants from one.
+ * A store beside the database of all nodes, for one key, that can lose its lock. It
+ * counts its grants from one.
  */
 final class ForgetfulStore implements LockBackend {
 

@@ -45,15 +45,12 @@ class JpaAttackTests {
 		try (Nodes nodes = new Nodes(database, TwoManagers.class)) {
 			TransactionTemplate jdbc = new TransactionTemplate(
 					nodes.first.context().getBean("jdbcManager", JdbcTransactionManager.class));
-			assertThatExceptionOfType(IllegalStateException.class)
-				.isThrownBy(() -> nodes.first.shop().locked(() -> {
-					int before = nodes.first.count();
-					jdbc.executeWithoutResult((status) -> nodes.first.jdbc().update("UPDATE item SET sold = sold + 1"));
-					Nodes.async(() -> nodes.second.shop().locked(nodes.second::sell)).join();
-					nodes.first.insertAfter(before);
-				}))
-				.withMessageContaining("jdbcManager")
-				.withMessageContaining("Use one transaction manager for both");
+			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+				int before = nodes.first.count();
+				jdbc.executeWithoutResult((status) -> nodes.first.jdbc().update("UPDATE item SET sold = sold + 1"));
+				Nodes.async(() -> nodes.second.shop().locked(nodes.second::sell)).join();
+				nodes.first.insertAfter(before);
+			})).withMessageContaining("jdbcManager").withMessageContaining("Use one transaction manager for both");
 			assertThat(nodes.sales()).isEmpty();
 			jdbc.executeWithoutResult((status) -> nodes.first.sell());
 			assertThat(nodes.sales()).containsExactly(1);
@@ -71,8 +68,9 @@ class JpaAttackTests {
 			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
 			inView(entities, () -> {
 				assertThat(shared.find(Item.class, 1).sold).isZero();
-				Nodes.async(() -> nodes.second.shop()
-					.locked(() -> nodes.second.jdbc().update("UPDATE item SET sold = 1 WHERE id = 1")))
+				Nodes
+					.async(() -> nodes.second.shop()
+						.locked(() -> nodes.second.jdbc().update("UPDATE item SET sold = 1 WHERE id = 1")))
 					.join();
 				nodes.first.shop().locked(() -> shared.find(Item.class, 1).sold++);
 			});

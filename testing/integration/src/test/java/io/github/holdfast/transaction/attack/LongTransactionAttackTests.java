@@ -17,6 +17,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataIntegrityViolationException;
 
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,8 +54,8 @@ class LongTransactionAttackTests {
 	}
 
 	/**
-	 * Attack 2. Red if renewals are sent while a transaction of the holder has claimed the
-	 * row, and wait for it.
+	 * Attack 2. Red if renewals are sent while a transaction of the holder has claimed
+	 * the row, and wait for it.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -95,15 +96,46 @@ class LongTransactionAttackTests {
 	}
 
 	/**
+	 * Attack 15, by an inner transaction whose outer one is committed as usual.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void nextThreadReadsBeforeAnInnerCommitWhoseAnswerWasLost(Database database) {
+		try (Nodes nodes = new Nodes(database, Wire.WireConfiguration.class, Wire.NAMED, "holdfast.lease-time=10m",
+				"holdfast.handover-limit=1h")) {
+			Wire wire = nodes.first.context().getBean(Wire.class);
+			Next next = new Next(nodes);
+			nodes.first.shop().facade(() -> {
+				next.start(nodes.first.locks());
+				nodes.first.transaction()
+					.executeWithoutResult((outer) -> assertThatThrownBy(
+							() -> nodes.first.newTransaction().executeWithoutResult((status) -> {
+								nodes.first.sell();
+								wire.delayNext("COMMIT"::equals);
+							}))
+						.isNotNull());
+			});
+			next.mayRead();
+			wire.deliver();
+			// Nobody waits for ten minutes
+			assertThat(nodes.second.context().getBean(LockManager.class).forceRelease("holdfast:stock")).isTrue();
+			next.call.get().join();
+			assertThat(nodes.sales()).containsExactly(1, 2);
+		}
+	}
+
+	/**
 	 * A COMMIT that the database has refused is no reason to keep the lock.
 	 */
 	@ParameterizedTest
 	@EnumSource
 	void lockIsFreeAfterAFlushThatFailed(Database database) {
 		try (Nodes nodes = new Nodes(database, JpaAttackTests.Jpa.class, "holdfast.lease-time=10m")) {
-			assertThatExceptionOfType(DataIntegrityViolationException.class)
-				.isThrownBy(() -> nodes.first.shop().facade(() -> nodes.first.transaction().executeWithoutResult(
-						(status) -> nodes.first.context().getBean(EntityManager.class).persist(new JpaAttackTests.Item(1)))));
+			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(() -> nodes.first.shop()
+				.facade(() -> nodes.first.transaction()
+					.executeWithoutResult((status) -> nodes.first.context()
+						.getBean(EntityManager.class)
+						.persist(new JpaAttackTests.Item(1)))));
 			assertThat(nodes.leases()).isZero();
 			nodes.second.shop().locked(nodes.second::sell);
 			assertThat(nodes.sales()).containsExactly(1);
@@ -171,8 +203,8 @@ class LongTransactionAttackTests {
 	}
 
 	/**
-	 * Attack 20. Red if the epoch of a row is read although a lease that has run out is in
-	 * it.
+	 * Attack 20. Red if the epoch of a row is read although a lease that has run out is
+	 * in it.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -184,13 +216,12 @@ class LongTransactionAttackTests {
 			nodes.first.shop().held(() -> {
 				int before = nodes.first.count();
 				nodes.awaitRunOut();
-				optimistic[0] = Nodes
-					.async(() -> nodes.second.context().getBean(Shop.Optimistic.class).sell(() -> {
-						int after = nodes.second.count();
-						read.countDown();
-						Nodes.await(ended);
-						nodes.second.insertAfter(after);
-					}));
+				optimistic[0] = Nodes.async(() -> nodes.second.context().getBean(Shop.Optimistic.class).sell(() -> {
+					int after = nodes.second.count();
+					read.countDown();
+					Nodes.await(ended);
+					nodes.second.insertAfter(after);
+				}));
 				nodes.awaitBlockedOr(() -> read.getCount() == 0);
 				nodes.first.insertAfter(before);
 			});

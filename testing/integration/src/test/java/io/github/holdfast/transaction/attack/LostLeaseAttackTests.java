@@ -41,8 +41,7 @@ class LostLeaseAttackTests {
 				facade[0] = Nodes.async(() -> nodes.second.shop().facade(() -> {
 					before.set(nodes.second.count());
 					read.set(true);
-					nodes.second.transaction()
-						.executeWithoutResult((status) -> nodes.second.insertAfter(before.get()));
+					nodes.second.transaction().executeWithoutResult((status) -> nodes.second.insertAfter(before.get()));
 				}));
 				nodes.awaitBlockedOr(read::get);
 			});

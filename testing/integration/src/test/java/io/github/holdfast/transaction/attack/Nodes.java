@@ -89,15 +89,17 @@ final class Nodes implements AutoCloseable {
 	private Node start() {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		TestPropertyValues
-			.of("url=" + this.access.url(), "spring.datasource.url=${url}", "spring.datasource.username=" + this.access.user(),
+			.of("url=" + this.access.url(), "spring.datasource.url=${url}",
+					"spring.datasource.username=" + this.access.user(),
 					"spring.datasource.password=" + this.access.password(), "spring.datasource.hikari.minimum-idle=0",
 					"spring.jpa.hibernate.ddl-auto=none", "spring.jpa.open-in-view=false",
 					"holdfast.jdbc.initialize-schema=always", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s")
 			.applyTo(context);
 		if (this.database == Database.CONNECTOR_J) {
 			// Hibernate asks it for metadata that MariaDB does not have
-			TestPropertyValues.of("spring.jpa.database-platform=org.hibernate.dialect.MariaDBDialect",
-					"spring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false")
+			TestPropertyValues
+				.of("spring.jpa.database-platform=org.hibernate.dialect.MariaDBDialect",
+						"spring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false")
 				.applyTo(context);
 		}
 		context.register(NodeConfiguration.class);
@@ -138,7 +140,8 @@ final class Nodes implements AutoCloseable {
 	}
 
 	static void await(BooleanSupplier condition) {
-		// InnoDB shows what it showed before to those who ask more than ten times a second
+		// InnoDB shows what it showed before to those who ask more than ten times a
+		// second
 		Awaitility.await()
 			.atMost(PATIENCE)
 			.pollInterval(Duration.ofMillis(150))

@@ -49,8 +49,8 @@ class TransactionLockAttackTests {
 	}
 
 	/**
-	 * Attack 4. Red on InnoDB if a new key is inserted before the transaction that did not
-	 * find it is rolled back.
+	 * Attack 4. Red on InnoDB if a new key is inserted before the transaction that did
+	 * not find it is rolled back.
 	 */
 	@ParameterizedTest
 	@EnumSource

@@ -48,9 +48,8 @@ final class Wire {
 	}
 
 	private DataSource wrap(DataSource pool) {
-		return proxy(DataSource.class,
-				(method, arguments) -> method.getName().equals("getConnection")
-						? wrap((Connection) invoke(pool, method, arguments)) : invoke(pool, method, arguments));
+		return proxy(DataSource.class, (method, arguments) -> method.getName().equals("getConnection")
+				? wrap((Connection) invoke(pool, method, arguments)) : invoke(pool, method, arguments));
 	}
 
 	private Connection wrap(Connection connection) {
