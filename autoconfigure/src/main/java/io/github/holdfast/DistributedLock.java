@@ -116,8 +116,9 @@ public @interface DistributedLock {
 	 * ends earlier, with or without an exception, the lock stays behind for the rest of
 	 * the time, for callers in this JVM as well. So a scheduled job is not run again by a
 	 * node whose clock is late. Must not be longer than {@link #maxHoldTime()}. Without
-	 * effect on a nested call for keys that are held already. Default: as long as the
-	 * method runs. Accepts the same forms as {@link #waitTime()}.
+	 * effect on a nested call for keys that are held already. ShedLock calls it
+	 * {@code lockAtLeastFor}. Default: none, so the lock is released when the method
+	 * ends. Accepts the same forms as {@link #waitTime()}.
 	 */
 	String minHoldTime() default "";
 

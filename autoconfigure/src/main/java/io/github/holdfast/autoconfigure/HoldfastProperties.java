@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
  * Configuration properties for distributed locks.
@@ -99,8 +98,24 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 * @param retention Time after its last use before the row of a lock may be deleted.
 	 * Zero keeps all rows.
 	 */
-	public record Jdbc(@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+	public record Jdbc(@DefaultValue("embedded") SchemaInitialization initializeSchema,
 			@DefaultValue("transaction") Mode mode, @DefaultValue("7d") Duration retention) {
+
+		/**
+		 * When to create the table.
+		 */
+		public enum SchemaInitialization {
+
+			/** At each startup, if the table does not exist. */
+			ALWAYS,
+
+			/** Only in an embedded database. */
+			EMBEDDED,
+
+			/** Never. */
+			NEVER
+
+		}
 
 		/**
 		 * The kind of locks in a SQL database.

@@ -22,12 +22,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /**
  * The stores outside of the application's database.
  */
-final class LockBackendConfigurations {
+class LockBackendConfigurations {
 
 	private static final String BACKEND = "holdfast.backend";
-
-	private LockBackendConfigurations() {
-	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnProperty(name = BACKEND, havingValue = "local")

@@ -2,6 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.holdfast.autoconfigure.HoldfastProperties.Jdbc.SchemaInitialization;
+
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
@@ -17,16 +19,16 @@ final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 
 	static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
 
-	LockSchemaInitializer(DataSource dataSource, DatabaseInitializationMode mode) {
+	LockSchemaInitializer(DataSource dataSource, SchemaInitialization mode) {
 		super(dataSource, settings(dataSource, mode));
 	}
 
-	private static DatabaseInitializationSettings settings(DataSource dataSource, DatabaseInitializationMode mode) {
+	private static DatabaseInitializationSettings settings(DataSource dataSource, SchemaInitialization mode) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setMode(mode);
+		settings.setMode(DatabaseInitializationMode.ALWAYS);
 		settings.setContinueOnError(true);
-		if (mode == DatabaseInitializationMode.ALWAYS
-				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
+		if (mode == SchemaInitialization.ALWAYS
+				|| (mode == SchemaInitialization.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
 			settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
 		}
 		return settings;

@@ -18,11 +18,6 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 final class LockShutdown implements SmartLifecycle, ApplicationListener<ContextClosedEvent> {
 
-	/** After the web server, which stops at {@code DEFAULT_PHASE - 2048}. */
-	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 3072;
-
-	private static final long INTERVAL_MILLIS = 20;
-
 	private final ApplicationContext context;
 
 	private final LockManager manager;
@@ -64,7 +59,7 @@ final class LockShutdown implements SmartLifecycle, ApplicationListener<ContextC
 			callback.run();
 		}
 		else {
-			CompletableFuture.delayedExecutor(INTERVAL_MILLIS, TimeUnit.MILLISECONDS).execute(() -> await(callback));
+			CompletableFuture.delayedExecutor(20, TimeUnit.MILLISECONDS).execute(() -> await(callback));
 		}
 	}
 
@@ -78,9 +73,12 @@ final class LockShutdown implements SmartLifecycle, ApplicationListener<ContextC
 		return this.running;
 	}
 
+	/**
+	 * After the web server, which stops at {@code DEFAULT_PHASE - 2048}.
+	 */
 	@Override
 	public int getPhase() {
-		return PHASE;
+		return DEFAULT_PHASE - 3072;
 	}
 
 }

@@ -22,7 +22,6 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -31,7 +30,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
  * Checks each bean with locked methods after Spring has created it. A bean whose locks
  * would have no effect, or would be released before the commit, cannot be created.
  */
-public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializingSingleton {
+public final class LockedBeanCheck implements BeanPostProcessor {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockedBeanCheck.class);
 
@@ -42,8 +41,6 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 	private final Consumer<LockSettings> supported;
 
 	private final Map<String, LockOperation> checked = new ConcurrentSkipListMap<>();
-
-	private volatile boolean started;
 
 	/**
 	 * Create a check.
@@ -117,16 +114,13 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 					where + "has no effect: the method is not on an interface of the bean's JDK proxy.",
 					"Declare it on an interface, or set 'spring.aop.proxy-target-class' to 'true'.");
 		}
-		if (!AopUtils.isJdkDynamicProxy(bean) && (Modifier.isFinal(method.getModifiers()) || isHidden(method, bean))) {
+		boolean hidden = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+				&& !method.getDeclaringClass().getPackageName().equals(bean.getClass().getPackageName());
+		if (!AopUtils.isJdkDynamicProxy(bean) && (hidden || Modifier.isFinal(method.getModifiers()))) {
 			throw new LockConfigurationException(
 					where + "has no effect: the method is final, or package-private in another package.",
 					"Remove 'final' from the method, and make it public or protected.");
 		}
-	}
-
-	private static boolean isHidden(Method method, Object proxy) {
-		return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
-				&& !method.getDeclaringClass().getPackageName().equals(proxy.getClass().getPackageName());
 	}
 
 	private void checkSelfCalls(List<String> calls, String beanName) {
@@ -146,16 +140,8 @@ public final class LockedBeanCheck implements BeanPostProcessor, SmartInitializi
 							+ "changes. Pass the ID, or add a @Version",
 					operation.location());
 		}
-		if (this.started) {
-			checkSupported(operation);
-		}
+		checkSupported(operation);
 		this.checked.put(operation.location(), operation);
-	}
-
-	@Override
-	public void afterSingletonsInstantiated() {
-		this.started = true;
-		this.checked.values().forEach(this::checkSupported);
 	}
 
 	private void checkSupported(LockOperation operation) {

@@ -9,8 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
+import io.github.holdfast.DistributedLock;
 import io.github.holdfast.interceptor.LockOperation;
 import io.github.holdfast.interceptor.LockOperationSource;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,8 @@ import org.springframework.asm.MethodVisitor;
 import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -91,10 +95,16 @@ final class SelfCallFinder extends ClassVisitor {
 		}
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
 		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
-				&& Objects.toString(outer.key()).equals(Objects.toString(inner.key()));
+				&& key(outer).equals(key(inner));
 		String place = ClassUtils.getShortName(call.callerType.replace('/', '.')) + "."
 				+ call.caller.replaceFirst("^lambda\\$(.*)\\$\\d+$", "$1");
 		return held ? null : place + " calls " + inner.location();
+	}
+
+	private static Optional<String> key(LockOperation operation) {
+		return MergedAnnotations.from(operation.method(), SearchStrategy.TYPE_HIERARCHY)
+			.get(DistributedLock.class)
+			.getValue("key", String.class);
 	}
 
 	/**
@@ -119,16 +129,71 @@ final class SelfCallFinder extends ClassVisitor {
 	}
 
 	@Override
-	public @Nullable MethodVisitor visitMethod(int access, String name, String descriptor, @Nullable String signature,
-			String @Nullable [] exceptions) {
+	public @Nullable MethodVisitor visitMethod(int access, String caller, String callerDescriptor,
+			@Nullable String signature, String @Nullable [] exceptions) {
 		int others = Opcodes.ACC_STATIC | Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE;
-		return ((access & others) == 0 && Arrays.stream(Type.getArgumentTypes(descriptor)).noneMatch(this::isOwn))
-				? new Calls(name, descriptor) : null;
+		if ((access & others) != 0 || areOwn(Type.getArgumentTypes(callerDescriptor))) {
+			return null;
+		}
+		return new MethodVisitor(SpringAsmInfo.ASM_VERSION) {
+
+			private final List<Call> found = new ArrayList<>();
+
+			private boolean ambiguous;
+
+			@Override
+			public void visitTypeInsn(int opcode, String type) {
+				this.ambiguous |= opcode != Opcodes.INSTANCEOF && areOwn(Type.getObjectType(type));
+			}
+
+			@Override
+			public void visitFieldInsn(int opcode, String type, String field, String descriptor) {
+				this.ambiguous |= areOwn(Type.getType(descriptor));
+			}
+
+			@Override
+			public void visitMethodInsn(int opcode, String type, String method, String descriptor,
+					boolean onInterface) {
+				this.ambiguous |= areOwn(Type.getReturnType(descriptor));
+				if (opcode != Opcodes.INVOKESTATIC) {
+					add(opcode == Opcodes.INVOKESPECIAL, type, method, descriptor);
+				}
+			}
+
+			@Override
+			public void visitInvokeDynamicInsn(String method, String descriptor, Handle bootstrap,
+					Object... arguments) {
+				for (Object argument : arguments) {
+					if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
+							&& areOwn(Type.getArgumentTypes(descriptor))) {
+						add(handle.getTag() == Opcodes.H_INVOKESPECIAL, handle.getOwner(), handle.getName(),
+								handle.getDesc());
+					}
+				}
+			}
+
+			private void add(boolean special, String type, String method, String descriptor) {
+				String from = SelfCallFinder.this.className;
+				if (areOwn(Type.getObjectType(type))) {
+					this.found.add(new Call(from, caller, callerDescriptor, type, method, descriptor,
+							special && !type.equals(from)));
+				}
+			}
+
+			@Override
+			public void visitEnd() {
+				if (!this.ambiguous) {
+					SelfCallFinder.this.calls.addAll(this.found);
+				}
+			}
+
+		};
 	}
 
-	private boolean isOwn(Type type) {
-		Type element = (type.getSort() == Type.ARRAY) ? type.getElementType() : type;
-		return this.lineage.keySet().stream().anyMatch((name) -> element.getDescriptor().equals("L" + name + ";"));
+	private boolean areOwn(Type... types) {
+		return Stream.of(types)
+			.map((type) -> (type.getSort() == Type.ARRAY) ? type.getElementType() : type)
+			.anyMatch((type) -> this.lineage.keySet().contains(type.getInternalName()));
 	}
 
 	/**
@@ -136,67 +201,6 @@ final class SelfCallFinder extends ClassVisitor {
 	 */
 	private record Call(String callerType, String caller, String callerDescriptor, String owner, String name,
 			String descriptor, boolean toSuper) {
-
-	}
-
-	private final class Calls extends MethodVisitor {
-
-		private final String caller;
-
-		private final String callerDescriptor;
-
-		private final List<Call> found = new ArrayList<>();
-
-		private boolean ambiguous;
-
-		private Calls(String caller, String callerDescriptor) {
-			super(SpringAsmInfo.ASM_VERSION);
-			this.caller = caller;
-			this.callerDescriptor = callerDescriptor;
-		}
-
-		@Override
-		public void visitTypeInsn(int opcode, String type) {
-			this.ambiguous |= opcode != Opcodes.INSTANCEOF && isOwn(Type.getObjectType(type));
-		}
-
-		@Override
-		public void visitFieldInsn(int opcode, String type, String field, String descriptor) {
-			this.ambiguous |= isOwn(Type.getType(descriptor));
-		}
-
-		@Override
-		public void visitMethodInsn(int opcode, String type, String method, String descriptor, boolean isInterface) {
-			this.ambiguous |= isOwn(Type.getReturnType(descriptor));
-			if (opcode != Opcodes.INVOKESTATIC) {
-				add(opcode == Opcodes.INVOKESPECIAL, type, method, descriptor);
-			}
-		}
-
-		@Override
-		public void visitInvokeDynamicInsn(String method, String descriptor, Handle bootstrap, Object... arguments) {
-			for (Object argument : arguments) {
-				if (argument instanceof Handle handle && handle.getTag() != Opcodes.H_INVOKESTATIC
-						&& Arrays.stream(Type.getArgumentTypes(descriptor)).anyMatch(SelfCallFinder.this::isOwn)) {
-					add(handle.getTag() == Opcodes.H_INVOKESPECIAL, handle.getOwner(), handle.getName(),
-							handle.getDesc());
-				}
-			}
-		}
-
-		private void add(boolean special, String type, String method, String descriptor) {
-			if (isOwn(Type.getObjectType(type))) {
-				this.found.add(new Call(SelfCallFinder.this.className, this.caller, this.callerDescriptor, type, method,
-						descriptor, special && !type.equals(SelfCallFinder.this.className)));
-			}
-		}
-
-		@Override
-		public void visitEnd() {
-			if (!this.ambiguous) {
-				SelfCallFinder.this.calls.addAll(this.found);
-			}
-		}
 
 	}
 

@@ -363,6 +363,8 @@ public final class Grant {
 			}
 			this.renewal = renewal;
 		}
+		// A shorter lease may reach the store although its answer is lost
+		this.end = (now + time.toNanos() - this.end < 0) ? now + time.toNanos() : this.end;
 		attempt(() -> this.lease.renew(time)).whenComplete((renewed, failure) -> {
 			if (Boolean.TRUE.equals(renewed)) {
 				renewed(now, time);

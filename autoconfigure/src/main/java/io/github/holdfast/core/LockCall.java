@@ -101,7 +101,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	private Map<String, LockCall> lenders(LockCall outer) {
 		Map<String, LockCall> lenders = new LinkedHashMap<>();
 		for (String key : this.keys) {
-			LockCall lender = outer.lender(this.settings.storedKey(key));
+			LockCall lender = outer.lender(this.manager, this.settings.storedKey(key));
 			if (lender != null) {
 				lender.checkCovers(key, this.settings.mode());
 				lenders.put(key, lender);
@@ -113,9 +113,9 @@ public final class LockCall implements LockContext, AutoCloseable {
 	/**
 	 * The call on the stack that acquired a key.
 	 */
-	private @Nullable LockCall lender(String storedKey) {
+	private @Nullable LockCall lender(LockManager manager, String storedKey) {
 		LockCall call = this;
-		while (call != null && call.find(storedKey) == null) {
+		while (call != null && (call.manager != manager || call.find(storedKey) == null)) {
 			call = call.outer();
 		}
 		return call;
@@ -443,6 +443,9 @@ public final class LockCall implements LockContext, AutoCloseable {
 		if (this.state.get() == State.CLOSED || !this.closing.compareAndSet(false, true)) {
 			return;
 		}
+		if (this.protection == Protection.TRANSACTION && !this.announced && !this.bodyRefused && !missing().isEmpty()) {
+			refused(new IllegalStateException("The transaction of lock '" + name() + "' has not begun"));
+		}
 		boolean later = false;
 		try {
 			later = this.manager.guard().beforeRelease(this, this::giveBack);
@@ -496,15 +499,22 @@ public final class LockCall implements LockContext, AutoCloseable {
 			}
 			CompletionStage<Boolean> answer = grant.release();
 			if (guarded && !answer.toCompletableFuture().isDone()) {
+				answer.whenComplete((released, failure) -> notReleased(grant, failure));
 				return Outcome.RELEASED;
 			}
 			return Grant.join(answer) ? Outcome.RELEASED : lost(grant, Outcome.LOST);
 		}
 		catch (RuntimeException | Error ex) {
-			logger.warn("Lock {} could not be released; it runs out by itself unless another attempt succeeds",
-					LockException.quote(grant.request().key()), ex);
-			this.listeners.backendFailure(Operation.RELEASE, ex);
+			notReleased(grant, ex);
 			return grant.isStale() ? lost(grant, Outcome.LOST) : Outcome.FAILED;
+		}
+	}
+
+	private void notReleased(Grant grant, @Nullable Throwable failure) {
+		if (failure != null) {
+			logger.warn("Lock {} could not be released; it runs out by itself unless another attempt succeeds",
+					LockException.quote(grant.request().key()), Grant.cause(failure));
+			this.listeners.backendFailure(Operation.RELEASE, Grant.cause(failure));
 		}
 	}
 

@@ -1,5 +1,9 @@
 package io.github.holdfast.core;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 import org.jspecify.annotations.Nullable;
@@ -110,9 +114,36 @@ public interface LockGuard {
 	}
 
 	/**
+	 * A lock that is bound to a transaction, so that it has no lease time.
+	 */
+	interface TransactionBound extends LockBackend.Lease {
+
+		@Override
+		default long sentAt() {
+			return System.nanoTime();
+		}
+
+		@Override
+		default CompletionStage<Boolean> renew(Duration leaseTime) {
+			return CompletableFuture.completedStage(true);
+		}
+
+		@Override
+		default CompletionStage<Boolean> release() {
+			return CompletableFuture.completedStage(true);
+		}
+
+		@Override
+		default boolean expires() {
+			return false;
+		}
+
+	}
+
+	/**
 	 * A lock that the transaction of the call takes.
 	 */
-	interface PendingLease extends LockBackend.Lease {
+	interface PendingLease extends TransactionBound {
 
 		/**
 		 * Waits, without a transaction, until another attempt may succeed. Called before

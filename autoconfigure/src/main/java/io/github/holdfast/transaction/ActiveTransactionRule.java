@@ -82,11 +82,11 @@ final class ActiveTransactionRule {
 					+ "@Transactional(propagation = REQUIRES_NEW)");
 		}
 		if (this.policy == OnActiveTransaction.REJECT || isForeignActive()) {
-			throw refused(call, "is called inside a running transaction" + transaction + ". That transaction may have "
-					+ "read old data, and it would commit after the lock is released. Put @DistributedLock on the "
-					+ "method that begins the transaction, or call the locked method without a transaction around it, or "
-					+ "declare it @Transactional(propagation = REQUIRES_NEW), which needs a second connection. In a test, "
-					+ "remove @Transactional from the test");
+			throw refused(call, "is called inside a running transaction" + transaction
+					+ ", which may have read old data "
+					+ "and would commit after the release. Put @DistributedLock on the method that begins the "
+					+ "transaction, or declare the locked method @Transactional(propagation = REQUIRES_NEW), which needs a "
+					+ "second connection. In a test, remove @Transactional from the test");
 		}
 		if (this.warned.add(call.name())) {
 			logger.warn("Lock '{}' is called inside a running transaction{}, which commits after the lock is released. "

@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -95,47 +97,41 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		return open;
 	}
 
+	private static @Nullable OpenTransaction find(@Nullable OpenTransaction first,
+			Predicate<OpenTransaction> condition) {
+		OpenTransaction open = first;
+		while (open != null && !condition.test(open)) {
+			open = open.outer;
+		}
+		return open;
+	}
+
 	/**
 	 * The open transaction of a status.
 	 * @return {@code null} if it did not begin under a lock
 	 */
 	static @Nullable OpenTransaction of(TransactionExecution execution) {
-		OpenTransaction open = INNERMOST.get();
-		while (open != null && open.execution != execution) {
-			open = open.outer;
-		}
-		return open;
+		return find(INNERMOST.get(), (open) -> open.execution == execution);
 	}
 
 	/**
-	 * Whether an open transaction of this thread began under a call, or has claimed a
-	 * key.
+	 * The open transaction of this thread that began under a call.
 	 */
 	static @Nullable OpenTransaction under(LockCall call) {
-		OpenTransaction open = innermost();
-		while (open != null && (open.ended || !open.calls.contains(call))) {
-			open = open.outer;
-		}
-		return open;
+		return find(innermost(), (open) -> !open.ended && open.calls.contains(call));
 	}
 
 	/**
-	 * The lock of a key that an open transaction of this thread has claimed.
+	 * Whether an open transaction of this thread has claimed a key.
 	 */
 	static boolean isClaimed(String storedKey) {
-		for (OpenTransaction open = INNERMOST.get(); open != null; open = open.outer) {
-			for (Claim claim : open.claims) {
-				if (!open.ended && claim.grant.request().key().equals(storedKey)) {
-					return true;
-				}
-			}
-		}
-		return false;
+		return find(INNERMOST.get(), (open) -> !open.ended
+				&& open.claims.stream().anyMatch((claim) -> claim.grant.request().key().equals(storedKey))) != null;
 	}
 
 	static boolean isBound(Object resourceFactory) {
 		return TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.getResource(resourceFactory) != null;
+				&& TransactionSynchronizationManager.hasResource(resourceFactory);
 	}
 
 	/**
@@ -143,24 +139,17 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 */
 	Connection connection() throws SQLException {
 		Connection connection = this.connection;
-		DataSource dataSource = this.manager.dataSource();
-		if (connection == null && dataSource != null) {
+		if (connection == null) {
+			DataSource dataSource = Objects.requireNonNull(this.manager.dataSource());
 			connection = DataSourceUtils.getConnection(dataSource);
-			try {
-				if (!DataSourceUtils.isConnectionTransactional(connection, dataSource) || connection.getAutoCommit()) {
-					throw new IllegalStateException(
-							"The connection of the transaction manager '" + this.manager.beanName()
-									+ "' is not bound to its transaction, so that the lock's row cannot "
-									+ "be locked in it. With JPA, the JpaDialect must expose the JDBC connection");
-				}
-			}
-			finally {
-				DataSourceUtils.releaseConnection(connection, dataSource);
+			boolean bound = DataSourceUtils.isConnectionTransactional(connection, dataSource)
+					&& !connection.getAutoCommit();
+			DataSourceUtils.releaseConnection(connection, dataSource);
+			if (!bound) {
+				throw new IllegalStateException("The connection of the transaction manager '" + this.manager.beanName()
+						+ "' is not bound to its transaction. With JPA, the JpaDialect must expose the JDBC connection");
 			}
 			this.connection = connection;
-		}
-		if (connection == null) {
-			throw new IllegalStateException("No connection");
 		}
 		return connection;
 	}
@@ -202,14 +191,12 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * wait for itself.
 	 */
 	@Nullable Claim outerClaim(Grant grant) {
-		for (OpenTransaction open = this.outer; open != null; open = open.outer) {
-			for (Claim claim : open.claims) {
-				if (!open.ended && claim.grant == grant) {
-					return claim;
-				}
-			}
-		}
-		return null;
+		OpenTransaction claimed = find(this.outer, (open) -> !open.ended && open.claim(grant) != null);
+		return (claimed != null) ? claimed.claim(grant) : null;
+	}
+
+	private @Nullable Claim claim(Grant grant) {
+		return this.claims.stream().filter((claim) -> claim.grant == grant).findFirst().orElse(null);
 	}
 
 	void failed(ClaimFailure failure) {
@@ -285,10 +272,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		if (this.unknown && !refused) {
 			this.calls.forEach(LockCall::outcomeUnknown);
 		}
-		for (OpenTransaction open = INNERMOST.get(); open != null; open = open.outer) {
-			if (open == this) {
-				INNERMOST.set(this.outer);
-			}
+		if (find(INNERMOST.get(), (open) -> open == this) != null) {
+			INNERMOST.set(this.outer);
 		}
 		for (Runnable action : this.whenOver) {
 			try {

@@ -59,8 +59,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 		if (this.manager.claims() != null && this.manager.dataSource() != null && transaction.isNewTransaction()
 				&& TransactionSynchronizationManager.hasResource(this.manager.dataSource())) {
 			throw new IllegalStateException("The transaction manager '" + this.manager.beanName()
-					+ "' would begin a transaction on a connection that another transaction manager has bound to this "
-					+ "thread, so that the inner COMMIT would release the lock. Use one transaction manager for both");
+					+ "' would begin a transaction on the connection of another transaction manager, and its COMMIT "
+					+ "would release the lock. Use one transaction manager for both");
 		}
 	}
 
@@ -182,10 +182,9 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static RuntimeException failed(LockCall call, Grant grant, RowClaims rows, SQLException ex) {
 		return rows.database().isTransient(ex)
 				? new CannotAcquireLockException("Lock " + LockException.quote(call.key(grant))
-						+ ": its row in holdfast_lock could not be locked, because of a deadlock or because another "
-						+ "transaction has it. The transaction was rolled back; it is safe to try again", ex)
+						+ ": a deadlock, or a wait that was too long. It is safe to try again", ex)
 				: new LockBackendException(call.key(grant),
-						"its row in holdfast_lock could not be locked, so the transaction was rolled back", ex);
+						"its row could not be locked, so that the transaction was " + "rolled back", ex);
 	}
 
 	@Override
@@ -261,8 +260,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 		if (!locked) {
 			throw new CannotAcquireLockException("Lock " + LockException.quote(claim.call().key(claim.grant()))
-					+ ": the database has rolled back the transaction that had locked its row, for example after a "
-					+ "deadlock. The transaction was rolled back; it is safe to try again");
+					+ ": the database has rolled back the work of its transaction, for example after a deadlock. It is "
+					+ "safe to try again");
 		}
 	}
 

@@ -1,7 +1,7 @@
 // The texts of the page in the language that was chosen, and numbers as it writes them.
 
-const NAMES = { en: 'English', zh: '中文', ja: '日本語', ru: 'Русский', ko: '한국어' };
-const TAGS = { en: 'en', zh: 'zh-CN', ja: 'ja', ru: 'ru', ko: 'ko' };
+const NAMES = { en: 'English', zh: '中文' };
+const TAGS = { en: 'en', zh: 'zh-CN' };
 const REMEMBERED = 'holdfast.lab.language';
 
 let current = 'en';

@@ -19,7 +19,7 @@ export function verdictText({ facts, verdict }) {
 }
 
 /** Which colour a verdict has. */
-export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' : ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', LEFT_OVER: 'stuck', NOT_SUPPORTED: 'none' }[code]
+export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' : ({ RIGHT: 'right', BLOCKED: 'stuck', STARVED: 'stuck', LEFT_OVER: 'stuck' }[code]
 		?? 'wrong');
 
 export const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };

@@ -110,8 +110,7 @@ final class EtcdAcquisition {
 		Semaphore deleted = new Semaphore(0);
 		WatchOption option = WatchOption.builder().withRevision(this.revision + 1).withNoPut(true).build();
 		long longest = Math.min(LONGEST_WATCH.toNanos(), this.request.leaseTime().toNanos() / 3);
-		Watch watches = this.queue.client().getWatchClient();
-		try (Watch.Watcher watcher = watches.watch(key, option, (event) -> deleted.release())) {
+		try (Watch.Watcher watcher = this.queue.watches().watch(key, option, (event) -> deleted.release())) {
 			deleted.tryAcquire(Math.min(longest, this.deadline.remainingNanos()), TimeUnit.NANOSECONDS);
 		}
 	}

@@ -2,7 +2,6 @@ package io.github.holdfast.store.etcd;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -76,8 +75,8 @@ final class EtcdLockLease implements LockBackend.Lease {
 	}
 
 	/**
-	 * Gives the entry another lease, because the time of a lease cannot be changed. An
-	 * earlier change that comes late finds the entry changed.
+	 * Gives the entry another lease, because the time of a lease cannot be changed. A
+	 * change that comes late finds the entry changed.
 	 */
 	private CompletableFuture<Boolean> changeLease(long modRevision, Duration leaseTime) {
 		long before = this.lease;
@@ -88,14 +87,14 @@ final class EtcdLockLease implements LockBackend.Lease {
 				.If(new Cmp(this.entry, Cmp.Op.EQUAL, CmpTarget.modRevision(modRevision)))
 				.Then(EtcdQueue.put(this.entry, this.request.holder(), after))
 				.commit()
-				.thenApply((answer) -> {
+				.thenCompose((answer) -> {
 					this.queue.revoke(answer.isSucceeded() ? before : after, Deadline.PASSED);
 					if (!answer.isSucceeded()) {
-						throw new CompletionException(new IllegalStateException("The entry was changed in between"));
+						return renew(leaseTime);
 					}
 					this.lease = after;
 					this.leaseTime = leaseTime;
-					return true;
+					return CompletableFuture.completedFuture(true);
 				}));
 	}
 

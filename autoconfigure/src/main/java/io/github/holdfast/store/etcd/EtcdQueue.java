@@ -12,6 +12,7 @@ import io.etcd.jetcd.KV;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Lease;
 import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.lease.LeaseGrantResponse;
@@ -32,17 +33,20 @@ import io.github.holdfast.store.LockKeys;
  * Go clients and {@code etcdctl lock} exclude, too. Entries of shared locks are
  * {@code <lock>/shared-<lease>}.
  *
- * @param client the client
+ * @param entries the keys of etcd
+ * @param leases the leases of etcd
+ * @param watches the watches of etcd
  * @param prefix what all entries begin with, and those of no other lock
  */
-record EtcdQueue(Client client, String prefix) {
+record EtcdQueue(KV entries, Lease leases, Watch watches, String prefix) {
 
 	private static final int MAX_KEY_BYTES = 512;
 
 	private static final String SHARED = "shared-";
 
 	static EtcdQueue of(Client client, String key) {
-		return new EtcdQueue(client, LockKeys.id(key, MAX_KEY_BYTES).replace("/", "%2f") + "/");
+		String name = LockKeys.id(key, MAX_KEY_BYTES).replace("/", "%2f");
+		return new EtcdQueue(client.getKVClient(), client.getLeaseClient(), client.getWatchClient(), name + "/");
 	}
 
 	static ByteSequence bytes(String text) {
@@ -55,14 +59,6 @@ record EtcdQueue(Client client, String prefix) {
 
 	boolean isShared(KeyValue entry) {
 		return entry.getKey().startsWith(bytes(this.prefix + SHARED));
-	}
-
-	KV entries() {
-		return this.client.getKVClient();
-	}
-
-	Lease leases() {
-		return this.client.getLeaseClient();
 	}
 
 	/**
@@ -87,7 +83,7 @@ record EtcdQueue(Client client, String prefix) {
 	 */
 	CompletableFuture<List<KeyValue>> all() {
 		GetOption all = GetOption.builder().isPrefix(true).withSortField(GetOption.SortTarget.CREATE).build();
-		return entries().get(bytes(this.prefix), all).thenApply(GetResponse::getKvs);
+		return this.entries.get(bytes(this.prefix), all).thenApply(GetResponse::getKvs);
 	}
 
 	static Op put(ByteSequence entry, String holder, long lease) {
@@ -95,7 +91,7 @@ record EtcdQueue(Client client, String prefix) {
 	}
 
 	Txn ifCreatedAt(long revision, ByteSequence entry) {
-		return entries().txn().If(new Cmp(entry, Cmp.Op.EQUAL, CmpTarget.createRevision(revision)));
+		return this.entries.txn().If(new Cmp(entry, Cmp.Op.EQUAL, CmpTarget.createRevision(revision)));
 	}
 
 	/**
@@ -111,7 +107,7 @@ record EtcdQueue(Client client, String prefix) {
 	 */
 	CompletableFuture<Long> grant(Duration leaseTime) {
 		long seconds = leaseTime.plusSeconds(1).minusNanos(1).toSeconds();
-		return leases().grant(seconds).thenApply(LeaseGrantResponse::getID);
+		return this.leases.grant(seconds).thenApply(LeaseGrantResponse::getID);
 	}
 
 	/**
@@ -120,7 +116,7 @@ record EtcdQueue(Client client, String prefix) {
 	 * @param end until when
 	 */
 	CompletableFuture<Boolean> revoke(long lease, Deadline end) {
-		return leases().revoke(lease).handle((revoked, failure) -> {
+		return this.leases.revoke(lease).handle((revoked, failure) -> {
 			if (failure != null && !EtcdAnswers.isLeaseGone(failure) && !end.hasPassed()) {
 				CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> revoke(lease, end));
 			}

@@ -3,7 +3,6 @@ package io.github.holdfast.store.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -178,20 +177,10 @@ public final class DatabaseProof {
 		});
 		if (!locked) {
 			throw new LockConfigurationException(
-					"The database does not lock rows as locks need it: two transactions got the same row by "
-							+ "SELECT … FOR UPDATE. It reports to be " + product() + ".",
+					"The database does not lock rows: two transactions got the same row by SELECT … FOR UPDATE.",
 					"Use PostgreSQL, MySQL, MariaDB or H2, and connect to the server that accepts the writes, without a "
 							+ "proxy that sends reads elsewhere.");
 		}
-	}
-
-	private String product() throws SQLException {
-		return this.connections.call((connection, rows) -> version(connection));
-	}
-
-	private static String version(Connection connection) throws SQLException {
-		return connection.getMetaData().getDatabaseProductName() + " "
-				+ connection.getMetaData().getDatabaseProductVersion();
 	}
 
 }

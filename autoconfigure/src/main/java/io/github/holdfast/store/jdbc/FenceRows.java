@@ -90,7 +90,7 @@ public final class FenceRows {
 
 	/**
 	 * Inserts the row of a key that is used for the first time.
-	 * @return {@code false} if it is there
+	 * @return {@code false} if it names this grant's epoch or a later one
 	 */
 	private boolean insertIfMissing(String id, String key, long epoch) throws SQLException {
 		return this.connections.repeat(() -> this.connections.call((connection, rows) -> {
@@ -105,14 +105,14 @@ public final class FenceRows {
 								+ this.source + " '",
 						null);
 			}
-			return row == null;
+			return row == null || row.epoch() < epoch;
 		}));
 	}
 
 	/**
 	 * Inserts the row of a grant whose transaction did not find it.
 	 * @param grant the grant
-	 * @return {@code false} if the row is there, so that the grant was superseded
+	 * @return {@code false} if the grant was superseded
 	 */
 	public boolean insertIfMissing(Grant grant) {
 		String key = grant.request().key();

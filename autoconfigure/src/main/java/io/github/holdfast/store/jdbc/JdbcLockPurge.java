@@ -36,6 +36,8 @@ public final class JdbcLockPurge implements SmartLifecycle {
 
 	private final Duration retention;
 
+	private final long interval;
+
 	private @Nullable ScheduledExecutorService executor;
 
 	/**
@@ -44,8 +46,18 @@ public final class JdbcLockPurge implements SmartLifecycle {
 	 * @param retention how long an unused row is kept; zero switches the purge off
 	 */
 	public JdbcLockPurge(Supplier<DataSource> dataSource, Duration retention) {
+		this(dataSource, retention, interval(retention));
+	}
+
+	JdbcLockPurge(Supplier<DataSource> dataSource, Duration retention, Duration interval) {
 		this.connections = new OwnConnections(dataSource);
 		this.retention = retention;
+		this.interval = interval.toNanos();
+	}
+
+	static Duration interval(Duration retention) {
+		long tenth = retention.toNanos() / 10;
+		return Duration.ofNanos(Math.min(LONGEST_INTERVAL, Math.max(SHORTEST_INTERVAL, tenth)));
 	}
 
 	@Override
@@ -59,9 +71,8 @@ public final class JdbcLockPurge implements SmartLifecycle {
 		threads.setDaemon(true);
 		ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor(threads);
 		this.executor = executor;
-		long interval = Math.min(LONGEST_INTERVAL, Math.max(SHORTEST_INTERVAL, this.retention.toNanos() / 10));
-		executor.scheduleWithFixedDelay(() -> run(executor), ThreadLocalRandom.current().nextLong(interval), interval,
-				TimeUnit.NANOSECONDS);
+		executor.scheduleWithFixedDelay(() -> run(executor), ThreadLocalRandom.current().nextLong(this.interval),
+				this.interval, TimeUnit.NANOSECONDS);
 	}
 
 	private void run(ScheduledExecutorService executor) {

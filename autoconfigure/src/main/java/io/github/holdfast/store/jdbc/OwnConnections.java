@@ -176,8 +176,8 @@ public final class OwnConnections {
 			}
 			catch (SQLException ex) {
 				transients += isTransient(ex) ? 1 : 0;
-				if (Thread.currentThread().isInterrupted() || attempt == BROKEN_SESSIONS || transients == ATTEMPTS
-						|| !isTransient(ex) && !isBrokenSession(ex)) {
+				if (Thread.currentThread().isInterrupted() || StatementDeadline.isOver(ex) || attempt == BROKEN_SESSIONS
+						|| transients == ATTEMPTS || !isTransient(ex) && !isBrokenSession(ex)) {
 					throw ex;
 				}
 			}

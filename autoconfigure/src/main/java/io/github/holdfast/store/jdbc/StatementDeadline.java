@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class StatementDeadline {
 
+	private static final String CANCELLED = "57014";
+
 	private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private static final long CANCEL_AGAIN = TimeUnit.SECONDS.toNanos(1);
@@ -67,6 +69,13 @@ final class StatementDeadline {
 		}
 	}
 
+	/**
+	 * Whether a statement was cancelled here, so that another attempt would take as long.
+	 */
+	static boolean isOver(SQLException ex) {
+		return ex instanceof SQLTimeoutException && CANCELLED.equals(ex.getSQLState());
+	}
+
 	private static void watch() {
 		long idleSince = System.nanoTime();
 		while (!RUNNING.isEmpty() || System.nanoTime() - idleSince < IDLE) {
@@ -100,7 +109,7 @@ final class StatementDeadline {
 	private synchronized void end() throws SQLTimeoutException {
 		this.over = true;
 		if (this.cancelled) {
-			throw new SQLTimeoutException("Cancelled: its time was over, or its thread was interrupted", "57014");
+			throw new SQLTimeoutException("Cancelled: its time was over, or its thread was interrupted", CANCELLED);
 		}
 	}
 

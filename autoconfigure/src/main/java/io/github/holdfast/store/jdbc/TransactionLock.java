@@ -2,7 +2,6 @@ package io.github.holdfast.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -29,8 +28,6 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	private final String id;
 
 	private final Deadline deadline;
-
-	private final long sentAt = System.nanoTime();
 
 	private long owner;
 
@@ -179,16 +176,6 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	}
 
 	@Override
-	public long sentAt() {
-		return this.sentAt;
-	}
-
-	@Override
-	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return CompletableFuture.completedStage(true);
-	}
-
-	@Override
 	public CompletionStage<Boolean> release() {
 		leaveDatabase();
 		over();
@@ -198,11 +185,6 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	@Override
 	public boolean isAlive() {
 		return !this.over;
-	}
-
-	@Override
-	public boolean expires() {
-		return false;
 	}
 
 }

@@ -2,24 +2,19 @@ package io.github.holdfast.store.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
-import io.github.holdfast.LockBackend;
+import io.github.holdfast.core.LockGuard;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The epoch that an optimistic call has read, to be replaced by its commit. It is read
  * only while no lease is in the row: the holder of a lease commits without a new epoch.
  */
-public final class VersionLease implements LockBackend.Lease {
+public final class VersionLease implements LockGuard.TransactionBound {
 
 	private final String id;
 
 	private final long epoch;
-
-	private final long sentAt = System.nanoTime();
 
 	private VersionLease(String id, long epoch) {
 		this.id = id;
@@ -56,26 +51,6 @@ public final class VersionLease implements LockBackend.Lease {
 	@Override
 	public long epoch() {
 		return this.epoch;
-	}
-
-	@Override
-	public long sentAt() {
-		return this.sentAt;
-	}
-
-	@Override
-	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return CompletableFuture.completedStage(true);
-	}
-
-	@Override
-	public CompletionStage<Boolean> release() {
-		return CompletableFuture.completedStage(true);
-	}
-
-	@Override
-	public boolean expires() {
-		return false;
 	}
 
 }

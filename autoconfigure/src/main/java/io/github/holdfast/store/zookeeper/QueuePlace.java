@@ -63,11 +63,12 @@ final class QueuePlace {
 	 * interrupted
 	 */
 	@Nullable Lease await() throws Exception {
+		ZooKeeper session = this.curator.getZookeeperClient().getZooKeeper();
 		CompletableFuture<CuratorEvent> created = create();
 		Lease lease = null;
 		try {
 			CuratorEvent event = ZooKeeperAnswers.await(created, this.deadline);
-			lease = isFirst(event.getName()) ? granted(event.getName(), event.getStat()) : null;
+			lease = isFirst(session, event.getName()) ? granted(session, event.getName(), event.getStat()) : null;
 			return lease;
 		}
 		finally {
@@ -101,16 +102,16 @@ final class QueuePlace {
 
 	/**
 	 * Waits until no other node is in front. While the connection is lost, the node keeps
-	 * its place.
+	 * its place; the end of the session ends the wait, even if its node is still there.
 	 */
-	private boolean isFirst(String path) throws KeeperException, InterruptedException {
+	private boolean isFirst(ZooKeeper session, String path) throws KeeperException, InterruptedException {
 		while (true) {
 			try {
 				List<LockNode> queue = LockNode
 					.queue(await((callback) -> this.curator.getChildren().inBackground(callback).forPath(this.lock))
 						.getChildren());
 				LockNode own = queue.stream()
-					.filter((node) -> path.equals(this.lock + '/' + node.name()))
+					.filter((node) -> session.getState().isAlive() && path.equals(this.lock + '/' + node.name()))
 					.findFirst()
 					.orElseThrow(KeeperException.NoNodeException::new);
 				LockNode predecessor = own.predecessor(queue);
@@ -151,14 +152,14 @@ final class QueuePlace {
 	 * A node of an earlier session can still be there, because the server has not noticed
 	 * yet that the session is over.
 	 */
-	private Lease granted(String node, @Nullable Stat created) throws Exception {
+	private Lease granted(ZooKeeper session, String node, @Nullable Stat created)
+			throws KeeperException, InterruptedException {
 		Stat stat = (created != null) ? created
 				: await((callback) -> this.curator.checkExists().inBackground(callback).forPath(node)).getStat();
 		if (this.waited) {
 			this.sentAt = System.nanoTime();
 			await((callback) -> ZooKeeperAnswers.check(this.curator, node, callback));
 		}
-		ZooKeeper session = this.curator.getZookeeperClient().getZooKeeper();
 		if (stat.getEphemeralOwner() != session.getSessionId()) {
 			throw new KeeperException.SessionExpiredException();
 		}

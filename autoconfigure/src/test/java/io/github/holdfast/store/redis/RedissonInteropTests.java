@@ -173,7 +173,7 @@ class RedissonInteropTests {
 		this.lock.lock();
 		LockHolder holder = this.node.backend().holder(this.key);
 		assertThat(holder).isNotNull();
-		assertThat(holder.description()).contains("Redisson", String.valueOf(Thread.currentThread().getId()));
+		assertThat(holder.description()).contains("Redisson", this.service.getId());
 		assertThat(holder.epoch()).isNull();
 		assertThat(this.node.backend().forceRelease(this.key)).isTrue();
 		this.node.acquired(RedisRequests.request(this.key, NO_WAIT));

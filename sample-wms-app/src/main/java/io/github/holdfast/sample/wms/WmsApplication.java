@@ -2,12 +2,16 @@ package io.github.holdfast.sample.wms;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
- * The warehouse service. Start it as often as you like on one database: the nodes do not
- * sell the same piece twice.
+ * A warehouse service. Locks keep its stock and its balances right on any number of
+ * nodes.
  */
 @SpringBootApplication
+@EnableScheduling
+@EnableResilientMethods
 public class WmsApplication {
 
 	public static void main(String[] args) {

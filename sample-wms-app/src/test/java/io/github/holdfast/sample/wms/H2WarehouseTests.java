@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The warehouse service on H2, the default.
  */
-class H2WarehouseTests extends AbstractWarehouseTests {
+class H2WarehouseTests extends WarehouseTests {
 
 	@SuppressWarnings("NullAway.Init")
 	private static ServerSocketChannel redis;
@@ -40,7 +40,7 @@ class H2WarehouseTests extends AbstractWarehouseTests {
 
 	@Test
 	void connectsToNoRedis() throws IOException {
-		receiveAddsToStock();
+		receiptsAddToStock();
 		assertThat(redis.accept()).isNull();
 	}
 

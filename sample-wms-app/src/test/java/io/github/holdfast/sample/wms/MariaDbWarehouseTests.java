@@ -16,7 +16,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 @ActiveProfiles("mariadb")
 @DirtiesContext
 @Tag("long")
-class MariaDbWarehouseTests extends AbstractWarehouseTests {
+class MariaDbWarehouseTests extends WarehouseTests {
 
 	@DynamicPropertySource
 	static void dataSource(DynamicPropertyRegistry registry) {

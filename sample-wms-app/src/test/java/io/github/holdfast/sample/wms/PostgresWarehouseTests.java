@@ -16,7 +16,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 @ActiveProfiles("postgres")
 @DirtiesContext
 @Tag("long")
-class PostgresWarehouseTests extends AbstractWarehouseTests {
+class PostgresWarehouseTests extends WarehouseTests {
 
 	@DynamicPropertySource
 	static void dataSource(DynamicPropertyRegistry registry) {

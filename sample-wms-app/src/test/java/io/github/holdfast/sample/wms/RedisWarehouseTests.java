@@ -10,6 +10,6 @@ import org.springframework.test.context.ActiveProfiles;
 @ActiveProfiles("redis")
 @Import(WithRedis.class)
 @DirtiesContext
-class RedisWarehouseTests extends AbstractWarehouseTests {
+class RedisWarehouseTests extends WarehouseTests {
 
 }

@@ -13,6 +13,6 @@ import org.springframework.test.context.ActiveProfiles;
 @Import(WithRedis.class)
 @DirtiesContext
 @Tag("long")
-class RedissonWarehouseTests extends AbstractWarehouseTests {
+class RedissonWarehouseTests extends WarehouseTests {
 
 }

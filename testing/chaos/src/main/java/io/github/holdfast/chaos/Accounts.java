@@ -20,11 +20,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class Accounts {
 
-	/**
-	 * The end of the names of accounts that are written without a transaction: who loses
-	 * his lock there is told.
-	 */
-	static final String PLAIN = "/plain";
+	/** The end of the names of sales that are made by inner transactions. */
+	static final String INNER = "-inner";
 
 	private final JdbcTemplate jdbc;
 
@@ -42,6 +39,9 @@ final class Accounts {
 				CREATE TABLE sale (account varchar(40) NOT NULL, version bigint NOT NULL, token bigint,
 				id varchar(80) NOT NULL)""");
 		jdbc.execute("CREATE INDEX sale_version ON sale (account, version)");
+		jdbc.execute("CREATE TABLE crossing (id int NOT NULL PRIMARY KEY, visits bigint NOT NULL)");
+		jdbc.update("INSERT INTO crossing VALUES (0, 0)");
+		jdbc.update("INSERT INTO crossing VALUES (1, 0)");
 		PlanSource.KEYS.stream()
 			.filter(Accounts::hasRow)
 			.forEach((id) -> jdbc.update("INSERT INTO account VALUES (?, 0)", id));
@@ -72,6 +72,15 @@ final class Accounts {
 	}
 
 	/**
+	 * Locks two rows one after the other, in an order that others do not keep.
+	 */
+	void cross(int first) {
+		for (int id : new int[] { first, 1 - first }) {
+			this.jdbc.update("UPDATE crossing SET visits = visits + 1 WHERE id = ?", id);
+		}
+	}
+
+	/**
 	 * All sales that were committed, by account and in the order of their versions.
 	 */
 	Map<String, List<Sale>> sales() {
@@ -94,10 +103,10 @@ final class Accounts {
 	record Sale(String account, long version, @Nullable Long token, String id) {
 
 		/**
-		 * The call that made it.
+		 * Whether a transaction inside of another one made it.
 		 */
-		String call() {
-			return this.id.substring(0, this.id.indexOf('/'));
+		boolean isInner() {
+			return this.id.endsWith(INNER);
 		}
 
 	}

@@ -57,20 +57,19 @@ record Call(String id, Step.Kind kind, int node, long started, long ended, Endin
 	 * The time for which a body ran under a lock.
 	 *
 	 * @param key the key of the lock
-	 * @param token its fencing token
 	 * @param from when the body began
 	 * @param to when the body ended
 	 */
-	record Hold(String key, long token, long from, long to) {
+	record Hold(String key, long from, long to) {
 
 		@Override
 		public String toString() {
-			return "%s %d %d %d".formatted(this.key, this.token, this.from, this.to);
+			return "%s %d %d".formatted(this.key, this.from, this.to);
 		}
 
 		static Hold parse(String text) {
 			String[] words = text.split(" ");
-			return new Hold(words[0], Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+			return new Hold(words[0], Long.parseLong(words[1]), Long.parseLong(words[2]));
 		}
 
 	}

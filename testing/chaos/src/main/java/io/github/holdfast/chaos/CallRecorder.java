@@ -2,17 +2,16 @@ package io.github.holdfast.chaos;
 
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
+import io.github.holdfast.LockContext;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-
-import io.github.holdfast.LockContext;
 
 /**
  * Notes what happens in one call, on its thread.
@@ -27,21 +26,23 @@ final class CallRecorder {
 
 	private final long started = System.nanoTime();
 
+	private final Map<String, Long> tokens = new HashMap<>();
+
 	private final List<Touch> touches = new ArrayList<>();
 
 	private final List<Call.Hold> holds = new ArrayList<>();
 
 	private final BitSet decided = new BitSet();
 
-	private final BitSet plain = new BitSet();
-
 	private int runs;
 
 	private int sales;
 
+	private boolean inner;
+
 	private boolean finished;
 
-	private @Nullable LockContext outer;
+	private long readAt;
 
 	CallRecorder(String id, Step step, int node) {
 		this.id = id;
@@ -61,37 +62,28 @@ final class CallRecorder {
 		this.finished = false;
 		// What an earlier attempt of an optimistic call did was rolled back
 		decide(0, Touch.Fate.ROLLED_BACK);
-		long from = System.nanoTime();
-		try {
-			body.run();
-			this.finished = true;
-		}
-		finally {
-			addHolds(from);
-		}
+		underOuterLock(body);
+		finished();
 	}
 
 	/**
 	 * Runs code under a lock in which it takes another one.
 	 */
 	void underOuterLock(Runnable code) {
-		this.outer = LockContext.current().orElse(null);
+		LockContext lock = (this.step.kind() != Step.Kind.OPTIMISTIC) ? LockContext.current().orElse(null) : null;
+		if (lock == null) {
+			code.run();
+			return;
+		}
+		lock.keys().forEach((key) -> this.tokens.put(key, lock.fencingToken(key)));
 		long from = System.nanoTime();
 		try {
 			code.run();
 		}
 		finally {
-			this.outer = null;
-			addHolds(from);
+			long to = System.nanoTime();
+			lock.keys().forEach((key) -> this.holds.add(new Call.Hold(key, from, to)));
 		}
-	}
-
-	private void addHolds(long from) {
-		long to = System.nanoTime();
-		LockContext.current()
-			.ifPresent((lock) -> lock.keys()
-				.forEach((key) -> token(lock, key)
-					.ifPresent((token) -> this.holds.add(new Call.Hold(key, token, from, to)))));
 	}
 
 	/**
@@ -103,6 +95,7 @@ final class CallRecorder {
 		try {
 			T result = transaction.get();
 			decide(first, Touch.Fate.COMMITTED);
+			this.finished = false;
 			return result;
 		}
 		catch (RuntimeException ex) {
@@ -112,81 +105,15 @@ final class CallRecorder {
 	}
 
 	/**
-	 * Runs a transaction on the connection of the one around it. What becomes of it
-	 * becomes of all that the call has done there before.
+	 * Runs a transaction inside of another one.
 	 */
-	void borrowed(Runnable transaction) {
-		this.finished = false;
+	void inner(Supplier<?> transaction) {
+		this.inner = true;
 		try {
-			transaction.run();
-			decide(0, Touch.Fate.COMMITTED);
-			this.finished = false;
-		}
-		catch (RuntimeException ex) {
-			decide(0, Ending.of(ex, this.finished).fate());
-			throw ex;
-		}
-	}
-
-	/**
-	 * The code in a transaction has come to its end: what fails now is the COMMIT.
-	 */
-	void finished() {
-		this.finished = true;
-	}
-
-	/**
-	 * Notes that an account was read.
-	 */
-	void read(String account, String key, long version) {
-		this.touches.add(new Touch(null, account, token(key), version, Touch.Fate.UNKNOWN));
-	}
-
-	/**
-	 * Notes a sale, before it is written.
-	 */
-	Touch sell(String account, String key, long version) {
-		Touch touch = new Touch(this.id + "/" + this.sales++, account, token(key), version, Touch.Fate.UNKNOWN);
-		this.touches.add(touch);
-		return touch;
-	}
-
-	/**
-	 * Notes a sale that is written without a transaction: nobody takes it back.
-	 */
-	Touch sellPlainly(String account, String key, long version) {
-		this.plain.set(this.touches.size());
-		return sell(account, key, version);
-	}
-
-	/**
-	 * Makes a call whose outcome nobody tells this one.
-	 */
-	void apart(Runnable code) {
-		int first = this.touches.size();
-		Touch.Fate fate = Touch.Fate.UNKNOWN;
-		try {
-			code.run();
-			fate = Touch.Fate.COMMITTED;
+			transaction(transaction);
 		}
 		finally {
-			decide(first, fate);
-		}
-	}
-
-	/**
-	 * Makes a call that is refused before it runs.
-	 */
-	void refused(Runnable code) {
-		int before = this.runs;
-		try {
-			code.run();
-		}
-		catch (IllegalStateException ex) {
-			if (this.runs == before) {
-				throw new OrderRefusedException("refused");
-			}
-			throw ex;
+			this.inner = false;
 		}
 	}
 
@@ -200,52 +127,61 @@ final class CallRecorder {
 	}
 
 	/**
-	 * Nobody tells this call what becomes of what a callback has done.
+	 * The code in a transaction has come to its end: what fails now is the COMMIT.
 	 */
-	void late(Runnable callback) {
-		int first = this.touches.size();
-		try {
-			callback.run();
+	void finished() {
+		this.finished = true;
+		for (int i = this.decided.nextClearBit(0); i < this.touches.size(); i = this.decided.nextClearBit(i + 1)) {
+			this.touches.set(i, this.touches.get(i).done());
 		}
-		finally {
-			decide(first, Touch.Fate.UNKNOWN);
-		}
+	}
+
+	/**
+	 * Reads the version of an account.
+	 */
+	long reading(Supplier<Long> read) {
+		this.readAt = System.nanoTime();
+		return read.get();
+	}
+
+	/**
+	 * Notes that an account was read.
+	 */
+	void read(String account, String key, long version) {
+		this.touches.add(touch(null, account, key, version));
+	}
+
+	/**
+	 * Notes a sale, before it is written.
+	 */
+	Touch sell(String account, String key, long version) {
+		String sale = this.id + "/" + this.sales++ + (this.inner ? Accounts.INNER : "");
+		Touch touch = touch(sale, account, key, version);
+		this.touches.add(touch);
+		return touch;
+	}
+
+	private Touch touch(@Nullable String sale, String account, String key, long version) {
+		return new Touch(sale, account, this.tokens.get(key), version, Touch.Fate.UNKNOWN, this.readAt, 0, 0);
 	}
 
 	private void decide(int first, Touch.Fate fate) {
 		for (int i = first; i < this.touches.size(); i++) {
 			if (!this.decided.get(i)) {
-				boolean stays = this.plain.get(i) && fate == Touch.Fate.ROLLED_BACK;
-				this.touches.set(i, this.touches.get(i).with(stays ? Touch.Fate.UNKNOWN : fate));
+				this.touches.set(i, this.touches.get(i).ended(fate));
 				this.decided.set(i);
 			}
 		}
 	}
 
-	private @Nullable Long token(String key) {
-		return Stream.concat(LockContext.current().stream(), Stream.ofNullable(this.outer))
-			.filter((lock) -> lock.keys().contains(key))
-			.findFirst()
-			.flatMap((lock) -> token(lock, key))
-			.orElse(null);
-	}
-
 	/**
-	 * The order of tokens is promised to those who exclude each other.
-	 */
-	private Optional<Long> token(LockContext lock, String key) {
-		return (this.step.kind() == Step.Kind.OPTIMISTIC || this.step.kind() == Step.Kind.SHARED) ? Optional.empty()
-				: Optional.of(lock.fencingToken(key));
-	}
-
-	/**
-	 * Works for a while. Whoever is interrupted late then writes, commits and gives its
-	 * lock back on a thread that is interrupted.
+	 * Works for a while. A call that is interrupted late then writes, commits and gives
+	 * its lock back on a thread that is interrupted.
 	 */
 	void think() {
 		try {
 			TimeUnit.MILLISECONDS.sleep(this.step.think());
-			if (this.step.isInterruptedLate()) {
+			if (this.step.kind() == Step.Kind.INTERRUPT && this.step.isVariant()) {
 				Thread.currentThread().interrupt();
 			}
 		}

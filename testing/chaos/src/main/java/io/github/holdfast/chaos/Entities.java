@@ -58,13 +58,6 @@ final class Entities {
 	}
 
 	/**
-	 * Sends what was written.
-	 */
-	void flush() {
-		this.entities.flush();
-	}
-
-	/**
 	 * Runs something as Spring runs a web request: in one persistence context, which has
 	 * already read the account.
 	 */

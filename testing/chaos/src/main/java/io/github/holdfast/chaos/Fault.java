@@ -1,34 +1,39 @@
 package io.github.holdfast.chaos;
 
+import java.util.EnumSet;
 import java.util.Set;
+
+import io.github.holdfast.testsupport.FaultProxy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something that goes wrong.
  *
  * @param at when, in milliseconds since the start of the run
  * @param kind what
- * @param node the node it happens to; without meaning where it happens to a server
+ * @param place where
+ * @param node the node it happens to; has no meaning at servers
  * @param millis for how long
  */
-record Fault(int at, Kind kind, int node, int millis) {
+record Fault(int at, Kind kind, Place place, int node, int millis) {
 
 	/**
-	 * What can only go wrong one after the other.
+	 * Faults of one lane come one after the other.
 	 */
 	String lane() {
-		return (this.kind.place == Place.STORE || this.kind.place == Place.DATABASE) ? this.kind.place.name()
-				: this.kind.place.name() + this.node;
+		return this.place.name() + this.node;
 	}
 
 	@Override
 	public String toString() {
-		return "%d %s %d %d".formatted(this.at, Names.print(this.kind), this.node, this.millis);
+		return "%d %s %s %d %d".formatted(this.at, Names.print(this.kind), Names.print(this.place), this.node,
+				this.millis);
 	}
 
 	static Fault parse(String text) {
 		String[] words = text.split(" ");
-		return new Fault(Integer.parseInt(words[0]), Names.parse(Kind.class, words[1]), Integer.parseInt(words[2]),
-				Integer.parseInt(words[3]));
+		return new Fault(Integer.parseInt(words[0]), Names.parse(Kind.class, words[1]),
+				Names.parse(Place.class, words[2]), Integer.parseInt(words[3]), Integer.parseInt(words[4]));
 	}
 
 	/**
@@ -42,14 +47,21 @@ record Fault(int at, Kind kind, int node, int millis) {
 		/** Between a node and the store of the locks. */
 		STORE_NETWORK,
 
-		/** Between a node and the business database. */
+		/** Between a node and the database. */
 		DATABASE_NETWORK,
 
 		/** The server that keeps the locks. */
 		STORE,
 
-		/** The server of the business database. */
-		DATABASE
+		/** The database. */
+		DATABASE;
+
+		/**
+		 * Whether each node has one.
+		 */
+		boolean isOfNodes() {
+			return ordinal() < STORE.ordinal();
+		}
 
 	}
 
@@ -64,123 +76,95 @@ record Fault(int at, Kind kind, int node, int millis) {
 		/** SIGKILL, and another process. */
 		KILL(Place.NODE),
 
-		/** All connections of the pool are in use. */
-		POOL_EXHAUSTED(Place.NODE),
-
-		/** The application context is stopped, and started again. */
-		CONTEXT_PAUSE(Place.NODE),
-
-		/** ZooKeeper ends the session of a node. */
-		SESSION_EXPIRED(Place.NODE),
-
 		/** Bytes are late. */
-		STORE_DELAY(Place.STORE_NETWORK),
+		DELAY(Place.STORE_NETWORK, Place.DATABASE_NETWORK),
 
 		/** No bytes pass. */
-		STORE_BLACKHOLE(Place.STORE_NETWORK),
+		BLACKHOLE(FaultProxy.Fault.BLACKHOLE),
 
 		/** No requests pass. */
-		STORE_HOLD_REQUESTS(Place.STORE_NETWORK),
+		HOLD_REQUESTS(FaultProxy.Fault.HOLD_REQUESTS),
 
 		/** No replies pass. */
-		STORE_HOLD_REPLIES(Place.STORE_NETWORK),
+		HOLD_REPLIES(FaultProxy.Fault.HOLD_REPLIES),
 
-		/** Replies are lost, then all connections. */
-		STORE_DROP_REPLIES(Place.STORE_NETWORK),
-
-		/** Only a few bytes pass in a second. */
-		STORE_THROTTLE(Place.STORE_NETWORK),
+		/** Replies are lost, including those to COMMIT, then all connections. */
+		DROP_REPLIES(FaultProxy.Fault.DROP_REPLIES),
 
 		/** All connections break. */
-		STORE_RESET(Place.STORE_NETWORK),
+		RESET(Place.STORE_NETWORK, Place.DATABASE_NETWORK),
 
-		/** All connections break, and there are no new ones. */
-		STORE_REFUSE(Place.STORE_NETWORK),
+		/** All connections break, and new ones are refused. */
+		REFUSE(FaultProxy.Fault.REFUSE),
 
-		/** Bytes are late. */
-		DATABASE_DELAY(Place.DATABASE_NETWORK),
-
-		/** No bytes pass. */
-		DATABASE_BLACKHOLE(Place.DATABASE_NETWORK),
-
-		/** No requests pass. */
-		DATABASE_HOLD_REQUESTS(Place.DATABASE_NETWORK),
-
-		/** No replies pass. */
-		DATABASE_HOLD_REPLIES(Place.DATABASE_NETWORK),
-
-		/** Replies are lost, also those to COMMIT, then all connections. */
-		DATABASE_DROP_REPLIES(Place.DATABASE_NETWORK),
-
-		/** Only a few bytes pass in a second. */
-		DATABASE_THROTTLE(Place.DATABASE_NETWORK),
-
-		/** The database commits, and the connection breaks before it says so. */
-		COMMIT_REPLY_LOST(Place.DATABASE_NETWORK),
+		/** The database commits, and the connection breaks before the answer. */
+		COMMIT_REPLY_LOST(FaultProxy.Fault.BREAK_COMMITS, Place.DATABASE_NETWORK),
 
 		/** The connection breaks, and the database commits after that. */
-		COMMIT_LATE(Place.DATABASE_NETWORK),
+		COMMIT_LATE(FaultProxy.Fault.LATE_COMMITS, Place.DATABASE_NETWORK),
 
-		/** All connections break. */
-		DATABASE_RESET(Place.DATABASE_NETWORK),
-
-		/** All connections break, and there are no new ones. */
-		DATABASE_REFUSE(Place.DATABASE_NETWORK),
-
-		/** All locks are gone: FLUSHALL, or an operator deletes the rows. */
+		/** All locks are lost: FLUSHALL, or an operator deletes the rows. */
 		FORGET(Place.STORE),
 
-		/** SCRIPT FLUSH. */
-		SCRIPT_FLUSH(Place.STORE),
-
-		/** CLIENT PAUSE. */
-		CLIENT_PAUSE(Place.STORE),
-
-		/** SIGSTOP, and SIGCONT, of the store. */
-		STORE_PAUSE(Place.STORE),
-
-		/** The store has no space left. */
-		STORE_FULL(Place.STORE),
-
-		/** CLIENT KILL of the subscriptions. */
-		SUBSCRIPTIONS_KILLED(Place.STORE),
-
-		/** The store is killed and starts again with its data. */
-		RESTART(Place.STORE),
-
-		/** The store is killed and starts again without its data. */
-		RESTART_EMPTY(Place.STORE),
-
-		/** The replica gets nothing for a while, and then replaces the master. */
-		PROMOTION(Place.STORE),
-
-		/** The clock of the store goes forward or back, and comes back later. */
+		/** The clock goes forward or back, and returns later. */
 		CLOCK_JUMP(Place.STORE),
 
-		/** The leader of the ensemble is killed, and another server starts later. */
-		LEADER_KILLED(Place.STORE),
+		/** Redis forgets its scripts. */
+		SCRIPT_FLUSH(Place.STORE),
 
-		/** The store forgets its earlier revisions. */
-		COMPACTION(Place.STORE),
+		/** Redis ends all subscriptions. */
+		SUBSCRIPTIONS_KILLED(Place.STORE),
+
+		/** Redis answers nobody for a while. */
+		CLIENT_PAUSE(Place.STORE),
+
+		/** Redis is killed and starts again with its data. */
+		RESTART(Place.STORE),
+
+		/** Redis is killed and starts again without its data. */
+		RESTART_EMPTY(Place.STORE),
+
+		/** The replica of Redis gets nothing for a while, and then becomes the master. */
+		PROMOTION(Place.STORE),
 
 		/** The database ends all sessions of the nodes. */
 		SESSIONS_KILLED(Place.DATABASE),
 
-		/** The database ends all sessions that wait for a statement. */
+		/** The database ends every second session, such as one of two of a thread. */
+		SOME_SESSIONS_KILLED(Place.DATABASE),
+
+		/** The database ends the sessions that are idle, even in a transaction. */
 		IDLE_SESSIONS_KILLED(Place.DATABASE);
 
-		private static final Set<Kind> MOMENTS = Set.of(SESSION_EXPIRED, STORE_RESET, DATABASE_RESET, FORGET,
-				SCRIPT_FLUSH, SUBSCRIPTIONS_KILLED, RESTART, RESTART_EMPTY, COMPACTION, SESSIONS_KILLED,
-				IDLE_SESSIONS_KILLED);
+		private static final Set<Kind> LASTING = EnumSet.of(PAUSE, KILL, DELAY, CLOCK_JUMP, CLIENT_PAUSE, PROMOTION);
 
-		private final Place place;
+		private final FaultProxy.@Nullable Fault network;
 
-		Kind(Place place) {
-			this.place = place;
+		private final Set<Place> places;
+
+		Kind(Place... places) {
+			this.network = null;
+			this.places = Set.of(places);
 		}
 
-		Place place() {
-			return this.place;
+		Kind(FaultProxy.Fault network) {
+			this(network, Place.STORE_NETWORK, Place.DATABASE_NETWORK);
+		}
+
+		Kind(FaultProxy.Fault network, Place... places) {
+			this.network = network;
+			this.places = Set.of(places);
+		}
+
+		/**
+		 * What a proxy does.
+		 */
+		FaultProxy.@Nullable Fault network() {
+			return this.network;
+		}
+
+		boolean happensAt(Place place) {
+			return this.places.contains(place);
 		}
 
 		/**
@@ -194,7 +178,7 @@ record Fault(int at, Kind kind, int node, int millis) {
 		 * Whether it lasts for some time.
 		 */
 		boolean lasts() {
-			return !MOMENTS.contains(this);
+			return this.network != null || LASTING.contains(this);
 		}
 
 	}

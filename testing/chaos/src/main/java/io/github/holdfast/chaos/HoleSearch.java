@@ -1,128 +1,101 @@
 package io.github.holdfast.chaos;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
-
-import org.springframework.util.Assert;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
- * Looks for a hole that was put into the library, see {@code chaos/holes}. The file of
- * the hole says on what to run, in lines of
- * {@code run: backend database isolation weather}, and may name the calls that programs
- * are to make besides the plainest ones, in a line of {@code programs:}. Lines of
- * {@code fault:} replace those of the weather, again and again after {@code every:}
- * milliseconds, and {@code think:} says how long calls think at most.
+ * Takes sentences of the rule out of the library, one at a time, and looks whether the
+ * machine finds that.
  */
 final class HoleSearch {
 
 	private static final Duration RUN_TIME = Duration.ofSeconds(15);
 
-	private static final String RUN = "run: ";
+	/** Three minutes. */
+	private static final int MAX_RUNS = 12;
 
-	private static final String PROGRAMS = "programs: ";
+	private static final String FOUND = "FOUND ";
 
-	private static final String FAULT = "fault: ";
-
-	private static final String EVERY = "every: ";
-
-	private static final String THINK = "think: ";
-
-	private final List<String> runs;
-
-	private final List<Step.Kind> programs;
-
-	private final List<Fault> faults;
-
-	private final int every;
-
-	private final int think;
-
-	private HoleSearch(String hole) {
-		this.runs = values(hole, RUN).toList();
-		this.programs = values(hole, PROGRAMS).flatMap((kinds) -> Stream.of(kinds.split(" ")))
-			.map((kind) -> Names.parse(Step.Kind.class, kind))
-			.toList();
-		this.faults = values(hole, FAULT).map(Fault::parse).toList();
-		this.every = number(hole, EVERY);
-		this.think = number(hole, THINK);
-		Assert.isTrue(this.faults.isEmpty() || this.every > 0, "Faults need a line of 'every:'");
-	}
-
-	private static int number(String hole, String name) {
-		return values(hole, name).mapToInt(Integer::parseInt).findFirst().orElse(0);
-	}
-
-	private static Stream<String> values(String hole, String name) {
-		return hole.lines().filter((line) -> line.startsWith(name)).map((line) -> line.substring(name.length()));
+	private HoleSearch() {
 	}
 
 	/**
-	 * Looks for a hole.
-	 * @param args the file of the hole, where to write the answer, and how many runs to
-	 * make at most
+	 * Looks for one hole that is in the library of this JVM, or for several.
+	 * @param args the name of the hole, or how many to look for at the same time and what
+	 * their names begin with
 	 */
-	public static void main(String[] args) throws IOException, InterruptedException {
-		try {
-			HoleSearch search = new HoleSearch(Files.readString(Path.of(args[0])));
-			Files.writeString(Path.of(args[1]), search.run(Integer.parseInt(args[2])) + "\n");
+	public static void main(String[] args) throws Exception {
+		if (args[0].length() == 1) {
+			searchAll(Integer.parseInt(args[0]), Arrays.copyOfRange(args, 1, args.length));
+			System.exit(0);
 		}
-		catch (RuntimeException | AssertionError ex) {
-			// Threads of the servers would keep this JVM alive
-			ex.printStackTrace();
-			System.exit(1);
-		}
-		System.exit(0);
-	}
-
-	private String run(int attempts) throws InterruptedException {
-		for (int i = 0; i < attempts; i++) {
-			Run run = run(this.runs.get(i % this.runs.size()), i + 1);
+		Hole hole = Hole.all(args[0]).get(0);
+		String answer = "not found | |";
+		for (int i = 0; answer.startsWith("not") && i < MAX_RUNS; i++) {
+			Run run = Run.of(hole.plan(i, RUN_TIME));
 			System.out.println(run);
 			if (!run.violations().isEmpty()) {
 				run.violations().stream().limit(3).forEach(System.out::println);
-				return "%d s | %s, %s | %s".formatted(RUN_TIME.multipliedBy(i + 1L).toSeconds(),
-						run.history().plan().target(), run.history().plan().weather(),
-						run.violations().get(0).kindName());
+				Plan plan = run.history().plan();
+				answer = "%d s | %s, %s | %s".formatted(RUN_TIME.multipliedBy(i + 1L).toSeconds(), plan.target(),
+						plan.weather(), run.summary());
 			}
 		}
-		return "not found in " + RUN_TIME.multipliedBy(attempts).toSeconds() + " s | |";
+		System.out.println(FOUND + answer);
+		System.exit(0);
 	}
 
-	private Run run(String text, long seed) throws InterruptedException {
-		int end = text.lastIndexOf(' ');
-		Target target = Target.parse(text.substring(0, end) + " " + Level.FENCE);
-		Plan plan = PlanSource.plan(seed, target, Names.parse(Weather.class, text.substring(end + 1)), RUN_TIME,
-				this.programs);
-		return Run.of(plan.with(programs(plan), faults(plan)));
+	/**
+	 * Looks for some holes, each in a process that has it.
+	 * @param lanes how many at the same time
+	 * @param prefixes what their names begin with, or nothing for all
+	 * @return the rows of a table
+	 */
+	static List<String> searchAll(int lanes, String... prefixes) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(lanes);
+		try {
+			List<Callable<String>> searches = new ArrayList<>();
+			Hole.all(prefixes).forEach((hole) -> searches.add(() -> search(hole)));
+			List<String> rows = new ArrayList<>();
+			for (Future<String> search : threads.invokeAll(searches)) {
+				rows.add(search.get());
+			}
+			return rows;
+		}
+		finally {
+			threads.shutdownNow();
+		}
 	}
 
-	private List<Plan.Program> programs(Plan plan) {
-		Random random = new Random(plan.seed());
-		return (this.think == 0) ? plan.programs()
-				: plan.programs()
-					.stream()
-					.map((program) -> new Plan.Program(program.node(), program.thread(),
-							program.steps()
-								.stream()
-								.map((step) -> new Step(step.kind(), step.key(), random.nextInt(this.think + 1)))
-								.toList()))
-					.toList();
-	}
-
-	private List<Fault> faults(Plan plan) {
-		return this.faults.isEmpty() ? plan.faults()
-				: IntStream.iterate(0, (start) -> start < plan.duration(), (start) -> start + this.every)
-					.boxed()
-					.flatMap((start) -> this.faults.stream()
-						.map((fault) -> new Fault(start + fault.at(), fault.kind(), fault.node(), fault.millis())))
-					.filter((fault) -> fault.at() < plan.duration())
-					.toList();
+	private static String search(Hole hole) throws Exception {
+		Path directory = Files.createDirectories(Path.of("target", "holes", hole.name()));
+		hole.compile(directory);
+		Path log = directory.resolve("log");
+		// No manifest of a jar here: each class path is a list
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+				directory + ":" + System.getProperty("java.class.path"), HoleSearch.class.getName(), hole.name())
+			.redirectErrorStream(true)
+			.redirectOutput(log.toFile())
+			.start();
+		process.waitFor();
+		String answer = Files.readAllLines(log)
+			.stream()
+			.filter((line) -> line.startsWith(FOUND))
+			.map((line) -> line.substring(FOUND.length()))
+			.findFirst()
+			.orElse("failed, see " + log + " | |");
+		String row = "| " + hole.sentence() + " | " + answer + " |";
+		System.out.println(hole.name() + ": " + row);
+		return row;
 	}
 
 }

@@ -1,22 +1,20 @@
 package io.github.holdfast.chaos;
 
-import java.util.Locale;
-
 /**
- * The isolation level of the business transactions.
+ * The isolation level that the pool gives to transactions.
  */
 enum Isolation {
 
 	/** Each statement sees what was committed before it. */
 	READ_COMMITTED,
 
-	/** Each transaction sees what was committed before its first statement. */
+	/** Each transaction sees what was committed before its first read. */
 	REPEATABLE_READ,
 
-	/** The same in MariaDB as it is from 11.6.2 on: who writes over a later row fails. */
+	/** The same with {@code innodb_snapshot_isolation}, the default of MariaDB 11.6. */
 	SNAPSHOT,
 
-	/** As if one came after the other; who might not, fails. */
+	/** As if one transaction came after the other. */
 	SERIALIZABLE;
 
 	/**
@@ -26,16 +24,9 @@ enum Isolation {
 		return "TRANSACTION_" + ((this == SNAPSHOT) ? REPEATABLE_READ : this).name();
 	}
 
-	/**
-	 * What a URL of MariaDB has to say.
-	 */
-	String urlSetting() {
-		return (this == SNAPSHOT) ? "&sessionVariables=innodb_snapshot_isolation=ON" : "";
-	}
-
 	@Override
 	public String toString() {
-		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+		return Names.print(this);
 	}
 
 }

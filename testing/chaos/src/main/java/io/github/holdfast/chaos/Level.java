@@ -1,27 +1,18 @@
 package io.github.holdfast.chaos;
 
-import java.util.List;
-import java.util.Locale;
-
 /**
- * How much of Holdfast protects the business data of a run. All but {@link #FENCE} are
- * controls: a machine that finds nothing there finds nothing anywhere.
+ * What protects the business data of a run. All but {@link #FENCE} are controls: a
+ * machine that finds nothing there finds nothing anywhere.
  */
 enum Level {
 
 	/** No locks at all. */
 	NONE("holdfast.enabled=false"),
 
-	/** The lease is looked at before COMMIT. */
+	/** The clock of the process is compared with the lease before COMMIT. */
 	LEASE("holdfast.commit-guard=lease"),
 
-	/** The store is asked before COMMIT. */
-	VERIFY("holdfast.commit-guard=verify"),
-
-	/** The fence with its comparisons taken out, see {@link UncheckedFence}. */
-	UNCHECKED("holdfast.commit-guard=fence"),
-
-	/** The database decides. */
+	/** The rule. */
 	FENCE("holdfast.commit-guard=fence");
 
 	private final String property;
@@ -30,23 +21,13 @@ enum Level {
 		this.property = property;
 	}
 
-	/**
-	 * The properties of a node.
-	 */
-	List<String> properties() {
-		return List.of(this.property);
-	}
-
-	/**
-	 * Whether optimistic locks can be had, which need the rows of the fence.
-	 */
-	boolean hasVersions() {
-		return this == FENCE || this == UNCHECKED;
+	String property() {
+		return this.property;
 	}
 
 	@Override
 	public String toString() {
-		return name().toLowerCase(Locale.ROOT);
+		return Names.print(this);
 	}
 
 }

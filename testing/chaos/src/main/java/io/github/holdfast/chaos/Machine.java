@@ -28,9 +28,6 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Machine {
 
-	/** How often a run without faults is looked at. */
-	private static final int OBSERVED_MILLIS = 10_000;
-
 	/** The name of the file of the plan. */
 	static final String PLAN = "plan";
 
@@ -44,20 +41,12 @@ final class Machine {
 	 * Runs a plan.
 	 */
 	static History run(Plan plan) throws InterruptedException {
-		return run(plan, (servers, nodes) -> {
-		});
-	}
-
-	/**
-	 * Runs a plan and looks at it from time to time.
-	 */
-	static History run(Plan plan, Observer observer) throws InterruptedException {
 		try (Servers servers = new Servers(plan.target(), plan.latency())) {
-			return run(plan, servers, observer);
+			return run(plan, servers);
 		}
 	}
 
-	private static History run(Plan plan, Servers servers, Observer observer) throws InterruptedException {
+	private static History run(Plan plan, Servers servers) throws InterruptedException {
 		List<Node> nodes = new ArrayList<>();
 		Path directory = directory(plan);
 		try {
@@ -70,10 +59,7 @@ final class Machine {
 			nodes.forEach(Node::go);
 			long started = System.nanoTime();
 			List<Fault> faults = letFaultsHappen(plan, servers, nodes);
-			while (sleepUntil(started, Math.min(millisSince(started) + OBSERVED_MILLIS, plan.duration()),
-					plan.duration())) {
-				observer.look(servers, nodes);
-			}
+			sleepUntil(started, plan.duration(), plan.duration());
 			nodes.forEach(Node::stop);
 			int freeAfter = nodes.get(0).probe();
 			List<String> leftovers = new ArrayList<>();
@@ -181,10 +167,6 @@ final class Machine {
 		return System.nanoTime() - started <= TimeUnit.MILLISECONDS.toNanos(duration);
 	}
 
-	private static int millisSince(long started) {
-		return (int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
-	}
-
 	/**
 	 * Lets a fault happen.
 	 * @return whether it has met anything, as far as that can be told
@@ -194,11 +176,6 @@ final class Machine {
 		switch (fault.kind()) {
 			case PAUSE -> node.pause(duration);
 			case KILL -> node.kill(duration);
-			case POOL_EXHAUSTED -> node.exhaust(duration);
-			case CONTEXT_PAUSE -> node.switchContext(duration);
-			case SESSION_EXPIRED -> {
-				return node.expireSession();
-			}
 			default -> {
 				boolean met = servers.begin(fault);
 				TimeUnit.MILLISECONDS.sleep(fault.millis());
@@ -206,16 +183,6 @@ final class Machine {
 			}
 		}
 		return true;
-	}
-
-	/**
-	 * Looks at a run while it goes on.
-	 */
-	@FunctionalInterface
-	interface Observer {
-
-		void look(Servers servers, List<Node> nodes) throws InterruptedException;
-
 	}
 
 }

@@ -1,79 +1,54 @@
 package io.github.holdfast.chaos;
 
-import java.sql.SQLException;
 import java.util.List;
 
 import javax.sql.DataSource;
 
-import jakarta.persistence.EntityManager;
-import jakarta.persistence.EntityManagerFactory;
+import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
 
-import org.springframework.context.ApplicationListener;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
-import org.springframework.context.event.ContextRefreshedEvent;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.orm.jpa.JpaTransactionManager;
-import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
-import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The transaction managers of a node: one for JDBC, another one that knows nothing of the
- * first, one for JPA, and one for tenants, all in one database.
+ * The application of a node, with a transaction manager for JDBC.
  */
 @Configuration(proxyBeanMethods = false)
+@ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
+		TransactionAutoConfiguration.class, DataRedisAutoConfiguration.class, HoldfastAutoConfiguration.class })
 class Managers {
 
-	static final String OTHER = "otherManager";
+	@Bean
+	Accounts accounts(DataSource dataSource) {
+		return new Accounts(new JdbcTemplate(dataSource));
+	}
 
-	static final String JPA = "jpaManager";
+	@Bean
+	EarlyReader earlyReader(Accounts accounts) {
+		return new EarlyReader(accounts);
+	}
 
 	@Bean
 	@Primary
-	JdbcTransactionManager transactionManager(DataSource dataSource) {
-		return new JdbcTransactionManager(dataSource);
-	}
-
-	@Bean(OTHER)
-	JdbcTransactionManager otherManager(DataSource dataSource) {
-		return new JdbcTransactionManager(new DelegatingDataSource(dataSource));
-	}
-
-	@Bean(JPA)
-	JpaTransactionManager jpaManager(EntityManagerFactory factory) {
-		return new JpaTransactionManager(factory);
+	JdbcTransactionManager transactionManager(DataSource dataSource, EarlyReader earlyReader) {
+		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
+		manager.setTransactionExecutionListeners(List.of(earlyReader));
+		return manager;
 	}
 
 	@Bean
-	Tenants tenants(DataSource dataSource) throws SQLException {
-		return new Tenants(dataSource);
-	}
-
-	@Bean(Tenants.MANAGER)
-	JdbcTransactionManager tenantManager(Tenants tenants) {
-		return new JdbcTransactionManager(tenants.dataSource());
-	}
-
-	/**
-	 * The application has listeners of its own, and knows of no others.
-	 */
-	@Bean
-	ApplicationListener<ContextRefreshedEvent> ownListeners(JdbcTransactionManager transactionManager) {
-		return (event) -> transactionManager
-			.setTransactionExecutionListeners(List.of(new TransactionExecutionListener() {
-			}));
-	}
-
-	@Bean
-	static PersistenceManagedTypes managedTypes() {
-		return PersistenceManagedTypes.of(Entities.StoredAccount.class.getName(), Entities.StoredSale.class.getName());
-	}
-
-	@Bean
-	Entities entities(EntityManagerFactory factory, EntityManager entities) {
-		return new Entities(factory, entities);
+	Shop shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader,
+			PlatformTransactionManager transactionManager) {
+		return new Shop(accounts, entities, earlyReader, transactionManager);
 	}
 
 }

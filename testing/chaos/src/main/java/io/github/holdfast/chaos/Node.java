@@ -98,31 +98,6 @@ final class Node implements AutoCloseable {
 		go();
 	}
 
-	/**
-	 * Uses all connections of the pool for some time.
-	 */
-	void exhaust(Duration duration) throws InterruptedException {
-		this.process.send("EXHAUST " + duration.toMillis());
-		TimeUnit.NANOSECONDS.sleep(duration.toNanos());
-	}
-
-	/**
-	 * Stops the application context, and starts it again after some time.
-	 */
-	void switchContext(Duration duration) throws InterruptedException {
-		this.process.send("SWITCH " + duration.toMillis());
-		this.process.await("SWITCHED", END_TIME);
-	}
-
-	/**
-	 * Ends the session of the process in ZooKeeper.
-	 * @return whether there was one, and ZooKeeper could be told
-	 */
-	boolean expireSession() throws InterruptedException {
-		this.process.send("EXPIRE");
-		return Boolean.parseBoolean(this.process.await("EXPIRED ", END_TIME));
-	}
-
 	void stop() {
 		this.process.send("STOP");
 	}
@@ -143,14 +118,6 @@ final class Node implements AutoCloseable {
 	int probe() throws InterruptedException {
 		this.process.send("PROBE");
 		return Integer.parseInt(this.process.await("FREE ", Holder.FREE_TIME.plus(END_TIME)));
-	}
-
-	/**
-	 * What the process uses.
-	 */
-	Usage usage() throws InterruptedException {
-		this.process.send("MEASURE");
-		return Usage.parse(this.process.await("USES ", END_TIME));
 	}
 
 	/**

@@ -15,14 +15,15 @@ import java.util.stream.Collectors;
  * @param leaseTime the lease time of the locks in milliseconds
  * @param duration how many milliseconds the faults come
  * @param autoCommit whether the pools commit statements outside of transactions
+ * @param lazy whether connections are fetched for the first statement only
  * @param latency how many milliseconds the networks take in each direction
  * @param programs the steps of each thread, which it repeats until the end
  * @param faults the faults
  */
-record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, int latency,
-		List<Program> programs, List<Fault> faults) {
+record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, boolean lazy,
+		int latency, List<Program> programs, List<Fault> faults) {
 
-	static final int NODES = 3;
+	static final int NODES = 2;
 
 	Plan {
 		programs = List.copyOf(programs);
@@ -34,35 +35,27 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	 */
 	Plan at(Level level) {
 		return new Plan(this.seed, this.target.at(level), this.weather, this.leaseTime, this.duration, this.autoCommit,
-				this.latency, this.programs, this.faults);
-	}
-
-	/**
-	 * The same run at full load: nobody thinks for long, and the network takes no time.
-	 */
-	Plan withoutRest() {
-		List<Program> busy = this.programs.stream().map(Program::withoutRest).toList();
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, 0, busy,
-				this.faults);
+				this.lazy, this.latency, this.programs, this.faults);
 	}
 
 	/**
 	 * The same run with fewer events.
 	 */
 	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit,
+		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, this.lazy,
 				this.latency, fewerPrograms, fewerFaults);
 	}
 
+	Plan withLeaseTime(int millis) {
+		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.lazy,
+				this.latency, this.programs, this.faults);
+	}
+
 	/**
-	 * The step, or a plain one with the same key where it is not possible: if the target
-	 * does not offer it, or if it makes others fail where nothing else does.
+	 * The step, or a plain one with the same key where the target does not offer it.
 	 */
 	Step possible(Step step) {
-		Step.Kind kind = step.kind();
-		boolean possible = this.target.offers(kind) && (this.autoCommit || !kind.needsAutoCommit())
-				&& (this.weather != Weather.CALM || !kind.givesBackEarly());
-		return possible ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
+		return this.target.offers(step.kind()) ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
 	}
 
 	List<Program> programs(int node) {
@@ -78,6 +71,7 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		lines.add("lease-time " + this.leaseTime);
 		lines.add("duration " + this.duration);
 		lines.add("auto-commit " + this.autoCommit);
+		lines.add("lazy " + this.lazy);
 		lines.add("latency " + this.latency);
 		this.programs.forEach((program) -> lines.add("program " + program));
 		this.faults.forEach((fault) -> lines.add("fault " + fault));
@@ -88,7 +82,8 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		return new Plan(Long.parseLong(value(text, "seed")), Target.parse(value(text, "target")),
 				Names.parse(Weather.class, value(text, "weather")), Integer.parseInt(value(text, "lease-time")),
 				Integer.parseInt(value(text, "duration")), Boolean.parseBoolean(value(text, "auto-commit")),
-				Integer.parseInt(value(text, "latency")), values(text, "program").stream().map(Program::parse).toList(),
+				Boolean.parseBoolean(value(text, "lazy")), Integer.parseInt(value(text, "latency")),
+				values(text, "program").stream().map(Program::parse).toList(),
 				values(text, "fault").stream().map(Fault::parse).toList());
 	}
 
@@ -119,11 +114,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 
 		Program {
 			steps = List.copyOf(steps);
-		}
-
-		Program withoutRest() {
-			return new Program(this.node, this.thread,
-					this.steps.stream().map((step) -> new Step(step.kind(), step.key(), step.think() % 3)).toList());
 		}
 
 		@Override

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -47,20 +46,28 @@ record Run(History history, List<Violation> violations) {
 		return file;
 	}
 
+	/**
+	 * How many violations there are of each kind.
+	 */
+	String summary() {
+		return this.violations.stream()
+			.collect(Collectors.groupingBy(Violation::kind, TreeMap::new, Collectors.counting()))
+			.entrySet()
+			.stream()
+			.map((kind) -> kind.getValue() + " " + Names.print(kind.getKey()))
+			.collect(Collectors.joining(", "));
+	}
+
 	@Override
 	public String toString() {
 		Plan plan = this.history.plan();
 		Figures figures = figures();
-		return "%s, %s, seed %d: %d faults, %d calls %s, %d commits, free after %d ms; violations: %s".formatted(
-				plan.target(), plan.weather(), plan.seed(), figures.faults(), figures.calls(),
+		return "%s, %s, seed %d: %d faults, %s, %d commits, free after %d ms; violations: %s".formatted(plan.target(),
+				plan.weather(), plan.seed(), figures.faults(),
 				this.history.calls()
 					.stream()
 					.collect(Collectors.groupingBy(Call::ending, TreeMap::new, Collectors.counting())),
-				figures.commits(), figures.freeAfter(),
-				Arrays.stream(Violation.Kind.values())
-					.filter((kind) -> figures.count(kind) > 0)
-					.map((kind) -> kind + " " + figures.count(kind))
-					.toList());
+				figures.commits(), figures.freeAfter(), summary());
 	}
 
 }

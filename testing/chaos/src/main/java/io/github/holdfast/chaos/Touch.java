@@ -3,30 +3,43 @@ package io.github.holdfast.chaos;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a transaction of a call did to an account.
+ * What a transaction of a call did to an account. Times are those of
+ * {@link System#nanoTime()}.
  *
  * @param sale tells it from all others, or {@code null} if it has only read
  * @param account the account
  * @param token the fencing token of the lock, or {@code null} without one
  * @param version the version that was read
  * @param fate what the node knows of the transaction
+ * @param readAt the time before the read
+ * @param doneAt the time before the COMMIT, or 0
+ * @param endedAt the time when the node knew the fate
  */
-record Touch(@Nullable String sale, String account, @Nullable Long token, long version, Fate fate) {
+record Touch(@Nullable String sale, String account, @Nullable Long token, long version, Fate fate, long readAt,
+		long doneAt, long endedAt) {
 
-	Touch with(Fate other) {
-		return new Touch(this.sale, this.account, this.token, this.version, other);
+	Touch ended(Fate known) {
+		return new Touch(this.sale, this.account, this.token, this.version, known, this.readAt, this.doneAt,
+				System.nanoTime());
+	}
+
+	Touch done() {
+		return new Touch(this.sale, this.account, this.token, this.version, this.fate, this.readAt, System.nanoTime(),
+				0);
 	}
 
 	@Override
 	public String toString() {
-		return "%s %s %s %d %s".formatted((this.sale != null) ? this.sale : "-", this.account,
-				(this.token != null) ? this.token : "-", this.version, this.fate);
+		return "%s %s %s %d %s %d %d %d".formatted((this.sale != null) ? this.sale : "-", this.account,
+				(this.token != null) ? this.token : "-", this.version, this.fate, this.readAt, this.doneAt,
+				this.endedAt);
 	}
 
 	static Touch parse(String text) {
 		String[] words = text.split(" ");
 		return new Touch(words[0].equals("-") ? null : words[0], words[1],
-				words[2].equals("-") ? null : Long.valueOf(words[2]), Long.parseLong(words[3]), Fate.valueOf(words[4]));
+				words[2].equals("-") ? null : Long.valueOf(words[2]), Long.parseLong(words[3]), Fate.valueOf(words[4]),
+				Long.parseLong(words[5]), Long.parseLong(words[6]), Long.parseLong(words[7]));
 	}
 
 	/**

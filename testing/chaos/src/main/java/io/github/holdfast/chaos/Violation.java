@@ -1,7 +1,5 @@
 package io.github.holdfast.chaos;
 
-import java.util.Locale;
-
 /**
  * A promise that was broken.
  *
@@ -10,16 +8,9 @@ import java.util.Locale;
  */
 record Violation(Kind kind, String detail) {
 
-	/**
-	 * The kind as people read it.
-	 */
-	String kindName() {
-		return this.kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
-	}
-
 	@Override
 	public String toString() {
-		return kindName() + ": " + this.detail;
+		return Names.print(this.kind) + ": " + this.detail;
 	}
 
 	/**
@@ -38,9 +29,6 @@ record Violation(Kind kind, String detail) {
 		/** A transaction with a smaller token has committed after a later holder read. */
 		COMMIT_AFTER_SUCCESSOR,
 
-		/** Holders of one JVM that came one after the other have no rising tokens. */
-		TOKEN_NOT_RISING,
-
 		/** A commit was acknowledged, and is not there. */
 		COMMIT_LOST,
 
@@ -53,31 +41,22 @@ record Violation(Kind kind, String detail) {
 		/** A call ended in a way that is none of those documented. */
 		UNEXPECTED_END,
 
-		/**
-		 * The body of a call that was not given its lock has run, or something has
-		 * committed that saw no lock.
-		 */
+		/** A call that was not given its lock has run or committed. */
 		RAN_WITHOUT_LOCK,
 
-		/** A call left something behind on its thread or in its pool. */
+		/** A call left something behind on its thread, in its pool or in the store. */
 		LEAK,
 
-		/** Two bodies ran under one lock at the same time, though nothing went wrong. */
+		/** Two bodies ran under one lock at the same time, without any fault. */
 		OVERLAP,
 
-		/** A call was told of a success, though it has gone on after a later holder. */
-		LOSS_NOT_TOLD,
-
-		/**
-		 * A call lost its lock or failed, though nothing went wrong, or before its lease
-		 * could be over.
-		 */
+		/** A call lost its lock or failed without any fault, or within its lease. */
 		FALSE_LOSS,
 
 		/** A lock could not be had after the faults. */
 		STUCK,
 
-		/** A lock could be had after the faults, but later than its lease says. */
+		/** A lock could be had after the faults, but later than its lease allows. */
 		LATE,
 
 		/** A call that did not get its lock took longer than it may. */

@@ -1,9 +1,11 @@
 package io.github.holdfast.chaos;
 
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
+
+import io.github.holdfast.chaos.Fault.Place;
 
 /**
  * Which faults a run may meet.
@@ -11,41 +13,36 @@ import java.util.Set;
 enum Weather {
 
 	/** None. */
-	CALM(Set.of()),
+	CALM(),
 
-	/** Nodes stand still or die. */
-	PROCESSES(Set.of(Fault.Place.NODE)),
+	/** Nodes are paused or killed. */
+	PROCESSES(Place.NODE),
 
 	/** The network of the nodes fails. */
-	NETWORK(Set.of(Fault.Place.STORE_NETWORK, Fault.Place.DATABASE_NETWORK)),
+	NETWORK(Place.STORE_NETWORK, Place.DATABASE_NETWORK),
 
-	/** Servers lose data or sessions. */
-	SERVERS(Set.of(Fault.Place.STORE, Fault.Place.DATABASE)),
+	/** Servers lose data and sessions. */
+	SERVERS(Place.STORE, Place.DATABASE),
 
 	/** The database ends sessions, while leases are long. */
-	SESSIONS(Set.of(Fault.Place.DATABASE)),
+	SESSIONS(Place.DATABASE),
 
 	/** All of it. */
-	STORM(Set.of(Fault.Place.values()));
+	STORM(Place.values());
 
-	private final Set<Fault.Place> places;
+	private final Set<Place> places;
 
-	Weather(Set<Fault.Place> places) {
-		this.places = places;
+	Weather(Place... places) {
+		this.places = EnumSet.noneOf(Place.class);
+		this.places.addAll(Arrays.asList(places));
 	}
 
-	List<Fault.Kind> kinds(Backend backend, Fault.Place place) {
-		return Arrays.stream(Fault.Kind.values())
-			.filter((kind) -> kind.place() == place && backend.suffers(kind))
-			.toList();
-	}
-
-	List<Fault.Place> places() {
-		return Arrays.stream(Fault.Place.values()).filter(this.places::contains).toList();
+	List<Place> places() {
+		return List.copyOf(this.places);
 	}
 
 	/**
-	 * Whether leases end when a node stands still.
+	 * Whether leases end when a node is paused.
 	 */
 	boolean hasShortLeases() {
 		return this != CALM && this != SESSIONS;
@@ -53,15 +50,15 @@ enum Weather {
 
 	/**
 	 * How many milliseconds there are at most between two faults of the same place. With
-	 * all of them, something should still work now and then.
+	 * all of them, something should still succeed now and then.
 	 */
 	int pause() {
-		return (this == STORM) ? 2500 : 1500;
+		return (this == STORM) ? 2000 : 1000;
 	}
 
 	@Override
 	public String toString() {
-		return name().toLowerCase(Locale.ROOT);
+		return Names.print(this);
 	}
 
 }

@@ -5,8 +5,6 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import io.github.holdfast.testsupport.TestDatabase;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 class PlanTests {
@@ -28,12 +26,11 @@ class PlanTests {
 	@ParameterizedTest
 	@EnumSource
 	void controlMeetsTheSameEvents(Level level) {
-		Plan plan = plan(7, Backend.REDIS, Level.FENCE);
-		assertThat(plan.at(level)).isEqualTo(plan(7, Backend.REDIS, level));
+		assertThat(plan(7, Backend.REDIS, Level.FENCE).at(level)).isEqualTo(plan(7, Backend.REDIS, level));
 	}
 
 	private static Plan plan(long seed, Backend backend, Level level) {
-		return PlanSource.plan(seed, new Target(backend, TestDatabase.POSTGRESQL, Isolation.REPEATABLE_READ, level),
+		return PlanSource.plan(seed, new Target(backend, Database.MARIADB, Isolation.READ_COMMITTED, level),
 				Weather.STORM, Duration.ofSeconds(10));
 	}
 

@@ -1,7 +1,7 @@
 package io.github.holdfast.chaos;
 
 import java.nio.file.Path;
-import java.util.List;
+import java.time.Duration;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -9,21 +9,17 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The long run of the fault machine, which writes {@code testing/chaos/results.md}, or
- * without its controls one line for it.
+ * The long run of the fault machine, which writes {@code target/runs/report.md}.
  */
 @Tag("chaos")
 class ReliabilityTests {
 
 	@Test
 	void nothingIsFoundAtFence() throws Exception {
-		long seed = Long.getLong("holdfast.chaos.seed", 1);
-		int longer = Integer.getInteger("holdfast.chaos.longer", 0);
-		List<String> found = Campaign.run(seed, Integer.getInteger("holdfast.chaos.rounds", 4),
-				Integer.getInteger("holdfast.chaos.lanes", 2), longer,
-				(longer == 0) ? Path.of("results.md") : Path.of("target", "seed-" + seed + ".part"),
-				Path.of("target", "runs"));
-		assertThat(found).isEmpty();
+		assertThat(Campaign.run(Long.getLong("holdfast.chaos.seed", 1), Integer.getInteger("holdfast.chaos.rounds", 4),
+				Integer.getInteger("holdfast.chaos.lanes", 2),
+				Duration.ofSeconds(Long.getLong("holdfast.chaos.seconds", 60)), Path.of("target", "runs")))
+			.isEmpty();
 	}
 
 }

@@ -9,7 +9,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -39,7 +39,7 @@ public final class WalkedApplication {
 				call.run();
 			}
 			// Otherwise the call waits for the release of the one before
-			await().until(() -> context.getBean(LockTemplate.class).uses().isEmpty());
+			await().until(() -> context.getBean(LockManager.class).isIdle());
 			begin();
 			call.run();
 			end();

@@ -12,7 +12,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 
 /**
  * Notes what is asked of the leases of an application, before the lease does it. The
@@ -36,7 +36,7 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	/**
 	 * Note the calls and do something before each.
-	 * @param beforeCall is given the name of the method of {@link LockLease}
+	 * @param beforeCall is given the name of the method of {@link LockBackend.Lease}
 	 */
 	public LeaseCalls(Consumer<String> beforeCall) {
 		this.beforeCall = beforeCall;
@@ -51,26 +51,25 @@ public final class LeaseCalls implements BeanPostProcessor {
 		ProxyFactory proxy = new ProxyFactory(backend);
 		proxy.addAdvice((MethodInterceptor) (invocation) -> {
 			Object result = invocation.proceed();
-			return (result instanceof LockLease lease) ? observed(lease) : result;
+			return (result instanceof LockBackend.Lease lease)
+					? observed(lease, ((LockRequest) invocation.getArguments()[0]).owner()) : result;
 		});
 		return (LockBackend) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
-	private LockLease observed(LockLease lease) {
-		this.owners.add(lease.owner());
+	private LockBackend.Lease observed(LockBackend.Lease lease, String owner) {
+		this.owners.add(owner);
 		ProxyFactory proxy = new ProxyFactory(lease);
 		proxy.addAdvice((MethodBeforeAdvice) (method, args, target) -> {
-			String name = method.getName().equals("startRenewal") ? "renew" : method.getName();
-			this.calls.add(name);
-			this.beforeCall.accept(name);
+			this.calls.add(method.getName());
+			this.beforeCall.accept(method.getName());
 		});
-		return (LockLease) proxy.getProxy(LeaseCalls.class.getClassLoader());
+		return (LockBackend.Lease) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
 	/**
-	 * How often a method of {@link LockLease} was called.
-	 * @param method the name of the method, {@code renew} also for a renewal that is not
-	 * waited for
+	 * How often a method of {@link LockBackend.Lease} was called.
+	 * @param method the name of the method
 	 * @return the number of calls on all leases
 	 */
 	public long count(String method) {

@@ -10,7 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,11 +25,11 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
-		LockLease lease = store().near().acquire(request(PATIENCE, Duration.ofSeconds(1)));
+		TestLease lease = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
 		proxy().inject(fault);
 		FutureTask<Boolean> renewal = start(() -> lease.renew(Duration.ofSeconds(1)));
-		LockLease successor = acquired(store().far());
+		TestLease successor = acquired(store().far());
 		assertThat(lease.isValid()).isFalse();
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(renewal::get)
 			.withCauseInstanceOf(LockBackendException.class);
@@ -53,7 +52,7 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 	@Tag("F24")
 	final void leaseOfASlowStoreIsCountedFromBeforeTheRequest() throws Exception {
 		proxy().delay(Duration.ofMillis(300));
-		LockLease slow = store().near().acquire(request(PATIENCE, Duration.ofSeconds(30)));
+		TestLease slow = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(30)));
 		assertThat(slow).isNotNull();
 		assertThat(slow.remaining()).isLessThan(Duration.ofMillis(29_400));
 		assertThat(slow.renew(Duration.ofSeconds(30))).isTrue();

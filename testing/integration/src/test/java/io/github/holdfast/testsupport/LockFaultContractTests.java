@@ -1,11 +1,6 @@
 package io.github.holdfast.testsupport;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -16,16 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockBackend.Eviction;
-import io.github.holdfast.LockBackend.Status;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.LockLease;
-import io.github.holdfast.LockLostAfterWorkException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.store.HandoverLimits;
-import io.github.holdfast.store.HandoverLockBackend;
-import io.github.holdfast.store.QueueLimits;
+import io.github.holdfast.ManageableLockBackend.Status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -43,160 +30,63 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	private static final int MANY_ROUNDS = 3000;
 
-	// Owners
+	// Holders
 
 	@Test
 	@Tag("F05")
-	final void reentrantCallKeepsItsLock() {
-		LockTemplate template = template();
-		try {
-			template.run(this.key, () -> {
-				String owner = owner();
-				assertThat(owner).isNotNull();
-				template.run(this.key, () -> assertThat(owner()).isEqualTo(owner));
-				assertThat(owner()).isEqualTo(owner);
-			});
-		}
-		finally {
-			TemplateAccess.close(template);
-		}
-		await().atMost(PATIENCE).until(() -> !isHeld());
-	}
-
-	@Test
-	@Tag("F05")
-	final void eachAcquisitionHasAnOwnerOfItsOwn() {
-		LockTemplate template = template();
-		try {
-			String first = template.execute(this.key, this::owner);
-			String second = template.execute(this.key, this::owner);
-			assertThat(first).isNotNull().isNotEqualTo(second);
-		}
-		finally {
-			TemplateAccess.close(template);
-		}
-	}
-
-	@Test
-	@Tag("F05")
-	final void holderIsToldWithWhatTheStoreKnows() throws Exception {
+	final void holderIsReportedWithWhatTheStoreKnows() throws Exception {
 		assertThat(store().far().holder(this.key)).isNull();
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		LockHolder holder = store().far().holder(this.key);
 		assertThat(holder).isNotNull();
-		assertThat(holder.owner()).isEqualTo(lease.owner());
-		assertThat(holder.text()).startsWith("held by contract test");
+		assertThat(holder.description()).startsWith("held by contract test");
 		assertThat(holder.epoch()).isEqualTo(lease.epoch());
-		assertThat(holder.isOf(lease.owner(), lease.epoch())).isTrue();
 		assertThat(holder.since() != null).isEqualTo(store().told().contains(TestStore.Told.SINCE));
 		assertThat(holder.expires() != null).isEqualTo(store().told().contains(TestStore.Told.EXPIRES));
 		assertThat(release(lease).get()).isTrue();
 		assertThat(store().far().holder(this.key)).isNull();
 	}
 
-	// Evictions
+	// Forced releases
 
 	@Test
 	@Tag("F81")
-	final void evictedHolderNoticesItsLossAndTheNextOneGetsTheLock() throws Exception {
-		LockLease lease = acquired(store().near());
-		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
-		LockLease successor = acquired(store().far());
+	final void holderNoticesAForcedReleaseAndTheNextOneGetsTheLock() throws Exception {
+		assertThat(store().far().forceRelease(this.key)).isFalse();
+		TestLease lease = acquired(store().near());
+		assertThat(store().far().forceRelease(this.key)).isTrue();
+		TestLease successor = acquired(store().far());
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
 		assertThat(release(lease).get()).isFalse();
-		assertThat(owner()).isEqualTo(successor.owner());
+		assertHeldBy(successor);
 		assertThat(release(successor).get()).isTrue();
-	}
-
-	/**
-	 * Its JVM passes locks on among its threads for as long as it likes.
-	 */
-	@Test
-	@Tag("F81")
-	final void hungHolderIsToldOfItsEvictionAndHandsNothingOver() throws Exception {
-		LockBackend node = new HandoverLockBackend(store().near(), new HandoverLimits(16, PATIENCE, (name) -> true),
-				QueueLimits.DEFAULT);
-		Queue<String> told = new ConcurrentLinkedQueue<>();
-		LockTemplate locks = new LockTemplate(() -> node, () -> List.of(new ThreadListener() {
-
-			@Override
-			public void onLost(Call call, String key, Duration holdTime) {
-				super.lost(call, key, holdTime);
-				told.add(Thread.currentThread().getName());
-			}
-
-		})).withLeaseTime(Duration.ofSeconds(3)).withWaitTime(PATIENCE).withKeyPrefix("");
-		try {
-			CountDownLatch held = new CountDownLatch(1);
-			CountDownLatch goOn = new CountDownLatch(1);
-			FutureTask<Boolean> hung = start(() -> locks.execute(this.key, () -> {
-				held.countDown();
-				goOn.await();
-				return true;
-			}));
-			held.await();
-			LockHolder holder = Objects.requireNonNull(store().far().holder(this.key));
-			assertThat(evict(holder.owner(), holder.epoch())).isEqualTo(Eviction.EVICTED);
-			LockLease successor = acquired(store().far());
-			await().atMost(PATIENCE).until(() -> !told.isEmpty());
-			assertThat(told).containsExactly("holdfast-listener-1");
-			FutureTask<Boolean> next = start(() -> locks.execute(this.key, () -> true));
-			goOn.countDown();
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(hung::get)
-				.withCauseInstanceOf(LockLostAfterWorkException.class);
-			await().during(Duration.ofMillis(500)).until(() -> !next.isDone());
-			assertThat(owner()).isEqualTo(successor.owner());
-			assertThat(release(successor).get()).isTrue();
-			assertThat(next.get()).isTrue();
-		}
-		finally {
-			TemplateAccess.close(locks);
-		}
-	}
-
-	@Test
-	@Tag("F81")
-	final void evictionWakesTheNextOne() throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = waiter();
-		assertThat(store().far().evict(this.key, lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
-		LockLease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
-		assertThat(successor).isNotNull();
-		assertThat(release(successor).get()).isTrue();
-	}
-
-	@Test
-	@Tag("F81")
-	final void evictionTouchesNobodyButTheOneWhoIsNamed() throws Exception {
-		LockLease before = acquired(store().near());
-		assertThat(release(before).get()).isTrue();
-		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
-		LockLease lease = acquired(store().near());
-		assertThat(evict(before.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
-		assertThat(evict(lease.owner(), before.epoch())).isEqualTo(Eviction.NOT_HELD);
-		assertThat(evict(before.owner(), lease.epoch())).isEqualTo(Eviction.NOT_HELD);
-		assertThat(lease.renew(PATIENCE)).isTrue();
-		assertThat(evict(lease.owner(), lease.epoch())).isEqualTo(Eviction.EVICTED);
-		assertThat(evict(lease.owner(), lease.epoch())).isEqualTo(Eviction.NOT_HELD);
+		assertThat(store().far().forceRelease(this.key)).isFalse();
 		assertThat(isHeld()).isFalse();
 	}
 
-	private Eviction evict(String owner, long epoch) throws InterruptedException {
-		return store().far().evict(this.key, owner, epoch);
+	@Test
+	@Tag("F81")
+	final void forcedReleaseWakesTheNextOne() throws Exception {
+		acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = waiter();
+		assertThat(store().far().forceRelease(this.key)).isTrue();
+		TestLease successor = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		assertThat(successor).isNotNull();
+		assertThat(release(successor).get()).isTrue();
 	}
 
 	// The store itself
 
 	@Test
-	final void probeLeavesTheLockAlone() throws Exception {
-		LockLease lease = acquired(store().near());
-		Status status = store().far().probe(this.key);
+	final void pingLeavesTheLockAlone() throws Exception {
+		TestLease lease = acquired(store().near());
+		Status status = store().far().ping();
 		assertThat(status).isNotNull();
 		assertThat(status.topology()).isNotBlank();
 		assertThat(lease.renew(PATIENCE)).isTrue();
 		assertThat(release(lease).get()).isTrue();
-		assertThat(store().far().probe(this.key)).isNotNull();
+		assertThat(store().far().ping()).isNotNull();
 		assertThat(isHeld()).isFalse();
 	}
 
@@ -205,7 +95,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F33")
 	final void holderNoticesThatItsLockWasRemoved() throws Exception {
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		store().remove(this.key);
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
@@ -215,22 +105,22 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F33")
 	final void nextHolderOfALockThatWasRemovedIsNotDisturbed() throws Exception {
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		store().remove(this.key);
-		LockLease successor = acquired(store().far());
+		TestLease successor = acquired(store().far());
 		assertThat(successor.epoch()).isGreaterThan(lease.epoch());
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(lease.isValid()).isFalse();
 		assertThat(successor.renew(PATIENCE)).isTrue();
 		assertThat(release(lease).get()).isFalse();
-		assertThat(owner()).isEqualTo(successor.owner());
+		assertHeldBy(successor);
 		assertThat(release(successor).get()).isTrue();
 	}
 
 	@Test
 	@Tag("F06")
 	final void lateReleaseReportsALossAlsoWhenTheNextHolderHasLeft() throws Exception {
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		store().remove(this.key);
 		assertThat(release(acquired(store().far())).get()).isTrue();
 		assertThat(release(lease).get()).isFalse();
@@ -244,9 +134,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Tag("F21")
 	final void waiterGetsALockThatWasRemoved() throws Exception {
 		acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = waiter();
+		FutureTask<@Nullable TestLease> waiter = waiter();
 		store().remove(this.key);
-		LockLease lease = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
+		TestLease lease = waiter.get(PATIENCE.toSeconds() / 2, TimeUnit.SECONDS);
 		assertThat(lease).isNotNull();
 		assertThat(release(lease).get()).isTrue();
 	}
@@ -256,8 +146,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F16")
 	final void interruptedWaiterLeavesNothing() throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		TestLease lease = acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
+				() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(waiter);
 		thread.start();
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
@@ -265,7 +156,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
 			.withCauseInstanceOf(InterruptedException.class);
 		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
-		assertThat(owner()).isEqualTo(lease.owner());
+		assertHeldBy(lease);
 		assertThat(release(lease).get()).isTrue();
 		assertThat(isHeld()).isFalse();
 	}
@@ -273,9 +164,9 @@ public abstract class LockFaultContractTests extends StoreContract {
 	@Test
 	@Tag("F22")
 	final void waitersWhoGiveUpLeaveNothing() throws Exception {
-		LockLease lease = acquired(store().far());
+		TestLease lease = acquired(store().far());
 		for (int i = 0; i < 20; i++) {
-			assertThat(store().near().acquire(request(Duration.ofMillis(i)))).isNull();
+			assertThat(TestLease.acquire(store().near(), request(Duration.ofMillis(i)))).isNull();
 		}
 		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
 		assertThat(release(lease).get()).isTrue();
@@ -300,7 +191,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	private void renewWhileReleasing(int rounds) throws Exception {
 		for (int round = 0; round < rounds; round++) {
-			LockLease lease = store().near().acquire(request(NO_WAIT));
+			TestLease lease = TestLease.acquire(store().near(), request(NO_WAIT));
 			assertThat(lease).as("round %d", round).isNotNull();
 			FutureTask<Boolean> renewal = start(() -> lease.renew(PATIENCE));
 			assertThat(release(lease).get()).as("round %d", round).isTrue();
@@ -311,26 +202,21 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	/**
-	 * The owner of the lock.
-	 * @return what the store says, or {@code null} if it is free
+	 * Fails unless a lease is the one that holds the lock.
+	 * @param lease the lease
 	 */
-	protected final @Nullable String owner() {
-		LockHolder holder = store().far().holder(this.key);
-		return (holder != null) ? holder.owner() : null;
+	protected final void assertHeldBy(TestLease lease) {
+		assertThat(store().far().holder(this.key)).extracting(LockHolder::epoch).isEqualTo(lease.epoch());
 	}
 
 	/**
 	 * Lets the first node wait for the lock.
 	 * @return its outcome; the wait has begun
 	 */
-	protected final FutureTask<@Nullable LockLease> waiter() {
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(PATIENCE)));
+	protected final FutureTask<@Nullable TestLease> waiter() {
+		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));
 		return waiter;
-	}
-
-	private LockTemplate template() {
-		return new LockTemplate(() -> store().near(), () -> List.of(new ThreadListener())).withKeyPrefix("");
 	}
 
 }

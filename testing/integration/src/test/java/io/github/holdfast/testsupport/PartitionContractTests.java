@@ -16,7 +16,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,7 +46,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F23")
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().acquire(request(NO_WAIT)))
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> TestLease.acquire(store().near(), request(NO_WAIT)))
 			.withMessageContaining(store().silence());
 		proxy().inject(Fault.NONE);
 		awaitFreeForGood();
@@ -69,18 +69,18 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
 	@Tag("F82")
 	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
-		LockLease held = acquired(store().near());
+		TestLease held = acquired(store().near());
 		proxy().inject(fault);
 		proxy().reset();
 		for (int i = 0; i < 2; i++) {
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> store().near().acquire(request("other:" + this.key, NO_WAIT, PATIENCE)));
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().probe(this.key));
+				.isThrownBy(() -> TestLease.acquire(store().near(), request("other:" + this.key, NO_WAIT, PATIENCE)));
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().ping());
 		}
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> store().near().holder(this.key));
 		proxy().inject(Fault.NONE);
 		connect();
-		assertThat(store().near().probe(this.key)).isNotNull();
+		assertThat(store().near().ping()).isNotNull();
 		assertThat(release(held).handle((released, failure) -> true).get()).as("it is given back, or has ended")
 			.isTrue();
 		await().atMost(PATIENCE).until(() -> !isHeld());
@@ -90,8 +90,9 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
-		LockLease lease = acquired(store().far());
-		FutureTask<@Nullable LockLease> waiter = start(() -> store().near().acquire(request(Duration.ofSeconds(10))));
+		TestLease lease = acquired(store().far());
+		FutureTask<@Nullable TestLease> waiter = start(
+				() -> TestLease.acquire(store().near(), request(Duration.ofSeconds(10))));
 		await().until(() -> store().isWaitedFor(this.key));
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::get)
@@ -114,7 +115,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	@EnumSource(names = "HOLD_REPLIES")
 	@Tag("F20")
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
-		LockLease lease = acquired(store().near());
+		TestLease lease = acquired(store().near());
 		proxy().inject(fault);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> release(lease).get())
 			.withCauseInstanceOf(LockBackendException.class);
@@ -122,7 +123,16 @@ public abstract class PartitionContractTests extends StoreContract {
 			await().atMost(PATIENCE).until(() -> !isHeld());
 		}
 		proxy().inject(Fault.NONE);
+		releaseUntilAnswered(lease);
 		awaitFreeForGood();
+	}
+
+	/**
+	 * Releases a lock again and again, as the library does.
+	 * @param lease the lease
+	 */
+	protected final void releaseUntilAnswered(TestLease lease) {
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> release(lease).get(), (released) -> true);
 	}
 
 	@ParameterizedTest
@@ -137,7 +147,8 @@ public abstract class PartitionContractTests extends StoreContract {
 	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
-		FutureTask<@Nullable LockLease> acquisition = new FutureTask<>(() -> store().near().acquire(request(PATIENCE)));
+		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(
+				() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		Thread thread = new Thread(acquisition);
 		thread.start();
 		held.await();
@@ -174,9 +185,10 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	private void connect(String key) {
-		LockLease lease = await().atMost(PATIENCE)
+		TestLease lease = await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
-			.until(() -> store().near().acquire(request(key, PATIENCE, Duration.ofSeconds(60))), (it) -> it != null);
+			.until(() -> TestLease.acquire(store().near(), request(key, PATIENCE, Duration.ofSeconds(60))),
+					(it) -> it != null);
 		assertThat(release(lease)).succeedsWithin(PATIENCE);
 	}
 

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
@@ -109,7 +108,7 @@ abstract class StoreContract {
 
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
 		return new LockRequest(key, "contract", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "contract test", 0);
+				UUID.randomUUID().toString(), "contract test");
 	}
 
 	/**
@@ -118,8 +117,8 @@ abstract class StoreContract {
 	 * @return the lease
 	 * @throws InterruptedException if this thread is interrupted
 	 */
-	protected final LockLease acquired(LockBackend node) throws InterruptedException {
-		LockLease lease = node.acquire(request(PATIENCE));
+	protected final TestLease acquired(LockBackend node) throws InterruptedException {
+		TestLease lease = TestLease.acquire(node, request(PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
@@ -129,8 +128,8 @@ abstract class StoreContract {
 	 * @param lease the lease
 	 * @return the answer
 	 */
-	protected static CompletableFuture<Boolean> release(LockLease lease) {
-		return lease.release().toCompletableFuture();
+	protected static CompletableFuture<Boolean> release(TestLease lease) {
+		return lease.release();
 	}
 
 	/**

@@ -2,7 +2,7 @@ package io.github.holdfast.testsupport;
 
 import java.util.Set;
 
-import io.github.holdfast.LockBackend;
+import io.github.holdfast.ManageableLockBackend;
 
 /**
  * A store of locks as a contract sees it: two nodes with clients of their own, of which
@@ -14,13 +14,13 @@ public interface TestStore extends AutoCloseable {
 	 * The node behind the proxy.
 	 * @return the same backend each time
 	 */
-	LockBackend near();
+	ManageableLockBackend near();
 
 	/**
 	 * The node that reaches the store at any time.
 	 * @return the same backend each time
 	 */
-	LockBackend far();
+	ManageableLockBackend far();
 
 	/**
 	 * The network of the first node.

@@ -10,7 +10,7 @@ import io.github.holdfast.LockListener;
 public class ThreadListener implements LockListener {
 
 	private static void check() {
-		SparedThreads.check("A listener is told", "holdfast-renewal-");
+		SparedThreads.check("A listener is told", "holdfast-watchdog-");
 	}
 
 	@Override
@@ -35,11 +35,6 @@ public class ThreadListener implements LockListener {
 
 	@Override
 	public void onLost(Call call, String key, Duration holdTime) {
-		check();
-	}
-
-	@Override
-	public void ended(Call call) {
 		check();
 	}
 

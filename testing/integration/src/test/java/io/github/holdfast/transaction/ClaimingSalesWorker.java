@@ -45,6 +45,7 @@ final class ClaimingSalesWorker {
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
 			.withBean(Sales.class)
 			.withUserConfiguration(RecordingDataSource.Beans.class)
+			.withPropertyValues(RecordingDataSource.GUARDED)
 			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + args[4],
 					"holdfast.backend=redis", "holdfast.commit-guard=" + args[0],
 					"holdfast.jdbc.initialize-schema=never",

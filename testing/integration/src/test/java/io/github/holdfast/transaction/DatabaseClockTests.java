@@ -23,10 +23,12 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.springframework.transaction.PlatformTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,24 +49,17 @@ class DatabaseClockTests {
 			TransactionTemplate transaction = clock.guardedTransaction();
 			LockTemplate first = clock.node();
 			LockTemplate second = clock.node();
-			try {
-				assertThatExceptionOfType(LockLostException.class)
-					.isThrownBy(() -> first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
-						int quantity = stock.quantity("A");
-						long token = token();
-						clock.jump(HOUR);
-						onOtherThread(() -> second.run("stock:A", () -> {
-							assertThat(token()).isGreaterThan(token);
-							transaction.executeWithoutResult((inner) -> stock.write("A", stock.quantity("A") - 1));
-						}));
-						stock.write("A", quantity - 1);
-					})));
-				assertThat(stock.quantity("A")).isEqualTo(99);
-			}
-			finally {
-				TemplateAccess.close(second);
-				TemplateAccess.close(first);
-			}
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> first.run("stock:A", () -> {
+				int quantity = stock.quantity("A");
+				long token = token();
+				clock.jump(HOUR);
+				onOtherThread(() -> second.run("stock:A", () -> {
+					assertThat(token()).isGreaterThan(token);
+					transaction.executeWithoutResult((inner) -> stock.write("A", stock.quantity("A") - 1));
+				}));
+				transaction.executeWithoutResult((status) -> stock.write("A", quantity - 1));
+			}));
+			assertThat(stock.quantity("A")).isEqualTo(99);
 		}
 	}
 
@@ -74,32 +69,22 @@ class DatabaseClockTests {
 		try (Clock clock = new Clock(database)) {
 			new JdbcTemplate(clock).execute("SELECT 1");
 			LockTemplate dead = clock.node();
-			try {
-				@SuppressWarnings("resource")
-				LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
-					.withLeaseTime(Duration.ofSeconds(3))
-					.acquire("stock:A");
-				long token = token();
-				clock.jump(HOUR.negated());
-				onOtherThread(() -> {
-					LockTemplate next = clock.node();
-					try {
-						assertThatExceptionOfType(LockNotAcquiredException.class)
-							.isThrownBy(() -> next.withWaitTime(Duration.ofSeconds(1)).acquire("stock:A"))
-							.withMessageMatching(".*ends in 3[56]\\d{5} ms.*");
-						clock.jump(HOUR);
-						next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
-					}
-					finally {
-						TemplateAccess.close(next);
-					}
-				});
-				assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
-				assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
-			}
-			finally {
-				TemplateAccess.close(dead);
-			}
+			@SuppressWarnings("resource")
+			LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
+				.withLeaseTime(Duration.ofSeconds(3))
+				.acquire("stock:A");
+			long token = token();
+			clock.jump(HOUR.negated());
+			onOtherThread(() -> {
+				LockTemplate next = clock.node();
+				assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> next.withWaitTime(Duration.ofSeconds(1)).acquire("stock:A"))
+					.withMessageMatching(".*for another 3[56]\\d{5} ms.*");
+				clock.jump(HOUR);
+				next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
+			});
+			assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
+			assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
 		}
 	}
 
@@ -111,21 +96,15 @@ class DatabaseClockTests {
 			TransactionTemplate transaction = clock.guardedTransaction();
 			LockTemplate first = clock.node();
 			LockTemplate second = clock.node();
-			try {
-				long[] tokens = new long[2];
-				first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
-					tokens[0] = token();
-					stock.write("A", 99);
-					clock.jump(HOUR.negated());
-				}));
-				second.run("stock:A", () -> tokens[1] = token());
-				assertThat(tokens[1]).isGreaterThan(tokens[0]);
-				assertThat(stock.quantity("A")).isEqualTo(99);
-			}
-			finally {
-				TemplateAccess.close(second);
-				TemplateAccess.close(first);
-			}
+			long[] tokens = new long[2];
+			first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+				tokens[0] = token();
+				stock.write("A", 99);
+				clock.jump(HOUR.negated());
+			}));
+			second.run("stock:A", () -> tokens[1] = token());
+			assertThat(tokens[1]).isGreaterThan(tokens[0]);
+			assertThat(stock.quantity("A")).isEqualTo(99);
 		}
 	}
 
@@ -158,6 +137,8 @@ class DatabaseClockTests {
 
 		private final HikariDataSource pool;
 
+		private final List<GuardedNode> nodes = new CopyOnWriteArrayList<>();
+
 		private volatile Duration ahead = Duration.ZERO;
 
 		private Clock(TestDatabase database) {
@@ -181,15 +162,20 @@ class DatabaseClockTests {
 		}
 
 		private LockTemplate node() {
-			return new LockTemplate(() -> new JdbcLockBackend(() -> this), List::of)
-				.withWaitTime(Duration.ofSeconds(60));
+			return guarded().locks().withWaitTime(Duration.ofSeconds(60));
 		}
 
 		private TransactionTemplate guardedTransaction() {
 			JdbcTransactionManager manager = new JdbcTransactionManager(this);
-			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> this))
-				.postProcessAfterInitialization(manager, "transactionManager");
+			guarded(manager);
 			return new TransactionTemplate(manager);
+		}
+
+		private GuardedNode guarded(PlatformTransactionManager... managers) {
+			JdbcLockBackend backend = new JdbcLockBackend(() -> this);
+			GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, false), managers);
+			this.nodes.add(node);
+			return node;
 		}
 
 		private void jump(Duration jump) {
@@ -198,9 +184,7 @@ class DatabaseClockTests {
 			switch (this.database) {
 				case H2 -> {
 					long micros = TimeUnit.SECONDS.toMicros(jump.toSeconds());
-					jdbc.update("UPDATE holdfast_lock SET acquired_at = acquired_at - ?1, expires_at = expires_at - ?1",
-							micros);
-					jdbc.update("UPDATE holdfast_renewal SET expires_at = expires_at - ?", micros);
+					jdbc.update("UPDATE holdfast_lock SET expires_at = expires_at - ? WHERE expires_at > 0", micros);
 				}
 				case POSTGRESQL ->
 					jdbc.update("UPDATE fake.clock SET ahead = interval '" + this.ahead.toSeconds() + " seconds'");
@@ -223,6 +207,7 @@ class DatabaseClockTests {
 
 		@Override
 		public void close() {
+			this.nodes.forEach(GuardedNode::close);
 			this.pool.close();
 		}
 

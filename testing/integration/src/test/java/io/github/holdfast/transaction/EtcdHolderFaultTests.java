@@ -96,7 +96,7 @@ class EtcdHolderFaultTests {
 			this.access = database.newRemoteDatabase();
 			this.business = this.access.dataSource(4);
 			this.client = EtcdHolderWorker.connect(this.etcd.endpoint());
-			LockPlace.OTHER_DATABASE.createFenceTable(this.business, database);
+			LockPlace.createTable(this.business, database);
 			JdbcTemplate jdbc = new JdbcTemplate(this.business);
 			jdbc.execute("CREATE TABLE stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
 			jdbc.update("INSERT INTO stock VALUES ('A', 100)");

@@ -43,8 +43,8 @@ final class EtcdHolderWorker {
 	}
 
 	static String take(HikariDataSource business, Client client, HolderWorker.Pause pause) {
-		LockBackend locks = new EtcdLockBackend(() -> client, "/holders/");
-		return HolderWorker.take(LockPlace.OTHER_DATABASE, business, locks, pause);
+		LockBackend locks = new EtcdLockBackend(() -> client);
+		return HolderWorker.take(LockPlace.OTHER_DATABASE, business, locks, false, pause);
 	}
 
 }

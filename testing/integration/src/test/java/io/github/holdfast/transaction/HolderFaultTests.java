@@ -47,10 +47,14 @@ class HolderFaultTests {
 			holder.send("READ");
 			holder.await("READ", PATIENCE);
 			holder.kill();
-			long expiresAt = warehouse
-				.lockColumn("COALESCE((SELECT max(expires_at) FROM holdfast_renewal), expires_at)");
+			long expiresAt = warehouse.lockColumn("expires_at");
 			long[] acquiredAt = new long[1];
-			String outcome = warehouse.take((point) -> acquiredAt[0] = warehouse.lockColumn("acquired_at"));
+			String outcome = warehouse.take(false, (point) -> {
+				if (point.equals("ACQUIRED")) {
+					acquiredAt[0] = warehouse.lockColumn("expires_at")
+							- TimeUnit.MICROSECONDS.convert(HolderWorker.LEASE_TIME);
+				}
+			});
 			assertThat(outcome).isEqualTo("COMMITTED");
 			assertThat(warehouse.quantity()).isEqualTo(99);
 			assertThat(Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(acquiredAt[0] - expiresAt)))
@@ -77,10 +81,10 @@ class HolderFaultTests {
 
 	private static void pauseHolder(TestDatabase database, LockPlace place) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, place); ChildJvm holder = warehouse.holder()) {
-			holder.send("READ");
-			holder.await("READ", PATIENCE);
+			holder.send("HELD");
+			holder.await("HELD", PATIENCE);
 			holder.pause();
-			assertThat(warehouse.take((point) -> {
+			assertThat(warehouse.take(false, (point) -> {
 			})).isEqualTo("COMMITTED");
 			holder.resume();
 			holder.send("go on");
@@ -113,7 +117,7 @@ class HolderFaultTests {
 			holder.send("ACQUIRED");
 			holder.await("ACQUIRED", PATIENCE);
 			holder.pause();
-			assertThat(warehouse.take((point) -> {
+			assertThat(warehouse.take(false, (point) -> {
 			})).isEqualTo("COMMITTED");
 			holder.resume();
 			holder.send("go on");
@@ -146,7 +150,7 @@ class HolderFaultTests {
 			holder.await("CHECKED", PATIENCE);
 			holder.pause();
 			long epoch = warehouse.lockColumn("epoch");
-			FutureTask<String> successor = new FutureTask<>(() -> warehouse.take((point) -> {
+			FutureTask<String> successor = new FutureTask<>(() -> warehouse.take(true, (point) -> {
 			}));
 			new Thread(successor).start();
 			await().atMost(PATIENCE).until(() -> warehouse.lockColumn("epoch") > epoch);
@@ -181,8 +185,8 @@ class HolderFaultTests {
 					: database.newRemoteDatabase();
 			this.business = this.businessAccess.dataSource(4);
 			this.locks = this.locksAccess.dataSource(4);
-			place.createFenceTable(this.business, database);
-			LockPlace.BUSINESS_DATABASE.createFenceTable(this.locks, database);
+			LockPlace.createTable(this.business, database);
+			LockPlace.createTable(this.locks, database);
 			JdbcTemplate jdbc = new JdbcTemplate(this.business);
 			jdbc.execute("CREATE TABLE stock (sku varchar(50) PRIMARY KEY, quantity integer NOT NULL)");
 			jdbc.update("INSERT INTO stock VALUES ('A', 100)");
@@ -194,8 +198,8 @@ class HolderFaultTests {
 					this.locksAccess.user(), this.locksAccess.password());
 		}
 
-		String take(HolderWorker.Pause pause) {
-			return HolderWorker.take(this.place, this.business, this.locks, pause);
+		String take(boolean declared, HolderWorker.Pause pause) {
+			return HolderWorker.take(this.place, this.business, this.locks, declared, pause);
 		}
 
 		int quantity() {

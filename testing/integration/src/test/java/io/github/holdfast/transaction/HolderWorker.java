@@ -14,10 +14,10 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.BodyTransaction;
-import io.github.holdfast.core.TemplateAccess;
+import org.jspecify.annotations.Nullable;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -41,7 +41,7 @@ final class HolderWorker {
 			new JdbcLockBackend(() -> locks).holder("warm-up");
 			for (String pause = input.readLine(); pause != null; pause = input.readLine()) {
 				String at = pause;
-				System.out.println(take(place, business, locks, (point) -> {
+				System.out.println(take(place, business, locks, pause.equals("CHECKED"), (point) -> {
 					if (point.equals(at)) {
 						System.out.println(point);
 						input.readLine();
@@ -51,40 +51,35 @@ final class HolderWorker {
 		}
 	}
 
-	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, Pause pause) {
-		return take(place, business, new JdbcLockBackend(() -> locks), pause);
+	/**
+	 * Take one.
+	 * @param declared whether it is known that the transaction is all that is done
+	 */
+	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, boolean declared,
+			Pause pause) {
+		return take(place, business, place.store(locks), declared, pause);
 	}
 
-	static String take(LockPlace place, HikariDataSource business, LockBackend locks, Pause pause) {
+	static String take(LockPlace place, HikariDataSource business, LockBackend locks, boolean declared, Pause pause) {
 		JdbcTransactionManager manager = new PausingManager(business, pause);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> place.fence(business))
-			.postProcessAfterInitialization(manager, "transactionManager");
 		JdbcTemplate jdbc = new JdbcTemplate(business);
-		LockBackend store = (request) -> {
-			LockLease lease = locks.acquire(request);
-			pause.at("ACQUIRED");
-			return lease;
-		};
+		LockBackend store = new PausingStore(locks, pause);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
-		transaction.setName("take");
-		LockTemplate template = new LockTemplate(() -> place.backend(store, business), List::of);
-		try {
-			TemplateAccess
-				.withTransaction(template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60)),
-						BodyTransaction.of("take"))
-				.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+		try (GuardedNode node = place.node(store, business, manager)) {
+			LockTemplate template = declared ? node.locksOfTransactions(manager) : node.locks();
+			template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60)).run("stock:A", () -> {
+				pause.at("HELD");
+				transaction.executeWithoutResult((status) -> {
 					Integer quantity = jdbc.queryForObject("SELECT quantity FROM stock WHERE sku = 'A'", Integer.class);
 					pause.at("READ");
 					jdbc.update("UPDATE stock SET quantity = ? WHERE sku = 'A'",
 							(quantity != null) ? quantity - 1 : -1);
-				}));
+				});
+			});
 			return "COMMITTED";
 		}
 		catch (RuntimeException ex) {
 			return "REJECTED " + ex.getClass().getSimpleName();
-		}
-		finally {
-			TemplateAccess.close(template);
 		}
 	}
 
@@ -111,8 +106,25 @@ final class HolderWorker {
 	}
 
 	/**
-	 * What happens at the points {@code ACQUIRED}, {@code READ} and {@code CHECKED} of a
-	 * call.
+	 * Pauses between the grant and its installation.
+	 *
+	 * @param store has the locks
+	 * @param pause what happens then
+	 */
+	private record PausingStore(LockBackend store, Pause pause) implements LockBackend {
+
+		@Override
+		public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
+			Lease lease = this.store.acquire(request);
+			this.pause.at("ACQUIRED");
+			return lease;
+		}
+
+	}
+
+	/**
+	 * What happens at the points {@code ACQUIRED}, {@code HELD}, {@code READ} and
+	 * {@code CHECKED} of a call.
 	 */
 	@FunctionalInterface
 	interface Pause {

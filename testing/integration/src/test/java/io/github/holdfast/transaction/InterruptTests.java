@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -72,8 +72,10 @@ class InterruptTests {
 				HikariDataSource direct = access.dataSource(2);
 				HikariDataSource slow = access.onPort(proxy.port()).dataSource(2)) {
 			DatabaseAccess.runScript(direct, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> slow), List::of);
-			LockTemplate otherNode = new LockTemplate(() -> new JdbcLockBackend(() -> direct), List::of);
+			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> slow));
+			LockTemplate locks = new LockTemplate(locksManager);
+			LockManager otherNodeManager = new LockManager(new JdbcLockBackend(() -> direct));
+			LockTemplate otherNode = new LockTemplate(otherNodeManager);
 			try {
 				locks.run("warm-up", () -> {
 				});
@@ -92,8 +94,8 @@ class InterruptTests {
 				}
 			}
 			finally {
-				TemplateAccess.close(otherNode);
-				TemplateAccess.close(locks);
+				otherNodeManager.close();
+				locksManager.close();
 			}
 		}
 	}

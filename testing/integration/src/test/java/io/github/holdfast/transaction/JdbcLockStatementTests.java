@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
@@ -29,7 +29,7 @@ class JdbcLockStatementTests {
 		run(database, (statements, backend) -> {
 			release(acquire(backend));
 			statements.clear();
-			LockLease lease = acquire(backend);
+			LockBackend.Lease lease = acquire(backend);
 			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb).containsExactly("UPDATE");
 			statements.clear();
 			release(lease);
@@ -51,11 +51,13 @@ class JdbcLockStatementTests {
 	@EnumSource(TestDatabase.class)
 	void renewalIsOneStatement(TestDatabase database) throws Exception {
 		run(database, (statements, backend) -> {
-			LockLease lease = acquire(backend);
+			LockBackend.Lease lease = acquire(backend);
 			for (int renewal = 0; renewal < 2; renewal++) {
 				statements.clear();
-				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
-				assertThat(statements.statements()).singleElement().asString().contains("holdfast_renewal");
+				assertThat(lease.renew(Duration.ofSeconds(30)).toCompletableFuture().join()).isTrue();
+				assertThat(statements.statements()).singleElement()
+					.asString()
+					.contains("UPDATE holdfast_lock SET expires_at");
 			}
 			statements.clear();
 			release(lease);
@@ -68,7 +70,7 @@ class JdbcLockStatementTests {
 	void leaseThatHasRunOutIsReadLockedAndTaken(TestDatabase database) throws Exception {
 		run(database, (statements, backend) -> {
 			acquire(backend);
-			new JdbcTemplate(statements).update("UPDATE holdfast_lock SET expires_at = acquired_at");
+			new JdbcTemplate(statements).update("UPDATE holdfast_lock SET expires_at = 1");
 			statements.clear();
 			acquire(backend);
 			assertThat(statements.statements()).extracting(JdbcLockStatementTests::verb)
@@ -80,14 +82,14 @@ class JdbcLockStatementTests {
 		return statement.split("\\s", 2)[0];
 	}
 
-	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
-		LockLease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
-				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+	private static LockBackend.Lease acquire(JdbcLockBackend backend) throws InterruptedException {
+		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
+				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
 
-	private static void release(LockLease lease) {
+	private static void release(LockBackend.Lease lease) {
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}
 

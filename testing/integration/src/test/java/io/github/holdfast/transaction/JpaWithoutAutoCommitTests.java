@@ -22,9 +22,9 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -68,18 +68,13 @@ class JpaWithoutAutoCommitTests {
 	private static void commit(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities) {
 		SupersededManager manager = new SupersededManager(entities, jdbc);
 		manager.setDataSource(dataSource);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
-			.postProcessAfterInitialization(manager, "transactionManager");
-		LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
-		try {
-			locks.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
+		JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+		try (GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager)) {
+			node.locks().run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 				EntityManager entityManager = EntityManagerFactoryUtils.getTransactionalEntityManager(entities);
 				assertThat(entityManager).isNotNull();
 				entityManager.persist(new Item(1));
 			}));
-		}
-		finally {
-			TemplateAccess.close(locks);
 		}
 		assertThat(manager.superseded).isFalse();
 		assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isOne();
@@ -104,8 +99,7 @@ class JpaWithoutAutoCommitTests {
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
 			try {
-				this.superseded = this.other
-					.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 'another'") == 1;
+				this.superseded = this.other.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
 			}
 			catch (DataAccessException ex) {
 				this.superseded = false;

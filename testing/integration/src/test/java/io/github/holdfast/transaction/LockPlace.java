@@ -1,49 +1,45 @@
 package io.github.holdfast.transaction;
 
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockHolder;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.TestDatabase;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.provider.Arguments;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.fence.FencedLockBackend;
-import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.optimistic.OptimisticLockBackend;
-import io.github.holdfast.store.HandoverLockBackend;
-import io.github.holdfast.store.jdbc.JdbcLockBackend;
-import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.LockedApplication;
-import io.github.holdfast.testsupport.TestDatabase;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Where the locks of a test application are kept.
+ * Where the leases of a test application are kept.
  */
 enum LockPlace {
 
-	/** In the business database, where the lock table is the fence. */
-	BUSINESS_DATABASE("holdfast_lock", "schema") {
+	/** In the business database, where transactions claim the rows of the leases. */
+	BUSINESS_DATABASE {
 
 		@Override
-		RowFence fence(DataSource business) {
-			return JdbcLockBackend.fence(() -> business);
-		}
-
-		@Override
-		LockBackend backend(LockBackend store, DataSource business) {
-			return store;
+		GuardedNode node(LockBackend store, DataSource business, PlatformTransactionManager... managers) {
+			return new GuardedNode(store, RowClaims.of(new JdbcLockBackend(() -> business), false), managers);
 		}
 
 		@Override
 		ApplicationContextRunner application(TestDatabase database) {
-			return LockedApplication.jdbc(database.newDatabase());
+			return LockedApplication.jdbc(database.newDatabase()).withPropertyValues("holdfast.jdbc.mode=lease");
 		}
 
 		@Override
@@ -51,31 +47,29 @@ enum LockPlace {
 			return context.getBean(DataSource.class);
 		}
 
+		@Override
+		LockBackend store(DataSource locks) {
+			return new JdbcLockBackend(() -> locks);
+		}
+
 	},
 
-	/** In another database, with a fence table in the business database. */
-	OTHER_DATABASE("holdfast_fence", "fence-schema") {
+	/**
+	 * In another database, with rows in the business database that stand for the leases.
+	 */
+	OTHER_DATABASE {
 
 		@Override
-		RowFence fence(DataSource business) {
-			return table(business).fence();
-		}
-
-		@Override
-		LockBackend backend(LockBackend store, DataSource business) {
-			return new FencedLockBackend(store, table(business));
-		}
-
-		private FenceTable table(DataSource business) {
-			return new FenceTable(() -> business, "test");
+		GuardedNode node(LockBackend store, DataSource business, PlatformTransactionManager... managers) {
+			return new GuardedNode(store, RowClaims.of(() -> business, OtherStore.NAME), managers);
 		}
 
 		@Override
 		ApplicationContextRunner application(TestDatabase database) {
 			return LockedApplication.jdbc(database.newDatabase())
 				.withBean(LockDatabase.class)
-				.withBean(TestDatabase.class, () -> database)
-				.withUserConfiguration(FencedStore.class);
+				.withUserConfiguration(OtherStoreConfiguration.class)
+				.withPropertyValues("holdfast.commit-guard=fence");
 		}
 
 		@Override
@@ -83,32 +77,17 @@ enum LockPlace {
 			return context.getBean(LockDatabase.class).dataSource;
 		}
 
+		@Override
+		LockBackend store(DataSource locks) {
+			return new OtherStore(new JdbcLockBackend(() -> locks));
+		}
+
 	};
 
-	private final String fenceTable;
-
-	private final String fenceScript;
-
-	LockPlace(String fenceTable, String fenceScript) {
-		this.fenceTable = fenceTable;
-		this.fenceScript = fenceScript;
-	}
-
 	/**
-	 * The table in the business database that commits are checked against.
+	 * A node whose transactions are guarded.
 	 */
-	String fenceTable() {
-		return this.fenceTable;
-	}
-
-	void createFenceTable(DataSource business, TestDatabase database) {
-		DatabaseAccess.runScript(business,
-				"io/github/holdfast/jdbc/" + this.fenceScript + "-" + database.platform() + ".sql");
-	}
-
-	abstract RowFence fence(DataSource business);
-
-	abstract LockBackend backend(LockBackend store, DataSource business);
+	abstract GuardedNode node(LockBackend store, DataSource business, PlatformTransactionManager... managers);
 
 	/**
 	 * An application at the level {@code fence}.
@@ -116,15 +95,25 @@ enum LockPlace {
 	abstract ApplicationContextRunner application(TestDatabase database);
 
 	/**
-	 * The database with the lock table of an application.
+	 * The database with the leases of an application.
 	 */
 	abstract DataSource locks(ApplicationContext context);
 
 	/**
-	 * The store of an application as another node uses it.
+	 * The store in a database.
 	 */
-	LockBackend newNode(ApplicationContext context) {
-		return backend(new JdbcLockBackend(() -> locks(context)), context.getBean(DataSource.class));
+	abstract LockBackend store(DataSource locks);
+
+	/**
+	 * The locks of an application as another node uses them. The transactions are those
+	 * of the application.
+	 */
+	GuardedNode newNode(ApplicationContext context) {
+		return node(store(locks(context)), context.getBean(DataSource.class));
+	}
+
+	static void createTable(DataSource dataSource, TestDatabase database) {
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 	}
 
 	static Stream<Arguments> onEachDatabase() {
@@ -133,19 +122,62 @@ enum LockPlace {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	static class FencedStore {
+	static class OtherStoreConfiguration {
 
 		@Bean
-		RowFence fence(DataSource business, TestDatabase database) {
-			OTHER_DATABASE.createFenceTable(business, database);
-			return OTHER_DATABASE.fence(business);
+		LockBackend lockBackend(LockDatabase locks) {
+			return OTHER_DATABASE.store(locks.dataSource);
 		}
 
-		@Bean
-		LockBackend lockBackend(LockDatabase locks, DataSource business, RowFence fence) {
-			LockBackend queue = new HandoverLockBackend(
-					OTHER_DATABASE.backend(new JdbcLockBackend(() -> locks.dataSource), business));
-			return new OptimisticLockBackend(queue, fence);
+	}
+
+	/**
+	 * A store whose leases the library does not know as those of {@code jdbc}.
+	 *
+	 * @param leases has the leases
+	 */
+	private record OtherStore(JdbcLockBackend leases) implements LockBackend {
+
+		private static final String NAME = "test";
+
+		@Override
+		public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
+			Lease lease = this.leases.acquire(request);
+			return (lease != null) ? new OtherLease(lease) : null;
+		}
+
+		@Override
+		public @Nullable LockHolder holder(String key) {
+			return this.leases.holder(key);
+		}
+
+		@Override
+		public String name() {
+			return NAME;
+		}
+
+	}
+
+	private record OtherLease(LockBackend.Lease lease) implements LockBackend.Lease {
+
+		@Override
+		public long epoch() {
+			return this.lease.epoch();
+		}
+
+		@Override
+		public long sentAt() {
+			return this.lease.sentAt();
+		}
+
+		@Override
+		public CompletionStage<Boolean> renew(Duration leaseTime) {
+			return this.lease.renew(leaseTime);
+		}
+
+		@Override
+		public CompletionStage<Boolean> release() {
+			return this.lease.release();
 		}
 
 	}
@@ -159,7 +191,7 @@ enum LockPlace {
 		private final HikariDataSource dataSource = TestDatabase.H2.newDatabase().dataSource(8);
 
 		LockDatabase() {
-			DatabaseAccess.runScript(this.dataSource, "io/github/holdfast/jdbc/schema-h2.sql");
+			createTable(this.dataSource, TestDatabase.H2);
 		}
 
 		@Override

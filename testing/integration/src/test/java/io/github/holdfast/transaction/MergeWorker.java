@@ -19,9 +19,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.optimistic.OptimisticLockBackend;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -67,9 +65,8 @@ final class MergeWorker {
 
 	private void merge(int threads, int merges) throws InterruptedException {
 		JdbcTransactionManager manager = new JdbcTransactionManager(this.dataSource);
-		RowFence fence = JdbcLockBackend.fence(() -> this.dataSource);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
-				"transactionManager");
+		JdbcLockBackend backend = new JdbcLockBackend(() -> this.dataSource);
+		GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager);
 		manager.addListener(new TransactionExecutionListener() {
 
 			@Override
@@ -80,10 +77,8 @@ final class MergeWorker {
 		});
 		JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
-		OptimisticLockBackend backend = new OptimisticLockBackend(new JdbcLockBackend(() -> this.dataSource), fence);
-		LockTemplate template = new LockTemplate(() -> backend, List::of);
-		try {
-			LockTemplate optimistic = template.withMode(LockMode.OPTIMISTIC).withWaitTime(Duration.ofMinutes(3));
+		try (node) {
+			LockTemplate optimistic = node.locks().withMode(LockMode.OPTIMISTIC).withWaitTime(Duration.ofMinutes(3));
 			List<Thread> running = new ArrayList<>();
 			for (int i = 0; i < threads; i++) {
 				String prefix = this.name + i + "-";
@@ -100,9 +95,6 @@ final class MergeWorker {
 			for (Thread thread : running) {
 				thread.join();
 			}
-		}
-		finally {
-			TemplateAccess.close(template);
 		}
 		System.out.println("DONE " + this.attempts);
 	}

@@ -110,7 +110,7 @@ class PausedHoldersTests {
 	private static PausedWarehouse start(TestDatabase database, CommitGuardLevel level, int threads) {
 		DatabaseAccess locks = TestDatabase.H2.newRemoteDatabase();
 		try (HikariDataSource dataSource = locks.dataSource(1)) {
-			LockPlace.BUSINESS_DATABASE.createFenceTable(dataSource, TestDatabase.H2);
+			LockPlace.createTable(dataSource, TestDatabase.H2);
 		}
 		return new PausedWarehouse(database,
 				(business) -> ChildJvm.start(SalesWorker.class, level.name(), business.url(), business.user(),

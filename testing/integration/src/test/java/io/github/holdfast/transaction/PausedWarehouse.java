@@ -40,7 +40,7 @@ final class PausedWarehouse implements AutoCloseable {
 	PausedWarehouse(TestDatabase database, Function<DatabaseAccess, ChildJvm> node) {
 		DatabaseAccess access = database.newRemoteDatabase();
 		this.business = access.dataSource(2);
-		LockPlace.OTHER_DATABASE.createFenceTable(this.business, database);
+		LockPlace.createTable(this.business, database);
 		JdbcTemplate jdbc = new JdbcTemplate(this.business);
 		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
 		jdbc.execute("CREATE TABLE sale (pieces integer NOT NULL)");

@@ -57,6 +57,7 @@ class PgBouncerTests {
 		try (PgBouncer bouncer = PgBouncer.start(direct, 6)) {
 			ApplicationContextRunner application = LockedApplication.jdbc(bouncer.access(direct))
 				.withUserConfiguration(RecordingDataSource.Beans.class)
+				.withPropertyValues(RecordingDataSource.GUARDED)
 				.withBean(Shop.class)
 				.withPropertyValues("holdfast.wait-time=60s")
 				.withPropertyValues(properties);

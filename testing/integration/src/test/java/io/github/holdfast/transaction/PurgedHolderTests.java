@@ -2,7 +2,6 @@ package io.github.holdfast.transaction;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -18,11 +17,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,8 +35,11 @@ class PurgedHolderTests {
 	void holderWhoseRowWasPurgedCannotCommit(TestDatabase database) {
 		run(database, (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.take("A", () -> onOtherThread(() -> purge(context))));
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
+				onOtherThread(() -> purge(context));
+				stock.take("A", () -> {
+				});
+			}));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
@@ -49,11 +49,14 @@ class PurgedHolderTests {
 	void holderWhoseRowWasPurgedAndTakenAgainCannotCommit(TestDatabase database) {
 		run(database, (context) -> {
 			StockService stock = context.getBean(StockService.class);
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> stock.take("A", () -> onOtherThread(() -> {
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.withoutTransaction("A", () -> {
+				onOtherThread(() -> {
 					purge(context);
 					takeOnOtherNode(context);
-				})));
+				});
+				stock.take("A", () -> {
+				});
+			}));
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -65,10 +68,12 @@ class PurgedHolderTests {
 	private static void purge(ApplicationContext context) {
 		DataSource dataSource = context.getBean(DataSource.class);
 		long twoDays = TimeUnit.DAYS.toMicros(2);
-		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, expires_at = acquired_at - ?",
+		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, expires_at = expires_at - ?",
 				twoDays, twoDays);
 		try {
-			assertThat(new JdbcLockPurge(() -> dataSource, Duration.ofDays(1)).run(() -> true)).isOne();
+			new JdbcLockPurge(() -> dataSource, Duration.ofDays(1)).run(() -> true);
+			assertThat(new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class))
+				.isZero();
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
@@ -78,14 +83,10 @@ class PurgedHolderTests {
 	private static void takeOnOtherNode(ApplicationContext context) {
 		StockService stock = context.getBean(StockService.class);
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
-		LockTemplate otherNode = new LockTemplate(() -> new JdbcLockBackend(() -> context.getBean(DataSource.class)),
-				List::of);
-		try {
-			otherNode.run("stock:A",
-					() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1)));
-		}
-		finally {
-			TemplateAccess.close(otherNode);
+		try (GuardedNode otherNode = LockPlace.BUSINESS_DATABASE.newNode(context)) {
+			otherNode.locks()
+				.run("stock:A",
+						() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1)));
 		}
 	}
 

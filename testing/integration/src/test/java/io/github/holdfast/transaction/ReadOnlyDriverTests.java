@@ -15,9 +15,9 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,22 +43,18 @@ class ReadOnlyDriverTests {
 			jdbc.setQueryTimeout(2);
 			jdbc.execute("CREATE TABLE item (id integer NOT NULL PRIMARY KEY)");
 			SupersededManager manager = new SupersededManager(dataSource, jdbc);
-			new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> JdbcLockBackend.fence(() -> dataSource))
-				.postProcessAfterInitialization(manager, "transactionManager");
 			TransactionTemplate transaction = new TransactionTemplate(manager);
 			transaction.setReadOnly(true);
-			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
-			try {
-				Throwable failure = catchThrowable(() -> locks.run("key", () -> transaction.executeWithoutResult(
-						(status) -> new JdbcTemplate(dataSource).update("INSERT INTO item VALUES (1)"))));
+			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
+			try (GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager)) {
+				Throwable failure = catchThrowable(() -> node.locks()
+					.run("key", () -> transaction.executeWithoutResult(
+							(status) -> new JdbcTemplate(dataSource).update("INSERT INTO item VALUES (1)"))));
 				boolean committed = Integer.valueOf(1)
 					.equals(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class));
 				assertThat(committed).as("written although declared read-only, failure: %s", failure)
 					.isEqualTo(failure == null);
 				assertThat(committed && manager.superseded).as("committed over the next holder").isFalse();
-			}
-			finally {
-				TemplateAccess.close(locks);
 			}
 		}
 	}
@@ -82,8 +78,7 @@ class ReadOnlyDriverTests {
 		@Override
 		protected void doCommit(DefaultTransactionStatus status) {
 			try {
-				this.superseded = this.other
-					.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 'another'") == 1;
+				this.superseded = this.other.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1") == 1;
 			}
 			catch (DataAccessException ex) {
 				this.superseded = false;

@@ -23,6 +23,9 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
  */
 class RecordingDataSource extends DelegatingDataSource {
 
+	/** It could be a router. */
+	static final String GUARDED = "holdfast.transaction-managers.transactionManager=fence";
+
 	private final List<String> statements = new CopyOnWriteArrayList<>();
 
 	private volatile UnaryOperator<String> rewriting = UnaryOperator.identity();
@@ -71,7 +74,7 @@ class RecordingDataSource extends DelegatingDataSource {
 	}
 
 	static boolean isClaim(String sql) {
-		return sql.contains("UPDATE holdfast_fence SET epoch") && sql.contains("owner <> ''");
+		return sql.startsWith("UPDATE holdfast_lock SET epoch = ?");
 	}
 
 	@Override

@@ -58,7 +58,7 @@ class ResourcelessManagerTests {
 	@Test
 	void managerMayBeListedAsUnguarded() {
 		application(TestDatabase.H2).withUserConfiguration(TwoManagers.class)
-			.withPropertyValues("holdfast.unguarded-transaction-managers=steps")
+			.withPropertyValues("holdfast.transaction-managers.steps=lease")
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertCallWorks(context, context.getBean(ResourcelessTransactionManager.class));
@@ -68,7 +68,7 @@ class ResourcelessManagerTests {
 	@Test
 	void callOutsideOfItsTransactionsWorks() {
 		application(TestDatabase.H2).withUserConfiguration(TwoManagers.class)
-			.withPropertyValues("holdfast.unguarded-transaction-managers=steps")
+			.withPropertyValues("holdfast.transaction-managers.steps=lease")
 			.run((context) -> {
 				StockService stock = context.getBean(StockService.class);
 				stock.take("A", () -> {

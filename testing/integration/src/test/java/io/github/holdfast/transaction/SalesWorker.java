@@ -20,10 +20,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.store.HandoverLimits;
-import io.github.holdfast.store.HandoverLockBackend;
-import io.github.holdfast.store.QueueLimits;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -33,24 +30,28 @@ import io.github.holdfast.testsupport.DatabaseAccess;
  */
 final class SalesWorker {
 
-	static final Duration LEASE_TIME = Duration.ofMillis(500);
-
-	private static final HandoverLimits LIMITS = new HandoverLimits(4, Duration.ofSeconds(10), (name) -> true);
-
-	private final CommitGuardLevel level;
+	static final Duration LEASE_TIME = Duration.ofSeconds(1);
 
 	private final HikariDataSource business;
 
-	private final HikariDataSource locks;
+	private final JdbcTransactionManager manager;
 
-	private final LockTemplate template;
+	private final GuardedNode node;
 
 	private SalesWorker(CommitGuardLevel level, HikariDataSource business, HikariDataSource locks) {
-		this.level = level;
 		this.business = business;
-		this.locks = locks;
-		LockBackend backend = new HandoverLockBackend(backend(), LIMITS, QueueLimits.DEFAULT);
-		this.template = new LockTemplate(() -> backend, List::of);
+		this.manager = new JdbcTransactionManager(business);
+		LockBackend store = LockPlace.OTHER_DATABASE.store(locks);
+		this.node = (level == CommitGuardLevel.FENCE) ? LockPlace.OTHER_DATABASE.node(store, business, this.manager)
+				: new GuardedNode(store, null, this.manager);
+		this.manager.addListener(new TransactionExecutionListener() {
+
+			@Override
+			public void beforeCommit(TransactionExecution transaction) {
+				takeTime("CHECKED");
+			}
+
+		});
 	}
 
 	public static void main(String[] args) throws IOException {
@@ -68,7 +69,7 @@ final class SalesWorker {
 			for (Thread thread : threads) {
 				thread.join();
 			}
-			TemplateAccess.close(worker.template);
+			worker.node.close();
 			System.out.println("ENDED");
 		}
 		catch (InterruptedException ex) {
@@ -77,19 +78,8 @@ final class SalesWorker {
 	}
 
 	private void sell() {
-		JdbcTransactionManager manager = new JdbcTransactionManager(this.business);
-		new CommitGuardPostProcessor(() -> this.level, () -> LockPlace.OTHER_DATABASE.fence(this.business))
-			.postProcessAfterInitialization(manager, "transactionManager");
-		manager.addListener(new TransactionExecutionListener() {
-
-			@Override
-			public void beforeCommit(TransactionExecution transaction) {
-				takeTime("CHECKED");
-			}
-
-		});
-		TransactionTemplate transaction = new TransactionTemplate(manager);
-		LockTemplate shortLease = this.template.withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60));
+		TransactionTemplate transaction = new TransactionTemplate(this.manager);
+		LockTemplate shortLease = this.node.locks().withLeaseTime(LEASE_TIME).withWaitTime(Duration.ofSeconds(60));
 		while (!Thread.currentThread().isInterrupted()) {
 			try {
 				shortLease.run("stock:A", () -> transaction.executeWithoutResult((status) -> sellOne()));
@@ -99,11 +89,6 @@ final class SalesWorker {
 				System.out.println((expected ? "REJECTED " : "FAILED ") + ex);
 			}
 		}
-	}
-
-	private LockBackend backend() {
-		LockBackend store = new JdbcLockBackend(() -> this.locks);
-		return (this.level == CommitGuardLevel.FENCE) ? LockPlace.OTHER_DATABASE.backend(store, this.business) : store;
 	}
 
 	private void sellOne() {

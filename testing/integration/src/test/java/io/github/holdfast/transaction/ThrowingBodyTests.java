@@ -75,7 +75,7 @@ class ThrowingBodyTests {
 			assertThat(service.rows()).isZero();
 			assertThat(LockContext.current()).isEmpty();
 		});
-		assertThat(output).contains("Lock 'throwing' could not be released, it runs out by itself");
+		assertThat(output).contains("Lock 'holdfast:throwing' could not be released; it runs out by itself");
 	}
 
 	private static void assertOnlyOneRelease(ApplicationContext context) {

@@ -48,8 +48,7 @@ import org.springframework.transaction.event.TransactionalEventListener;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockHolder;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
@@ -138,7 +137,7 @@ class TransactionLockMixTests {
 					TimeUnit.MILLISECONDS.sleep(30);
 					return "purge";
 				})));
-				calls.add(threads.submit(until(end, ends, (turn) -> evict(node.getBean(LockBackend.class)))));
+				calls.add(threads.submit(until(end, ends, (turn) -> evict(node.getBean(LockManager.class)))));
 			}
 			for (Future<Void> call : calls) {
 				call.get(90, TimeUnit.SECONDS);
@@ -150,13 +149,9 @@ class TransactionLockMixTests {
 		}
 	}
 
-	private static String evict(LockBackend backend) throws InterruptedException {
-		LockHolder holder = backend.holder("lock:stock");
+	private static String evict(LockManager manager) throws InterruptedException {
 		TimeUnit.MILLISECONDS.sleep(50);
-		if (holder == null || holder.owner() == null) {
-			return "evict nobody";
-		}
-		return "evict " + backend.evict("lock:stock", holder.owner(), holder.epoch());
+		return "evict " + manager.forceRelease("holdfast:stock");
 	}
 
 	private static Callable<Void> until(long end, Map<String, AtomicInteger> ends, Turn turn) {
@@ -187,7 +182,6 @@ class TransactionLockMixTests {
 				case NESTED -> shop.nested();
 				case CAUGHT -> shop.caught();
 				case NEVER_ROLLED_BACK -> shop.neverRolledBack();
-				case AFTER_COMMIT -> shop.afterCommit();
 				case BEFORE_COMMIT -> shop.beforeCommit();
 				case REPEATABLE -> shop.repeatable();
 				case READ_ONLY -> shop.look();
@@ -227,8 +221,8 @@ class TransactionLockMixTests {
 	 */
 	private enum Way {
 
-		ONE, APART, SEVERAL, NESTED, CAUGHT, NEVER_ROLLED_BACK, AFTER_COMMIT, BEFORE_COMMIT, REPEATABLE, READ_ONLY,
-		INNER, TEMPLATE, OPTIMISTIC, WITHOUT_LOCK
+		ONE, APART, SEVERAL, NESTED, CAUGHT, NEVER_ROLLED_BACK, BEFORE_COMMIT, REPEATABLE, READ_ONLY, INNER, TEMPLATE,
+		OPTIMISTIC, WITHOUT_LOCK
 
 	}
 
@@ -412,18 +406,6 @@ class TransactionLockMixTests {
 		@DistributedLock(key = "'stock'")
 		@Transactional(noRollbackFor = RuntimeException.class)
 		public void neverRolledBack() {
-			sell();
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional
-		public void afterCommit() {
-			sell();
-			this.events.publishEvent(TransactionPhase.AFTER_COMMIT);
-		}
-
-		@TransactionalEventListener(condition = "#root.args[0].name() == 'AFTER_COMMIT'")
-		public void sellAfterCommit(TransactionPhase phase) {
 			sell();
 		}
 

@@ -70,6 +70,7 @@ final class TransactionLockWorker {
 	static ApplicationContextRunner application(DatabaseAccess database, Duration leaseTime) {
 		return LockedApplication.jdbc(database)
 			.withUserConfiguration(RecordingDataSource.Beans.class)
+			.withPropertyValues(RecordingDataSource.GUARDED)
 			.withBean(Shop.class)
 			.withPropertyValues("holdfast.jdbc.initialize-schema=never", "holdfast.wait-time=60s",
 					"holdfast.lease-time=" + leaseTime.toMillis() + "ms", "spring.main.banner-mode=off");

@@ -14,7 +14,6 @@ import org.springframework.context.ApplicationContext;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
@@ -55,9 +54,9 @@ final class TwoNodes {
 	 */
 	void countAheadOfTheClock() throws InterruptedException {
 		long ahead = (System.currentTimeMillis() + Duration.ofDays(2).toMillis()) * 1000;
-		LockLease lease = this.first.getBean(LockBackend.class)
-			.acquire(new LockRequest("lock:stock:A", "stock", LockMode.EXCLUSIVE, false, PATIENCE, PATIENCE,
-					UUID.randomUUID().toString(), "test", ahead));
+		LockBackend.Lease lease = this.first.getBean(LockBackend.class)
+			.acquire(new LockRequest("holdfast:stock:A", "stock", LockMode.EXCLUSIVE, false, PATIENCE, PATIENCE,
+					UUID.randomUUID().toString(), "test"));
 		assertThat(lease).isNotNull();
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}

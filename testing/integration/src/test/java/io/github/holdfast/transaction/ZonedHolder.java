@@ -10,7 +10,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 
@@ -26,7 +26,8 @@ final class ZonedHolder {
 	public static void main(String[] args) throws IOException {
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
 		try (HikariDataSource dataSource = dataSource(new DatabaseAccess(args[0], args[1], args[2]), args[3])) {
-			LockTemplate locks = new LockTemplate(() -> new JdbcLockBackend(() -> dataSource), List::of);
+			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
+			LockTemplate locks = new LockTemplate(locksManager);
 			try {
 				for (String line = input.readLine(); line != null; line = input.readLine()) {
 					try {
@@ -42,7 +43,7 @@ final class ZonedHolder {
 				}
 			}
 			finally {
-				TemplateAccess.close(locks);
+				locksManager.close();
 			}
 		}
 	}

@@ -90,10 +90,7 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 		FAILED,
 
 		/** Orders were turned away although there was stock for them. */
-		LEFT_OVER,
-
-		/** It cannot be run here. */
-		NOT_SUPPORTED
+		LEFT_OVER
 
 	}
 

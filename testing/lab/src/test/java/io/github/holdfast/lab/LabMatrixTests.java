@@ -24,7 +24,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each strategy gets the verdicts that {@code docs/lab.md} says, alone or among all. What
+ * Each strategy gets the verdicts that {@code README.md} shows, alone or among all. What
  * faults do is in {@link LabFaultTests}.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)

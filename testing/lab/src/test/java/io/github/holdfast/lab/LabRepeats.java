@@ -38,7 +38,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
 /**
  * Runs each strategy on two nodes ten times with each {@link Trouble}, and writes to
  * {@code results.md} what came of it, beside the lines that are there already. What is
- * right is right each time, what is wrong shows some time where {@code docs/lab.md} says
+ * right is right each time, what is wrong shows some time where {@code README.md} shows
  * so, and luck is called luck. No build runs it, as it takes an hour.
  */
 class LabRepeats {
@@ -159,10 +159,9 @@ class LabRepeats {
 		return """
 				# Each strategy of the lab, %d times
 
-				On two nodes. *Luck*: nothing was lost, but it might have been, and the lab says so. An empty cell: it does
-				not use Redis. What the verdicts mean is said in [the lab](../../docs/lab.md#strategies-and-verdicts). Each fault
-				comes 200 ms after the first order here. `LabFaultTests` does it when some orders are sold, again and again
-				until what the page says is seen. %s
+				On two nodes. *Luck*: nothing was lost, but it might have been. An empty cell: the strategy does not use
+				Redis. The [README](README.md#strategies-and-verdicts) explains the verdicts. Each fault comes 200 ms after
+				the first order; `LabFaultTests` causes it later, and repeats wrong strategies until they fail. %s
 
 				```shell
 				./mvnw -pl testing/lab -am test -Dtest=LabRepeats -Dsurefire.failIfNoSpecifiedTests=false

@@ -90,7 +90,7 @@ enum Trouble {
 	}
 
 	/**
-	 * What {@code docs/lab.md} says, if it says anything.
+	 * What {@code README.md} shows, or {@code null}.
 	 */
 	@Nullable Code verdict(Row row) {
 		return this.verdict.apply(row);

@@ -20,11 +20,11 @@ import io.github.holdfast.lab.strategy.StrategyType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The verdicts that {@code docs/lab.md} says.
+ * The verdicts that {@code README.md} shows.
  */
 final class VerdictTable {
 
-	private static final Path PAGE = Path.of("..", "..", "docs", "lab.md");
+	private static final Path PAGE = Path.of("README.md");
 
 	/** Several strategies may share one. */
 	private static final Pattern ROW = Pattern

@@ -35,7 +35,7 @@ public enum TestDatabase {
 	},
 
 	/** MariaDB, in its own process. */
-	MARIADB("mariadb") {
+	MARIADB("mysql") {
 
 		@Override
 		DatabaseAccess create(String name) {
@@ -64,7 +64,7 @@ public enum TestDatabase {
 
 	/**
 	 * The platform in the names of schema scripts.
-	 * @return {@code h2}, {@code mariadb} or {@code postgresql}
+	 * @return {@code h2}, {@code mysql} (also for MariaDB) or {@code postgresql}
 	 */
 	public String platform() {
 		return this.platform;

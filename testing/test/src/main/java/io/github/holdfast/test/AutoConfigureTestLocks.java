@@ -8,26 +8,28 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.test.context.TestPropertySource;
 
 /**
- * Gives a test {@link TestLocks}: locks in memory that do what the test tells them, in
- * place of those of the application, whatever backend it uses.
+ * Replaces the locks of an application under test with {@link TestLocks}: locks in memory
+ * that a test controls.
  *
  * <p>
- * Works with {@code @SpringBootTest} and with slices, which have no locks without it.
- * Commits are checked at the level {@code lease}, also if the application asks for
- * another one, and locks are on, also if {@code holdfast.enabled} is {@code false}.
+ * Works with {@code @SpringBootTest} and with test slices, which have no locks without
+ * this annotation. It sets {@code holdfast.enabled} to {@code true} and
+ * {@code holdfast.commit-guard} to {@code lease}, whatever the application configures,
+ * and switches handovers off.
  *
  * <p>
- * Each test method begins with locks that are free, and with nothing recorded.
- *
- * @since 0.2.0
+ * Each test method begins with free locks and empty records.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Inherited
 @ImportAutoConfiguration
+@TestPropertySource(
+		properties = { "holdfast.enabled=true", "holdfast.commit-guard=lease", "holdfast.handover-limit=0" })
 public @interface AutoConfigureTestLocks {
 
 }

@@ -2,129 +2,106 @@ package io.github.holdfast.test;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
 import org.assertj.core.api.AssertProvider;
 
 /**
- * The locks of a test: they are in memory, do what the test tells them, and know what has
- * become of them. {@link AutoConfigureTestLocks} makes them a bean.
+ * The locks of a test: they are in memory, behave as the test orders, and record what
+ * happens to them. {@link AutoConfigureTestLocks} provides them as a bean.
  *
  * <p>
- * Keys are those of the application, without the prefix. What a test has ordered ends
- * with it.
+ * Keys are those of the application, without the prefix. All orders end with the test
+ * method.
  *
  * <pre class="code">
  * assertThat(locks).wasHeldDuringCommit("stock:A");
  * </pre>
- *
- * @since 0.2.0
  */
 public final class TestLocks implements AssertProvider<TestLocksAssert> {
 
 	private final TestLockBackend backend;
 
-	private final String keyPrefix;
+	final LockRecorder recorder;
+
+	private final LockTemplate otherHolder;
+
+	private final Map<String, LockTemplate.Scope> others = new ConcurrentHashMap<>();
 
 	TestLocks(TestLockBackend backend, String keyPrefix) {
 		this.backend = backend;
-		this.keyPrefix = keyPrefix;
+		this.recorder = new LockRecorder((key) -> backend.takeAway(keyPrefix + key));
+		this.otherHolder = new LockTemplate(new LockManager(backend)).withKeyPrefix(keyPrefix)
+			.withWaitTime(Duration.ZERO);
 	}
 
 	/**
-	 * Lets another holder have a lock, as if it were on another node. Calls wait for it
-	 * as they would in production.
+	 * Gives a lock to another holder, as if that were on another node.
 	 * @param key the key
-	 * @throws IllegalStateException if the lock is held
+	 * @throws CompletionException if the lock is held
 	 */
 	public void makeBusy(String key) {
-		this.backend.makeBusy(stored(key));
+		this.others.put(key, CompletableFuture.supplyAsync(() -> this.otherHolder.acquire(key)).join());
 	}
 
 	/**
-	 * Lets the other holder of a lock give it back.
+	 * Makes the other holder of a lock release it.
 	 * @param key the key
 	 */
 	public void free(String key) {
-		this.backend.free(stored(key));
+		LockTemplate.Scope lock = this.others.remove(key);
+		if (lock != null) {
+			lock.close();
+		}
 	}
 
 	/**
-	 * Takes a lock away from its holder when its transaction is about to commit. The
-	 * commit is refused then, with a {@link io.github.holdfast.LockLostException}, and
-	 * the transaction rolled back. This happens once: the next commit succeeds.
+	 * Takes a lock away from its holder just before the next commit. The transaction is
+	 * rolled back with a {@link io.github.holdfast.LockLostException}. The commit after
+	 * that succeeds.
 	 * @param key the key
 	 */
 	public void loseAtNextCommit(String key) {
-		this.backend.loseAtNextCommit(stored(key));
+		this.recorder.lostAtNextCommit.add(key);
 	}
 
 	/**
-	 * Lets the store take some time for each of its answers.
-	 * @param delay the time, or zero to end this
-	 */
-	public void slowDown(Duration delay) {
-		this.backend.delay(delay);
-	}
-
-	/**
-	 * Lets the store fail whatever it is asked, also those who wait for a lock already.
+	 * Makes the store fail: calls that need a lock get a
+	 * {@link io.github.holdfast.LockBackendException}.
 	 */
 	public void takeDown() {
-		this.backend.down(true);
+		this.backend.down = true;
 	}
 
 	/**
-	 * Lets the store answer again. What could not be released meanwhile is free.
+	 * Makes the store answer again.
 	 */
 	public void bringUp() {
-		this.backend.down(false);
+		this.backend.down = false;
 	}
 
 	/**
-	 * Ends what was ordered and forgets what was recorded, apart from locks that are
-	 * held. Each test method begins like this; another time is for a test that does
-	 * something first that does not matter.
+	 * Ends all orders and clears the records, except for locks that are held. Each test
+	 * method begins like this.
 	 */
 	public void reset() {
-		this.backend.reset();
-	}
-
-	List<TestLease> grants(String key) {
-		return this.backend.grants(stored(key));
-	}
-
-	List<String> attempts() {
-		return this.backend.attempts().stream().map(this::callers).toList();
-	}
-
-	List<String> refusals() {
-		return this.backend.refusals().stream().map(this::callers).toList();
-	}
-
-	int commits() {
-		return this.backend.commits();
-	}
-
-	private String stored(String key) {
-		return this.keyPrefix + key;
-	}
-
-	private String callers(String storedKey) {
-		return storedKey.startsWith(this.keyPrefix) ? storedKey.substring(this.keyPrefix.length()) : storedKey;
+		bringUp();
+		List.copyOf(this.others.keySet()).forEach(this::free);
+		this.recorder.clear();
 	}
 
 	/**
-	 * For {@link org.assertj.core.api.Assertions#assertThat(AssertProvider)}.
+	 * Supports {@link org.assertj.core.api.Assertions#assertThat(AssertProvider)}.
 	 * @return assertions on these locks
 	 */
 	@Override
 	public TestLocksAssert assertThat() {
 		return new TestLocksAssert(this);
-	}
-
-	@Override
-	public String toString() {
-		return "TestLocks[attempts=" + attempts() + ", commits=" + commits() + "]";
 	}
 
 }

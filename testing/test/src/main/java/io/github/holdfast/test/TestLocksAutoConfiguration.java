@@ -1,22 +1,25 @@
 package io.github.holdfast.test;
 
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.holdfast.LockListener;
+import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
+import io.github.holdfast.autoconfigure.HoldfastProperties;
+
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
-import org.springframework.context.annotation.Role;
-import org.springframework.core.env.Environment;
-
-import io.github.holdfast.autoconfigure.LockBackendAutoConfiguration;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * {@link org.springframework.boot.autoconfigure.EnableAutoConfiguration
  * Auto-configuration} for {@link TestLocks}.
- *
- * @since 0.2.0
  */
-@AutoConfiguration(before = LockBackendAutoConfiguration.class)
+@AutoConfiguration(before = HoldfastAutoConfiguration.class)
 public final class TestLocksAutoConfiguration {
 
 	@Bean
@@ -26,14 +29,23 @@ public final class TestLocksAutoConfiguration {
 	}
 
 	@Bean
-	TestLocks testLocks(TestLockBackend backend, Environment environment) {
-		return new TestLocks(backend, environment.getProperty("holdfast.key-prefix", "lock:"));
+	TestLocks testLocks(TestLockBackend backend, HoldfastProperties properties) {
+		return new TestLocks(backend, properties.keyPrefix());
 	}
 
 	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CommitWitnessPostProcessor commitWitnessPostProcessor(ObjectProvider<TestLockBackend> backend) {
-		return new CommitWitnessPostProcessor(backend::getObject);
+	LockListener testLocksRecorder(TestLocks locks) {
+		return locks.recorder;
+	}
+
+	@Bean
+	SmartInitializingSingleton testLocksCommitRecorder(TestLocks locks,
+			ObjectProvider<ConfigurableTransactionManager> managers) {
+		return () -> managers.stream().forEach((manager) -> {
+			List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
+			listeners.add(0, locks.recorder);
+			manager.setTransactionExecutionListeners(listeners);
+		});
 	}
 
 }

@@ -1,5 +1,5 @@
 /**
- * What tests of applications need: locks that do what a test tells them, and assertions.
+ * Locks that a test of an application controls, and assertions on them.
  */
 @NullMarked
 package io.github.holdfast.test;

@@ -1,10 +1,9 @@
 package io.github.holdfast.sample.wms.account;
 
+import io.github.holdfast.sample.wms.ProblemException;
+
 /**
- * The account of a customer. Its balance is never below zero.
- *
- * @param accountNo its number
- * @param balance what is in it, in cents
+ * An account of a customer.
  */
 public record Account(String accountNo, long balance) {
 
@@ -14,7 +13,8 @@ public record Account(String accountNo, long balance) {
 
 	Account minus(long amount) {
 		if (this.balance < amount) {
-			throw new InsufficientFundsException(this, amount);
+			throw ProblemException.conflict("insufficient-funds",
+					"Account '" + this.accountNo + "' has " + this.balance + ", less than " + amount);
 		}
 		return new Account(this.accountNo, this.balance - amount);
 	}

@@ -2,6 +2,8 @@ package io.github.holdfast.sample.wms.account;
 
 import java.util.List;
 
+import io.github.holdfast.sample.wms.account.AccountService.Deposit;
+import io.github.holdfast.sample.wms.account.AccountService.Transfer;
 import jakarta.validation.Valid;
 
 import org.springframework.web.bind.annotation.GetMapping;
@@ -11,9 +13,6 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Accounts over HTTP.
- */
 @RestController
 @RequestMapping("/accounts")
 class AccountController {

@@ -3,16 +3,19 @@ package io.github.holdfast.sample.wms.account;
 import java.util.List;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.sample.wms.request.RequestIdReusedException;
+import io.github.holdfast.sample.wms.Code;
+import io.github.holdfast.sample.wms.ProblemException;
+import io.github.holdfast.sample.wms.request.Request;
 import io.github.holdfast.sample.wms.request.Requests;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Moves money. Every change reads a balance, computes the new one and writes it, so it is
- * only correct under the lock of each account it touches. It is made once for each
- * request, under the lock of the request.
+ * Moves money. Each change reads balances, computes the new ones and writes them, so it
+ * is correct only under the locks of its accounts.
  */
 @Service
 public class AccountService {
@@ -28,15 +31,12 @@ public class AccountService {
 
 	/**
 	 * Puts money into an account, which is opened if it is new.
-	 * @param deposit how much, into which account
-	 * @return the account after that
-	 * @throws RequestIdReusedException if another request had this id
 	 */
 	@DistributedLock(name = "account", key = "{#deposit.lockKey, 'account:' + #deposit.accountNo}")
 	@Transactional
 	public Account deposit(Deposit deposit) {
 		return this.requests.once(deposit, Account.class, () -> {
-			Account account = this.accounts.find(deposit.accountNo());
+			Account account = this.accounts.find(deposit.accountNo()).orElse(null);
 			if (account == null) {
 				Account opened = new Account(deposit.accountNo(), deposit.amount());
 				this.accounts.insert(opened);
@@ -49,37 +49,36 @@ public class AccountService {
 	}
 
 	/**
-	 * Moves money from one account to another. The locks are always taken in the same
-	 * order, so two transfers in opposite directions do not wait for each other.
-	 * @param transfer how much, from which account to which
-	 * @return both accounts after that
-	 * @throws AccountNotFoundException if one of them does not exist
-	 * @throws InsufficientFundsException if the first one has not enough
-	 * @throws RequestIdReusedException if another request had this id
+	 * Moves money from one account to another. Locks are always taken in sorted order, so
+	 * two transfers in opposite directions cannot deadlock.
 	 */
 	@DistributedLock(name = "account",
 			key = "{#transfer.lockKey, 'account:' + #transfer.from, 'account:' + #transfer.to}")
 	@Transactional
 	public List<Account> transfer(Transfer transfer) {
 		return List.of(this.requests.once(transfer, Account[].class, () -> {
-			this.accounts.update(get(transfer.from()).minus(transfer.amount()));
-			this.accounts.update(get(transfer.to()).plus(transfer.amount()));
-			return new Account[] { get(transfer.from()), get(transfer.to()) };
+			if (transfer.from().equals(transfer.to())) {
+				throw ProblemException.conflict("same-account", "Both accounts are '" + transfer.from() + "'");
+			}
+			Account from = get(transfer.from()).minus(transfer.amount());
+			Account to = get(transfer.to()).plus(transfer.amount());
+			this.accounts.update(from);
+			this.accounts.update(to);
+			return new Account[] { from, to };
 		}));
 	}
 
-	/**
-	 * Reads an account.
-	 * @param accountNo the account
-	 * @return the account
-	 * @throws AccountNotFoundException if it does not exist
-	 */
 	public Account get(String accountNo) {
-		Account account = this.accounts.find(accountNo);
-		if (account == null) {
-			throw new AccountNotFoundException(accountNo);
-		}
-		return account;
+		return this.accounts.find(accountNo)
+			.orElseThrow(() -> ProblemException.notFound("unknown-account", "There is no account '" + accountNo + "'"));
+	}
+
+	public record Deposit(@Code String requestId, @Code String accountNo,
+			@Min(1) @Max(1_000_000_000) long amount) implements Request {
+	}
+
+	public record Transfer(@Code String requestId, @Code String from, @Code String to,
+			@Min(1) @Max(1_000_000_000) long amount) implements Request {
 	}
 
 }

@@ -1,17 +1,17 @@
 package io.github.holdfast.sample.wms.demo;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.holdfast.sample.wms.WmsApplication;
-import io.github.holdfast.sample.wms.inventory.Stock;
+import io.github.holdfast.sample.wms.stock.Stock;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -20,8 +20,7 @@ import org.springframework.http.MediaType;
 import org.springframework.web.client.RestClient;
 
 /**
- * Sells twenty pieces to sixty customers at once, without locks and with them, and prints
- * what came of it.
+ * Sells the same stock without locks and with locks, and prints the outcome.
  */
 public final class Demo {
 
@@ -31,7 +30,7 @@ public final class Demo {
 
 	private final RestClient client;
 
-	private Demo(int port) {
+	private Demo(String port) {
 		this.client = RestClient.builder()
 			.baseUrl("http://localhost:" + port)
 			.defaultStatusHandler((status) -> true, (request, response) -> {
@@ -39,11 +38,6 @@ public final class Demo {
 			.build();
 	}
 
-	/**
-	 * Runs it.
-	 * @param args none
-	 * @throws Exception if a call fails
-	 */
 	public static void main(String[] args) throws Exception {
 		System.out.printf("%d orders at once for %d pieces%n", ORDERS, PIECES);
 		System.out.println("without locks: " + sell(false));
@@ -56,7 +50,7 @@ public final class Demo {
 		try (ConfigurableApplicationContext context = application.run("--holdfast.enabled=" + locks,
 				"--spring.datasource.url=jdbc:h2:mem:demo-" + locks, "--server.port=0", "--wms.stock-report.cron=-",
 				"--logging.level.root=off")) {
-			return new Demo(context.getEnvironment().getRequiredProperty("local.server.port", Integer.class)).sell();
+			return new Demo(context.getEnvironment().getRequiredProperty("local.server.port")).sell();
 		}
 	}
 
@@ -64,58 +58,34 @@ public final class Demo {
 		post("/inventory/receipts", """
 				{"requestId": "R-1", "customerNo": "C1", "warehouseCode": "W1", "sku": "SKU-1", "quantity": %d}"""
 			.formatted(PIECES));
-		for (int order = 1; order <= ORDERS; order++) {
-			post("/orders", """
-					{"orderNo": "O-%d", "customerNo": "C1", "warehouseCode": "W1",
-					 "lines": [{"sku": "SKU-1", "quantity": 1}]}""".formatted(order));
+		IntStream.range(0, ORDERS).forEach((order) -> post("/orders", """
+				{"orderNo": "O-%d", "customerNo": "C1", "warehouseCode": "W1",
+				 "lines": [{"sku": "SKU-1", "quantity": 1}]}""".formatted(order)));
+		List<Callable<Integer>> confirmations = IntStream.range(0, ORDERS)
+			.<Callable<Integer>>mapToObj((order) -> () -> post("/orders/O-" + order + "/confirm", ""))
+			.toList();
+		Map<Integer, Integer> answers = new TreeMap<>();
+		ExecutorService customers = Executors.newFixedThreadPool(ORDERS);
+		for (Future<Integer> answer : customers.invokeAll(confirmations)) {
+			answers.merge(answer.get(), 1, Integer::sum);
 		}
-		Map<Integer, Integer> answers = confirmAll();
+		customers.shutdown();
+		Stock left = this.client.get().uri("/inventory/C1/W1/SKU-1").retrieve().requiredBody(Stock.class);
 		return answers.entrySet()
 			.stream()
 			.map((answer) -> answer.getValue() + " x " + answer.getKey())
-			.collect(Collectors.joining(", ")) + ", " + available() + " pieces left";
+			.collect(Collectors.joining(", ", "", ", " + left.available() + " pieces left"));
 	}
 
-	/**
-	 * Confirm all orders at once, each on a thread of its own.
-	 */
-	private Map<Integer, Integer> confirmAll() throws Exception {
-		ExecutorService customers = Executors.newFixedThreadPool(ORDERS);
-		try {
-			CountDownLatch ready = new CountDownLatch(ORDERS);
-			List<Future<Integer>> calls = new ArrayList<>();
-			for (int order = 1; order <= ORDERS; order++) {
-				String confirmation = "/orders/O-" + order + "/confirm";
-				calls.add(customers.submit(() -> {
-					ready.countDown();
-					ready.await();
-					return post(confirmation, "");
-				}));
-			}
-			Map<Integer, Integer> answers = new TreeMap<>();
-			for (Future<Integer> call : calls) {
-				answers.merge(call.get(), 1, Integer::sum);
-			}
-			return answers;
-		}
-		finally {
-			customers.shutdownNow();
-		}
-	}
-
-	private int post(String path, String body) {
+	private int post(String path, String json) {
 		return this.client.post()
 			.uri(path)
 			.contentType(MediaType.APPLICATION_JSON)
-			.body(body)
+			.body(json)
 			.retrieve()
 			.toBodilessEntity()
 			.getStatusCode()
 			.value();
-	}
-
-	private long available() {
-		return this.client.get().uri("/inventory/C1/W1/SKU-1").retrieve().requiredBody(Stock.class).available();
 	}
 
 }

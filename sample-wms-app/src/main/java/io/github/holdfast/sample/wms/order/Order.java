@@ -1,47 +1,53 @@
 package io.github.holdfast.sample.wms.order;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
-import io.github.holdfast.sample.wms.inventory.StockId;
+import io.github.holdfast.sample.wms.Code;
+import io.github.holdfast.sample.wms.stock.StockId;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotEmpty;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
 
 /**
- * An outbound order. Its lines never change; its status does, so a copy that was read
- * outside of the lock may be out of date.
- *
- * @param orderNo its number
- * @param customerNo whose stock it takes
- * @param warehouseCode where the stock is
- * @param status how far it is
- * @param lines what is ordered; several lines may name the same SKU
+ * An outbound order. Its lines never change; its status does.
  */
-public record Order(String orderNo, String customerNo, String warehouseCode, OrderStatus status,
-		List<OrderLine> lines) {
+public record Order(@Code String orderNo, @Code String customerNo, @Code String warehouseCode, Status status,
+		@NotEmpty @Size(max = 100) List<@NotNull @Valid Line> lines) {
 
 	/**
-	 * Which stock the order takes.
-	 * @return each stock once
+	 * The stock that the order takes items from.
 	 */
 	public Set<StockId> stock() {
 		return quantities().keySet();
 	}
 
 	/**
-	 * How many pieces of which stock the order takes, all lines of a SKU together.
-	 * @return the quantities by stock
+	 * The number of items to take from each stock, all lines of a SKU together.
 	 */
-	SortedMap<StockId, Long> quantities() {
-		SortedMap<StockId, Long> quantities = new TreeMap<>();
+	Map<StockId, Long> quantities() {
+		Map<StockId, Long> quantities = new LinkedHashMap<>();
 		this.lines.forEach((line) -> quantities.merge(new StockId(this.customerNo, this.warehouseCode, line.sku()),
 				(long) line.quantity(), Long::sum));
 		return quantities;
 	}
 
-	boolean asksForTheSameAs(Order other) {
-		return this.customerNo.equals(other.customerNo) && this.warehouseCode.equals(other.warehouseCode)
-				&& this.lines.equals(other.lines);
+	Order with(Status status) {
+		return new Order(this.orderNo, this.customerNo, this.warehouseCode, status, this.lines);
+	}
+
+	public enum Status {
+
+		CREATED, CONFIRMED
+
+	}
+
+	public record Line(@Code String sku, @Min(1) @Max(1_000_000) int quantity) {
 	}
 
 }

@@ -1,7 +1,11 @@
 package io.github.holdfast.sample.wms.order;
 
+import io.github.holdfast.sample.wms.ProblemException;
+import io.github.holdfast.sample.wms.order.OrderService.Confirmation;
 import jakarta.validation.Valid;
 
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -9,11 +13,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.util.UriComponentsBuilder;
 
-/**
- * Orders over HTTP.
- */
 @RestController
 @RequestMapping("/orders")
 class OrderController {
@@ -24,12 +24,22 @@ class OrderController {
 		this.orders = orders;
 	}
 
+	/**
+	 * Returns 200 instead of 201 if an earlier request has created the same order.
+	 */
 	@PostMapping
-	ResponseEntity<Order> create(@Valid @RequestBody NewOrder newOrder, UriComponentsBuilder uri) {
-		boolean created = this.orders.create(newOrder.toOrder());
-		Order order = this.orders.get(newOrder.orderNo());
-		return created ? ResponseEntity.created(uri.path("/orders/{orderNo}").build(order.orderNo())).body(order)
-				: ResponseEntity.ok(order);
+	ResponseEntity<Order> create(@Valid @RequestBody Order order) {
+		try {
+			this.orders.create(order);
+			return ResponseEntity.status(HttpStatus.CREATED).body(this.orders.get(order.orderNo()));
+		}
+		catch (DuplicateKeyException ex) {
+			Order existing = this.orders.get(order.orderNo());
+			if (!order.with(existing.status()).equals(existing)) {
+				throw ProblemException.conflict("order-exists", "There is another order '" + order.orderNo() + "'");
+			}
+			return ResponseEntity.ok(existing);
+		}
 	}
 
 	@PostMapping("/{orderNo}/confirm")

@@ -2,6 +2,8 @@ package io.github.holdfast.sample.wms.report;
 
 import java.util.List;
 
+import io.github.holdfast.sample.wms.report.StockReportJob.StockReport;
+
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -9,27 +11,25 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Reports over HTTP.
- */
 @RestController
 @RequestMapping("/stock-reports")
 class StockReportController {
 
-	private final StockReportJob reports;
+	private final StockReportJob job;
 
-	StockReportController(StockReportJob reports) {
+	private final StockReportMapper reports;
+
+	StockReportController(StockReportJob job, StockReportMapper reports) {
+		this.job = job;
 		this.reports = reports;
 	}
 
 	/**
-	 * Does what the schedule does; nothing is the answer of a job that was skipped.
+	 * Runs the job. Returns 201, or 204 if it was skipped.
 	 */
 	@PostMapping
-	ResponseEntity<StockReport> take() {
-		return this.reports.take()
-			.map((report) -> ResponseEntity.status(HttpStatus.CREATED).body(report))
-			.orElseGet(() -> ResponseEntity.noContent().build());
+	ResponseEntity<Void> take() {
+		return ResponseEntity.status(this.job.take().isPresent() ? HttpStatus.CREATED : HttpStatus.NO_CONTENT).build();
 	}
 
 	@GetMapping

@@ -2,7 +2,6 @@ package io.github.holdfast.sample.wms.report;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Optional;
 
 import io.github.holdfast.DistributedLock;
@@ -10,13 +9,13 @@ import io.github.holdfast.DistributedLock.OnBusy;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.stereotype.Service;
+import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Counts all stock from time to time, on the node that comes first.
+ * Counts all stock each minute, on the node that comes first.
  */
-@Service
+@Component
 public class StockReportJob {
 
 	private final StockReportMapper reports;
@@ -29,28 +28,20 @@ public class StockReportJob {
 	}
 
 	/**
-	 * Takes a report, unless another node does or has just done so. The lock is kept
-	 * until the clocks of all nodes have passed the time of the job.
-	 * @return the report, or nothing if it was skipped
+	 * Takes a report, unless another node is doing so or has just done so. The lock is
+	 * kept until the clocks of all nodes have passed the time of the job.
 	 */
 	@Scheduled(cron = "${wms.stock-report.cron}")
 	@DistributedLock(name = "stock-report", key = "'stock-report'", waitTime = "0s", onBusy = OnBusy.SKIP,
 			minHoldTime = "${wms.stock-report.min-hold-time}")
 	@Transactional
-	public Optional<StockReport> take() {
-		StockTotal total = this.reports.total();
-		StockReport report = new StockReport(Instant.now().truncatedTo(ChronoUnit.MILLIS), this.node, total.skus(),
-				total.pieces());
-		this.reports.insert(report);
-		return Optional.of(report);
+	public Optional<Instant> take() {
+		Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+		this.reports.insert(now, this.node);
+		return Optional.of(now);
 	}
 
-	/**
-	 * Reads all reports.
-	 * @return the reports, the oldest first
-	 */
-	public List<StockReport> list() {
-		return this.reports.list();
+	public record StockReport(Instant takenAt, String node, long skus, long items) {
 	}
 
 }

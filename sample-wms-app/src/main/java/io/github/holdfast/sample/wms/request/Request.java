@@ -1,19 +1,17 @@
 package io.github.holdfast.sample.wms.request;
 
 /**
- * What a client may ask for again if it got no answer.
+ * A request that a client may send again if it got no answer.
  */
 public interface Request {
 
 	/**
-	 * Chosen by the client, the same each time it asks for this.
-	 * @return the id
+	 * The id that the client has chosen, the same each time it sends this request.
 	 */
 	String requestId();
 
 	/**
-	 * The key of the lock under which the request is answered.
-	 * @return the key
+	 * The key of the lock under which the request is carried out.
 	 */
 	default String lockKey() {
 		return "request:" + requestId();

@@ -1,17 +1,21 @@
 package io.github.holdfast.sample.wms.request;
 
+import java.util.Optional;
+
+import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
-import org.jspecify.annotations.Nullable;
+import org.apache.ibatis.annotations.Select;
 
-/**
- * The statements on {@code answered_request}. The table accepts a request id twice:
- * whoever writes holds the lock of the request.
- */
 @Mapper
-public interface RequestMapper {
+interface RequestMapper {
 
-	@Nullable AnsweredRequest find(String requestId);
+	@Select("select content, answer from answered_request where request_id = #{requestId}")
+	Optional<Answered> find(String requestId);
 
-	void insert(AnsweredRequest request);
+	@Insert("insert into answered_request (request_id, content, answer) values (#{requestId}, #{content}, #{answer})")
+	void insert(String requestId, String content, String answer);
+
+	record Answered(String content, String answer) {
+	}
 
 }

@@ -2,6 +2,7 @@ package io.github.holdfast.sample.wms.request;
 
 import java.util.function.Supplier;
 
+import io.github.holdfast.sample.wms.ProblemException;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.stereotype.Service;
@@ -9,9 +10,9 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Does once what a client asks for, however often and at how many nodes it asks. It looks
- * whether there is an answer and then makes one, so it is only correct under the lock of
- * the request.
+ * Carries out each request once, however often and on however many nodes it arrives. The
+ * lock of the request makes repeats wait for the answer of the first one; without it they
+ * would do the work and fail at the primary key.
  */
 @Service
 public class Requests {
@@ -26,28 +27,22 @@ public class Requests {
 	}
 
 	/**
-	 * Does what a request asks for, unless an earlier call has done it. What is thrown is
-	 * not remembered: the next call tries again. The caller holds the
-	 * {@linkplain Request#lockKey() lock of the request}, in a transaction that began
-	 * under it.
-	 * @param request the request
-	 * @param type the type of the answer
-	 * @param action does it
-	 * @return what the first call was told
-	 * @throws RequestIdReusedException if the first call has asked for something else
+	 * Carries out a request unless an earlier call has done so. Failures are not kept:
+	 * the next call tries again. The caller holds the {@linkplain Request#lockKey() lock
+	 * of the request}, in a transaction that began under it.
 	 */
 	@Transactional(propagation = Propagation.MANDATORY)
 	public <T> T once(Request request, Class<T> type, Supplier<T> action) {
 		String content = this.json.writeValueAsString(request);
-		AnsweredRequest earlier = this.requests.find(request.requestId());
+		RequestMapper.Answered earlier = this.requests.find(request.requestId()).orElse(null);
 		if (earlier == null) {
 			T answer = action.get();
-			this.requests
-				.insert(new AnsweredRequest(request.requestId(), content, this.json.writeValueAsString(answer)));
+			this.requests.insert(request.requestId(), content, this.json.writeValueAsString(answer));
 			return answer;
 		}
 		if (!earlier.content().equals(content)) {
-			throw new RequestIdReusedException(request.requestId());
+			throw ProblemException.conflict("request-id-reused",
+					"Request id '" + request.requestId() + "' belongs to another request");
 		}
 		return this.json.readValue(earlier.answer(), type);
 	}

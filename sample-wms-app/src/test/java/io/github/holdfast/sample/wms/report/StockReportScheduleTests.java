@@ -35,10 +35,10 @@ class StockReportScheduleTests {
 		String url = "--spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
 		try (ConfigurableApplicationContext first = start(url, minHoldTime)) {
 			awaitHour(first);
-			assertThat(first.getBean(StockReportJob.class).list()).hasSize(1);
+			assertThat(first.getBean(StockReportMapper.class).list()).hasSize(1);
 			try (ConfigurableApplicationContext late = start(url, minHoldTime)) {
 				awaitHour(late);
-				assertThat(late.getBean(StockReportJob.class).list()).hasSize(reports);
+				assertThat(late.getBean(StockReportMapper.class).list()).hasSize(reports);
 			}
 		}
 	}

@@ -14,10 +14,10 @@ import java.util.stream.Stream;
  */
 public final class DocumentedGrants {
 
-	private static final Path PAGE = Path.of("../../docs/jdbc.md");
+	private static final Path PAGE = Path.of("../../docs/backend-jdbc.md");
 
-	private static final Pattern STATEMENT = Pattern
-		.compile("^GRANT (.+) ON (holdfast_lock|holdfast_renewal) TO shop_app;$", Pattern.MULTILINE);
+	private static final Pattern STATEMENT = Pattern.compile("^GRANT (.+) ON (holdfast_lock) TO shop_app;$",
+			Pattern.MULTILINE);
 
 	private static final Pattern PRIVILEGE = Pattern.compile("(\\w+)(?: \\(([^)]+)\\))?");
 

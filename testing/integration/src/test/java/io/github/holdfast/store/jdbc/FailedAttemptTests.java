@@ -21,14 +21,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.fence.FencedLockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockManager;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.transaction.RowClaims;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -48,7 +49,7 @@ class FailedAttemptTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final LockRequest REQUEST = new LockRequest("k", "test", LockMode.EXCLUSIVE, false, Duration.ZERO,
-			LEASE, "owner", "test", 0);
+			LEASE, "owner", "test");
 
 	private static final String BYPASS = "com.zaxxer.hikari.aliveBypassWindowMs";
 
@@ -90,33 +91,12 @@ class FailedAttemptTests {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			store.fillPool();
 			endSessions(database, admin);
-			LockLease lease = store.backend.acquire(REQUEST);
+			LockBackend.Lease lease = store.backend.acquire(REQUEST);
 			assertThat(lease).isNotNull();
 			store.fillPool();
 			endSessions(database, admin);
-			assertThat(lease.renew(LEASE)).isTrue();
+			assertThat(lease.renew(LEASE).toCompletableFuture().join()).isTrue();
 			assertThat(lease.release().toCompletableFuture().join()).isTrue();
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F89")
-	void lockIsSharedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		LockRequest request = new LockRequest("k", "test", LockMode.SHARED, false, Duration.ZERO, LEASE, "owner",
-				"test", 0);
-		try (Store store = new Store(database, 1); HikariDataSource admin = store.access.dataSource(1)) {
-			for (int i = 0; i < 3; i++) {
-				store.fillPool();
-				endSessions(database, admin);
-				LockLease lease = store.backend.acquire(request);
-				assertThat(lease).isNotNull();
-				assertThat(lease.renew(LEASE)).isTrue();
-				assertThat(lease.release().toCompletableFuture().join()).isTrue();
-				store.backend.acquire(REQUEST);
-				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
-			}
-			assertThat(store.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
 		}
 	}
 
@@ -125,16 +105,14 @@ class FailedAttemptTests {
 	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
-			DatabaseAccess.runScript(store.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-			LockBackend fenced = new FencedLockBackend(new LocalLockBackend(),
-					new FenceTable(() -> store.pool, "test"));
-			store.fillPool();
-			endSessions(database, admin);
-			LockLease lease = fenced.acquire(REQUEST);
-			assertThat(lease).isNotNull();
-			assertThat(new JdbcTemplate(admin).queryForObject("SELECT owner FROM holdfast_fence", String.class))
-				.isEqualTo(lease.owner());
-			lease.release();
+			try (GuardedNode node = new GuardedNode(new LocalLockBackend(), RowClaims.of(() -> store.pool, "test"))) {
+				store.fillPool();
+				endSessions(database, admin);
+				node.locks()
+					.run("k", () -> assertThat(
+							new JdbcTemplate(admin).queryForObject("SELECT epoch FROM holdfast_lock", Long.class))
+						.isEqualTo(LockContext.current().orElseThrow().fencingToken() >> 8));
+			}
 		}
 	}
 
@@ -192,6 +170,8 @@ class FailedAttemptTests {
 
 		private final JdbcLockBackend backend;
 
+		private final LockManager manager;
+
 		private final LockTemplate locks;
 
 		private final List<LockListener.Outcome> outcomes = new CopyOnWriteArrayList<>();
@@ -209,8 +189,9 @@ class FailedAttemptTests {
 				}
 
 			};
-			this.locks = new LockTemplate(() -> this.backend, () -> List.of(listener)).withLeaseTime(LEASE)
-				.withWaitTime(PATIENCE);
+			this.manager = new LockManager(() -> this.backend, () -> LockGuard.NONE, () -> List.of(listener),
+					(name) -> null, Duration.ZERO);
+			this.locks = new LockTemplate(this.manager).withLeaseTime(LEASE).withWaitTime(PATIENCE);
 		}
 
 		private void fillPool() throws SQLException {
@@ -229,7 +210,7 @@ class FailedAttemptTests {
 
 		@Override
 		public void close() {
-			TemplateAccess.close(this.locks);
+			this.manager.close();
 			this.backend.close();
 			this.pool.close();
 		}

@@ -1,6 +1,11 @@
 package io.github.holdfast.store.jdbc;
 
 import java.nio.charset.StandardCharsets;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -25,11 +30,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockLease;
+import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.sql.LockConnections;
-import io.github.holdfast.sql.SqlDialect;
 import io.github.holdfast.store.Deadline;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -59,47 +62,9 @@ class JdbcLockPurgeTests {
 			release(acquired(backend, "free, just now"));
 			acquired(backend, "held");
 			acquired(backend, "run out, just now");
-			update(dataSource, "UPDATE holdfast_lock SET expires_at = acquired_at WHERE lock_key = ?",
-					"run out, just now");
+			update(dataSource, "UPDATE holdfast_lock SET expires_at = 1 WHERE lock_key = ?", "run out, just now");
 			assertThat(purge(dataSource, DAY)).isEqualTo(2);
 			assertThat(keys(dataSource)).containsExactly("free, just now", "held", "run out, just now");
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void lockThatWasRenewedLatelyIsInUseHoweverOldItsRowIs(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquired(backend, "long");
-			LockLease lost = acquired(backend, "lost");
-			assertThat(lost.renew(Duration.ofSeconds(30))).isTrue();
-			age(dataSource, 2 * DAY_MICROS);
-			// With the epoch that the row has now
-			renew(dataSource, lease, lease.epoch() - 2 * DAY_MICROS);
-			assertThat(purge(dataSource, DAY)).isOne();
-			assertThat(keys(dataSource)).containsExactly("long");
-			assertThat(renewals(dataSource)).containsExactly("long");
-			assertThat(acquire(backend, "long", Duration.ZERO, Duration.ofSeconds(30))).isNull();
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void renewalIsDeletedWithTheRowOfItsLockAndOthersStay(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			for (String key : List.of("released", "run out", "taken again")) {
-				assertThat(acquired(backend, key).renew(Duration.ofSeconds(30))).isTrue();
-			}
-			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "released");
-			update(dataSource, "UPDATE holdfast_lock SET owner = NULL WHERE lock_key = ?", "taken again");
-			age(dataSource, 2 * DAY_MICROS);
-			acquired(backend, "taken again");
-			assertThat(acquired(backend, "held").renew(Duration.ofSeconds(30))).isTrue();
-			assertThat(purge(dataSource, DAY)).isEqualTo(2);
-			assertThat(keys(dataSource)).containsExactly("held", "taken again");
-			assertThat(renewals(dataSource)).containsExactly("held", "taken again");
 		}
 	}
 
@@ -114,9 +79,9 @@ class JdbcLockPurgeTests {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			AtomicInteger renewed = new AtomicInteger();
 			int purged = whilePurging(dataSource, 4, 100, (thread) -> {
-				LockLease lease = acquired(backend, "key-" + thread);
+				LockBackend.Lease lease = acquired(backend, "key-" + thread);
 				updated(dataSource, "UPDATE holdfast_lock SET expires_at = 0 WHERE lock_key = ?", "key-" + thread);
-				if (!lease.renew(Duration.ofSeconds(30))) {
+				if (!renew(lease, Duration.ofSeconds(30))) {
 					return true;
 				}
 				renewed.incrementAndGet();
@@ -146,7 +111,7 @@ class JdbcLockPurgeTests {
 			fill(dataSource, 1000);
 			age(dataSource, 2 * DAY_MICROS);
 			AtomicInteger pages = new AtomicInteger();
-			int deleted = new JdbcLockPurge(() -> dataSource, DAY).run(() -> pages.getAndIncrement() < 2);
+			int deleted = purge(dataSource, DAY, () -> pages.getAndIncrement() < 2);
 			assertThat(deleted).isBetween(1, 999);
 			assertThat(keys(dataSource)).hasSize(1000 - deleted);
 		}
@@ -160,7 +125,7 @@ class JdbcLockPurgeTests {
 	void rowWhoseEpochIsAheadOfTheClockStays(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease lease = acquired(backend, "key");
+			LockBackend.Lease lease = acquired(backend, "key");
 			release(lease);
 			age(dataSource, 2 * DAY_MICROS);
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = ?", lease.epoch() + DAY_MICROS);
@@ -171,35 +136,17 @@ class JdbcLockPurgeTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
-	void lookThatIsTooOldInsertsNoRow(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			boolean[] inserted = new boolean[2];
-			new LockConnections<>(() -> dataSource, LockTable::new).call((connection, table) -> {
-				LockTable.Row row = table.find(connection, "key", Duration.ofSeconds(5));
-				for (int i = 0; i < 2; i++) {
-					long seenAt = row.now() - TimeUnit.SECONDS.toMicros(60 * (1 - i));
-					LockTable.Grant grant = new LockTable.Grant(seenAt, "owner", "holder", DAY);
-					inserted[i] = table.insert(connection, "key", seenAt, grant, Duration.ofSeconds(5));
-				}
-				return null;
-			});
-			assertThat(inserted).containsExactly(false, true);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
 	void holderWhoseRowWasPurgedHasLostItsLock(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockLease stale = acquired(backend, "key");
+			LockBackend.Lease stale = acquired(backend, "key");
 			age(dataSource, 2 * DAY_MICROS);
 			assertThat(purge(dataSource, DAY)).isOne();
-			assertThat(stale.renew(DAY)).isFalse();
-			LockLease successor = acquired(backend, "key");
+			assertThat(renew(stale, DAY)).isFalse();
+			LockBackend.Lease successor = acquired(backend, "key");
 			assertThat(successor.epoch()).isGreaterThan(stale.epoch());
 			assertThat(stale.release().toCompletableFuture().join()).isFalse();
-			assertThat(successor.renew(DAY)).isTrue();
+			assertThat(renew(successor, DAY)).isTrue();
 		}
 	}
 
@@ -216,7 +163,7 @@ class JdbcLockPurgeTests {
 			age(dataSource, 2 * DAY_MICROS);
 			try (Connection committing = dataSource.getConnection()) {
 				committing.setAutoCommit(false);
-				shareLock(committing, "committing");
+				lock(committing, "committing");
 				assertThat(purge(dataSource, DAY)).isOne();
 				assertThat(keys(dataSource)).containsExactly("committing");
 				committing.rollback();
@@ -246,7 +193,7 @@ class JdbcLockPurgeTests {
 	private static boolean getsFreeLock(JdbcLockBackend backend, String key) throws InterruptedException {
 		for (int attempt = 0; attempt < 5; attempt++) {
 			long start = System.nanoTime();
-			LockLease lease = acquire(backend, key, Duration.ZERO, Duration.ofSeconds(30));
+			LockBackend.Lease lease = acquire(backend, key, Duration.ZERO, Duration.ofSeconds(30));
 			if (lease != null) {
 				release(lease);
 				return true;
@@ -272,7 +219,7 @@ class JdbcLockPurgeTests {
 			int purged = whilePurging(dataSource, 2 * keys, 50, (thread) -> {
 				int key = thread % keys;
 				boolean runOut = ThreadLocalRandom.current().nextInt(4) == 0;
-				LockLease lease = acquire(backend, "key-" + key, Duration.ofSeconds(60),
+				LockBackend.Lease lease = acquire(backend, "key-" + key, Duration.ofSeconds(60),
 						runOut ? Duration.ofMillis(20) : Duration.ofSeconds(30));
 				if (lease == null || runOut) {
 					return lease != null;
@@ -328,7 +275,47 @@ class JdbcLockPurgeTests {
 	}
 
 	private static int purge(HikariDataSource dataSource, Duration purgeAfter) throws SQLException {
-		return new JdbcLockPurge(() -> dataSource, purgeAfter).run(() -> true);
+		return purge(dataSource, purgeAfter, () -> true);
+	}
+
+	/**
+	 * Purge as long as it is told so.
+	 * @return how many rows were deleted
+	 */
+	private static int purge(HikariDataSource dataSource, Duration purgeAfter, BooleanSupplier goesOn)
+			throws SQLException {
+		AtomicInteger deleted = new AtomicInteger();
+		DataSource counting = new DelegatingDataSource(dataSource) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return counted(Connection.class, super.getConnection(), deleted);
+			}
+
+		};
+		new JdbcLockPurge(() -> counting, purgeAfter).run(goesOn);
+		return deleted.get();
+	}
+
+	/**
+	 * Counts the executions of what is prepared to delete.
+	 */
+	private static <T> T counted(Class<T> type, T target, AtomicInteger deleted) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				try {
+					Object result = method.invoke(target, arguments);
+					if (method.getName().equals("executeUpdate")) {
+						deleted.addAndGet((Integer) result);
+					}
+					return (result instanceof PreparedStatement statement
+							&& arguments[0].toString().startsWith("DELETE"))
+									? counted(PreparedStatement.class, statement, deleted) : result;
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
 	}
 
 	private static HikariDataSource lockTable(TestDatabase database) {
@@ -337,19 +324,23 @@ class JdbcLockPurgeTests {
 		return dataSource;
 	}
 
-	private static LockLease acquired(JdbcLockBackend backend, String key) throws InterruptedException {
-		LockLease lease = acquire(backend, key, Duration.ofSeconds(10), Duration.ofSeconds(30));
+	private static LockBackend.Lease acquired(JdbcLockBackend backend, String key) throws InterruptedException {
+		LockBackend.Lease lease = acquire(backend, key, Duration.ofSeconds(10), Duration.ofSeconds(30));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
 
-	private static @Nullable LockLease acquire(JdbcLockBackend backend, String key, Duration waitTime,
+	private static LockBackend.@Nullable Lease acquire(JdbcLockBackend backend, String key, Duration waitTime,
 			Duration leaseTime) throws InterruptedException {
 		return backend.acquire(new LockRequest(key, "test", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "test", 0));
+				UUID.randomUUID().toString(), "test"));
 	}
 
-	private static void release(LockLease lease) {
+	private static boolean renew(LockBackend.Lease lease, Duration leaseTime) {
+		return lease.renew(leaseTime).toCompletableFuture().join();
+	}
+
+	private static void release(LockBackend.Lease lease) {
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}
 
@@ -357,16 +348,14 @@ class JdbcLockPurgeTests {
 	 * Let all rows be older than they are.
 	 */
 	private static void age(HikariDataSource dataSource, long micros) {
-		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, acquired_at = acquired_at - ?,"
-				+ " expires_at = expires_at - ?", micros, micros, micros);
-		new JdbcTemplate(dataSource)
-			.update("UPDATE holdfast_renewal SET epoch = epoch - ?, expires_at = expires_at - ?", micros, micros);
+		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, "
+				+ "expires_at = CASE WHEN expires_at > 0 THEN expires_at - ? ELSE 0 END", micros, micros);
 	}
 
 	private static void fill(HikariDataSource dataSource, int rows) throws SQLException {
 		try (Connection connection = dataSource.getConnection();
-				PreparedStatement statement = connection.prepareStatement(
-						"INSERT INTO holdfast_lock (lock_key, epoch, acquired_at, expires_at) VALUES (?, 1, 1, 1)")) {
+				PreparedStatement statement = connection
+					.prepareStatement("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) VALUES (?, 1, 0)")) {
 			SqlDialect dialect = SqlDialect.of(connection);
 			for (int i = 0; i < rows; i++) {
 				dialect.setKey(statement, 1, "key-%04d".formatted(i));
@@ -388,21 +377,13 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	private static void renew(HikariDataSource dataSource, LockLease lease, long epoch) throws SQLException {
-		try (Connection connection = dataSource.getConnection()) {
-			assertThat(new RenewalTable(SqlDialect.of(connection)).renew(connection, lease.key(), epoch, lease.owner(),
-					Duration.ofSeconds(30), Duration.ofSeconds(30)))
-				.isTrue();
-		}
-	}
-
 	/**
-	 * Lock the row as the check before a commit does.
+	 * Lock the row as a transaction does.
 	 */
-	private static void shareLock(Connection connection, String key) throws SQLException {
+	private static void lock(Connection connection, String key) throws SQLException {
 		SqlDialect dialect = SqlDialect.of(connection);
 		try (PreparedStatement statement = connection
-			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ?" + dialect.shareLock())) {
+			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE")) {
 			dialect.setKey(statement, 1, key);
 			assertThat(statement.executeQuery().next()).isTrue();
 		}
@@ -410,10 +391,6 @@ class JdbcLockPurgeTests {
 
 	private static List<String> keys(HikariDataSource dataSource) {
 		return keys(dataSource, "holdfast_lock");
-	}
-
-	private static List<String> renewals(HikariDataSource dataSource) {
-		return keys(dataSource, "holdfast_renewal");
 	}
 
 	private static List<String> keys(HikariDataSource dataSource, String table) {

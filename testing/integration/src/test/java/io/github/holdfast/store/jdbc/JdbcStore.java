@@ -9,7 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockBackend;
+import io.github.holdfast.ManageableLockBackend;
 import io.github.holdfast.store.Polling;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
@@ -27,9 +27,9 @@ final class JdbcStore implements TestStore {
 
 	private final HikariDataSource far;
 
-	private final LockBackend nearBackend;
+	private final ManageableLockBackend nearBackend;
 
-	private final LockBackend farBackend;
+	private final ManageableLockBackend farBackend;
 
 	/**
 	 * Create an empty lock table.
@@ -49,12 +49,12 @@ final class JdbcStore implements TestStore {
 	}
 
 	@Override
-	public LockBackend near() {
+	public ManageableLockBackend near() {
 		return this.nearBackend;
 	}
 
 	@Override
-	public LockBackend far() {
+	public ManageableLockBackend far() {
 		return this.farBackend;
 	}
 
@@ -71,7 +71,7 @@ final class JdbcStore implements TestStore {
 	}
 
 	/**
-	 * The table knows nothing of those who wait: they ask again and again, in this JVM.
+	 * The table knows nothing of those who wait: they are in this JVM.
 	 */
 	@Override
 	public boolean isWaitedFor(String key) {
@@ -79,7 +79,9 @@ final class JdbcStore implements TestStore {
 			.values()
 			.stream()
 			.flatMap(Arrays::stream)
-			.anyMatch((frame) -> frame.getClassName().equals(Polling.class.getName()));
+			.anyMatch((frame) -> frame.getClassName().equals(Polling.class.getName())
+					|| frame.getClassName().equals(LockRows.class.getName())
+							&& frame.getMethodName().startsWith("take"));
 	}
 
 	@Override
@@ -89,12 +91,12 @@ final class JdbcStore implements TestStore {
 
 	@Override
 	public String silence() {
-		return "the lock table failed";
+		return "the database failed";
 	}
 
 	@Override
 	public Set<Told> told() {
-		return Set.of(Told.SINCE, Told.EXPIRES);
+		return Set.of(Told.EXPIRES);
 	}
 
 	@Override

@@ -24,19 +24,15 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockLease;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.fence.RowFence;
-import io.github.holdfast.optimistic.OptimisticLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
-import io.github.holdfast.transaction.CommitGuardLevel;
-import io.github.holdfast.transaction.CommitGuardPostProcessor;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -66,11 +62,10 @@ class LeastPrivilegeTests {
 							context.getBean(PlatformTransactionManager.class));
 					locks.run("key", () -> transaction
 						.executeWithoutResult((status) -> user.update("INSERT INTO work VALUES (1)")));
-					assertThatExceptionOfType(LockLostException.class)
-						.isThrownBy(() -> locks.run("key", () -> transaction.executeWithoutResult((status) -> {
-							user.update("INSERT INTO work VALUES (2)");
-							jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1");
-						})));
+					assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> locks.run("key", () -> {
+						jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1, owner = 1");
+						transaction.executeWithoutResult((status) -> user.update("INSERT INTO work VALUES (2)"));
+					}));
 				});
 			assertThat(jdbc.queryForList("SELECT id FROM work", Integer.class)).containsExactly(1);
 		}
@@ -112,44 +107,31 @@ class LeastPrivilegeTests {
 			try (HikariDataSource admin = owner.dataSource(1); HikariDataSource dataSource = user.dataSource(2)) {
 				JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
-				assertThat(acquire(backend, LockMode.SHARED).release().toCompletableFuture().get()).isTrue();
 				commitOptimistically(backend, dataSource);
-				LockLease lease = acquire(backend);
-				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
-				assertThat(lease.renew(Duration.ofSeconds(30))).isTrue();
-				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = acquired_at");
-				new JdbcTemplate(admin).update("UPDATE holdfast_renewal SET expires_at = 0");
+				LockBackend.Lease lease = acquire(backend);
+				assertThat(lease.renew(Duration.ofSeconds(30)).toCompletableFuture().get()).isTrue();
+				new JdbcTemplate(admin).update("UPDATE holdfast_lock SET expires_at = 1");
 				assertThat(acquire(backend).release().toCompletableFuture().get()).isTrue();
-				assertThat(new JdbcLockPurge(() -> dataSource, Duration.ZERO).run(() -> true)).isOne();
-				assertThat(new JdbcTemplate(admin).queryForList("SELECT lock_key FROM holdfast_renewal")).isEmpty();
+				new JdbcLockPurge(() -> dataSource, Duration.ZERO).run(() -> true);
+				assertThat(new JdbcTemplate(admin).queryForList("SELECT lock_key FROM holdfast_lock")).isEmpty();
 			}
 		};
 	}
 
-	private static void commitOptimistically(LockBackend backend, DataSource dataSource) {
-		RowFence fence = JdbcLockBackend.fence(() -> dataSource);
+	private static void commitOptimistically(JdbcLockBackend backend, DataSource dataSource) {
 		JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
-		new CommitGuardPostProcessor(() -> CommitGuardLevel.FENCE, () -> fence).postProcessAfterInitialization(manager,
-				"transactionManager");
-		LockTemplate locks = new LockTemplate(() -> new OptimisticLockBackend(backend, fence), List::of);
-		try {
-			locks.withMode(LockMode.OPTIMISTIC)
+		try (GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager)) {
+			node.locks()
+				.withMode(LockMode.OPTIMISTIC)
 				.withKeyPrefix("")
 				.run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
 				}));
 		}
-		finally {
-			TemplateAccess.close(locks);
-		}
 	}
 
-	private static LockLease acquire(JdbcLockBackend backend) throws InterruptedException {
-		return acquire(backend, LockMode.EXCLUSIVE);
-	}
-
-	private static LockLease acquire(JdbcLockBackend backend, LockMode mode) throws InterruptedException {
-		LockLease lease = backend.acquire(new LockRequest("key", "test", mode, false, Duration.ofSeconds(10),
-				Duration.ofSeconds(30), UUID.randomUUID().toString(), "test", 0));
+	private static LockBackend.Lease acquire(JdbcLockBackend backend) throws InterruptedException {
+		LockBackend.Lease lease = backend.acquire(new LockRequest("key", "test", LockMode.EXCLUSIVE, false,
+				Duration.ofSeconds(10), Duration.ofSeconds(30), UUID.randomUUID().toString(), "test"));
 		assertThat(lease).isNotNull();
 		return lease;
 	}

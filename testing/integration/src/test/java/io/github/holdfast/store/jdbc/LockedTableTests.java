@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -15,15 +14,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
-import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.TemplateAccess;
-import io.github.holdfast.fence.FenceTable;
-import io.github.holdfast.fence.FencedLockBackend;
 import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -43,33 +40,29 @@ class LockedTableTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void callEndsAlthoughTheLockTableIsLocked(TestDatabase database) throws Exception {
 		try (Store store = new Store(database)) {
-			assertCallEndsWhileLocked(store, new JdbcLockBackend(() -> store.pool), "holdfast_lock");
+			assertCallEndsWhileLocked(store, new GuardedNode(new JdbcLockBackend(() -> store.pool), null));
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	void callEndsAlthoughTheFenceTableIsLocked(TestDatabase database) throws Exception {
+	void callEndsAlthoughTheRowsOfAnotherStoreAreLocked(TestDatabase database) throws Exception {
 		try (Store store = new Store(database)) {
 			assertCallEndsWhileLocked(store,
-					new FencedLockBackend(new LocalLockBackend(), new FenceTable(() -> store.pool, "test")),
-					"holdfast_fence");
+					new GuardedNode(new LocalLockBackend(), RowClaims.of(() -> store.pool, "test")));
 		}
 	}
 
-	private static void assertCallEndsWhileLocked(Store store, LockBackend backend, String table) throws Exception {
-		LockTemplate locks = locks(backend, Duration.ofSeconds(1));
-		try {
+	private static void assertCallEndsWhileLocked(Store store, GuardedNode node) throws Exception {
+		try (node) {
+			LockTemplate locks = locks(node, Duration.ofSeconds(1));
 			locks.acquire("k").close();
-			store.lock(table);
+			store.lock("holdfast_lock");
 			assertThat(call(locks)).failsWithin(PATIENCE)
 				.withThrowableThat()
 				.withCauseInstanceOf(LockBackendException.class);
 			store.unlock();
 			locks.acquire("k").close();
-		}
-		finally {
-			TemplateAccess.close(locks);
 		}
 	}
 
@@ -84,8 +77,8 @@ class LockedTableTests {
 				Connection migration = store.admin.getConnection();
 				Statement read = report.createStatement();
 				Statement alter = migration.createStatement()) {
-			LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), Duration.ofSeconds(1));
-			try {
+			try (GuardedNode node = new GuardedNode(new JdbcLockBackend(() -> store.pool), null)) {
+				LockTemplate locks = locks(node, Duration.ofSeconds(1));
 				locks.acquire("k").close();
 				report.setAutoCommit(false);
 				read.executeQuery("SELECT count(*) FROM holdfast_lock").close();
@@ -99,9 +92,6 @@ class LockedTableTests {
 				assertThat(migrated).succeedsWithin(PATIENCE);
 				locks.acquire("k").close();
 			}
-			finally {
-				TemplateAccess.close(locks);
-			}
 		}
 	}
 
@@ -109,8 +99,8 @@ class LockedTableTests {
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void callGetsItsLockWhenTheTableIsFreeWithinItsWaitTime(TestDatabase database) throws Exception {
 		try (Store store = new Store(database)) {
-			LockTemplate locks = locks(new JdbcLockBackend(() -> store.pool), PATIENCE);
-			try {
+			try (GuardedNode node = new GuardedNode(new JdbcLockBackend(() -> store.pool), null)) {
+				LockTemplate locks = locks(node, PATIENCE);
 				locks.acquire("k").close();
 				store.lock("holdfast_lock");
 				CompletableFuture<Boolean> call = call(locks);
@@ -118,17 +108,14 @@ class LockedTableTests {
 				store.unlock();
 				assertThat(call).succeedsWithin(PATIENCE);
 			}
-			finally {
-				TemplateAccess.close(locks);
-			}
 		}
 	}
 
 	/**
 	 * The lease is long, so that a statement that has a part of its time hangs, too.
 	 */
-	private static LockTemplate locks(LockBackend backend, Duration waitTime) {
-		return new LockTemplate(() -> backend, List::of).withWaitTime(waitTime).withLeaseTime(Duration.ofHours(1));
+	private static LockTemplate locks(GuardedNode node, Duration waitTime) {
+		return node.locks().withWaitTime(waitTime).withLeaseTime(Duration.ofHours(1));
 	}
 
 	private static CompletableFuture<Boolean> call(LockTemplate locks) {
@@ -184,9 +171,7 @@ class LockedTableTests {
 			this.pool = access.dataSource(5);
 			this.admin = access.dataSource(4);
 			this.operator = this.admin.getConnection();
-			for (String script : List.of("schema-", "schema-")) {
-				DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/" + script + database.platform() + ".sql");
-			}
+			DatabaseAccess.runScript(this.pool, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 		}
 
 		/**

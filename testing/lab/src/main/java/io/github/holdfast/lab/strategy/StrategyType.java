@@ -166,7 +166,7 @@ public enum StrategyType {
 	/** {@link Holdfast}. */
 	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "Holdfast, jdbc",
 			"The transaction locks the row of its lock first; its COMMIT is the release.",
-			"One waiter of each node keeps a connection. Whoever is paused for its lease time is ended by the others.",
+			"One waiting order per node keeps a connection. While a holder is frozen, all orders for its stock wait.",
 			"holdfast.backend=jdbc", "holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
 
 	/** {@link Holdfast}. */

@@ -20,7 +20,7 @@ final class Languages {
 	static final Path PAGE = Path.of("src", "main", "resources", "static", "lab");
 
 	/** The codes of the languages, the first of which the others are translated from. */
-	static final List<String> CODES = List.of("en", "zh", "ja", "ru", "ko");
+	static final List<String> CODES = List.of("en", "zh");
 
 	private Languages() {
 	}

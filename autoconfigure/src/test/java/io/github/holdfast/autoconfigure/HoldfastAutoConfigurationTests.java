@@ -1,0 +1,473 @@
+package io.github.holdfast.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.holdfast.DistributedLock;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockContext;
+import io.github.holdfast.LockListener;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockManager;
+import io.github.holdfast.interceptor.DistributedLockAdvisor;
+import io.github.holdfast.store.jdbc.JdbcLockBackend;
+import io.github.holdfast.store.local.LocalLockBackend;
+import io.github.holdfast.transaction.GuardedManagers;
+import io.github.holdfast.transaction.RowClaims;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The choice of the backend, what the startup logs, and what it checks.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class HoldfastAutoConfigurationTests {
+
+	private static final String SKIPPED = "Lock store check skipped: no @DistributedLock method and no LockTemplate in use";
+
+	// Choice
+
+	@Test
+	void onlyCandidateIsChosenAndLoggedInOneLine(CapturedOutput output) {
+		LockedApplication.h2().withBean(Service.class).run((context) -> {
+			assertThat(context).hasSingleBean(LockBackend.class).hasSingleBean(LockTemplate.class);
+			assertThat(context).getBean(LockBackend.class).isInstanceOf(JdbcLockBackend.class);
+		});
+		assertThat(output.getOut().lines().filter((line) -> line.contains("io.github.holdfast"))).singleElement()
+			.asString()
+			.contains("INFO")
+			.endsWith("Holdfast uses backend 'jdbc' (mode transaction) with commit guard 'fence' "
+					+ "[prefix=holdfast:, wait=5s, lease=1m]");
+	}
+
+	@Test
+	void modeThatIsNotPossibleIsNotLogged(CapturedOutput output) {
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.commit-guard=lease", "holdfast.lease-time=90s")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(RowClaims.class));
+		assertThat(output).contains("backend 'jdbc' (mode lease) with commit guard 'lease'", "lease=1m30s]");
+	}
+
+	@Test
+	void localHasNoLeaseTimeAndNoCommitGuard(CapturedOutput output) {
+		LockedApplication.h2().withPropertyValues("holdfast.backend=local").run((context) -> {
+			assertThat(context).getBean(LockBackend.class).isInstanceOf(LocalLockBackend.class);
+			assertThat(tables(context)).isEmpty();
+		});
+		assertThat(output)
+			.contains("Holdfast uses backend 'local' with commit guard 'lease' [prefix=holdfast:, wait=5s]");
+	}
+
+	@Test
+	void severalCandidatesFailTheStartAndAreNamed() {
+		assertFailure(LockedApplication.h2()
+			.withBean("another", Candidate.class, () -> new Candidate(LockBackendType.REDIS, LocalLockBackend::new)),
+				"Several lock backends are available: [jdbc, redis].", "Set 'holdfast.backend' to one of them.");
+	}
+
+	@Test
+	void noCandidateFailsTheStartWithOneRequirementInALine() {
+		assertFailure(LockedApplication.empty(), "No lock backend is available.",
+				"set 'holdfast.backend' to 'local' if the application runs on one node only:\n  jdbc: spring-boot-starter-jdbc",
+				"\n  zookeeper: curator-framework and a started CuratorFramework bean");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc", "redis", "redisson", "etcd", "zookeeper" })
+	void backendWithoutItsClientFailsTheStart(String backend) {
+		assertFailure(LockedApplication.empty().withPropertyValues("holdfast.backend=" + backend),
+				"The lock backend '" + backend + "' is not available.", "Add ", " bean.");
+	}
+
+	@Test
+	void jdbcIsNoCandidateWithoutSpringJdbc() {
+		assertFailure(LockedApplication.empty()
+			.withBean(DriverManagerDataSource.class)
+			.withClassLoader(new FilteredClassLoader(DataSourceUtils.class)), "No lock backend is available.");
+	}
+
+	@Test
+	void unknownBackendFailsTheStart() {
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.backend=carrier-pigeon")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("carrier-pigeon"));
+	}
+
+	// Back-off
+
+	@Test
+	void backendOfTheUserIsUsedAndLogged(CapturedOutput output) {
+		LockBackend own = new LocalLockBackend();
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.commit-guard=lease")
+			.withBean("ownBackend", LockBackend.class, () -> own)
+			.run((context) -> {
+				assertThat(context).getBean(LockBackend.class).isSameAs(own);
+				assertThat(tables(context)).isEmpty();
+			});
+		assertThat(output).contains("Holdfast uses backend 'local'");
+		LockedApplication.empty().withBean(LocalLockBackend.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void templateAndManagerOfTheUserAreUsed() {
+		LockManager manager = new LockManager(new LocalLockBackend());
+		LockTemplate template = new LockTemplate(manager);
+		LockedApplication.local()
+			.withBean("ownManager", LockManager.class, () -> manager)
+			.withBean("ownTemplate", LockTemplate.class, () -> template)
+			.run((context) -> {
+				assertThat(context).getBean(LockTemplate.class).isSameAs(template);
+				assertThat(context).getBean(LockManager.class).isSameAs(manager);
+			});
+	}
+
+	@Test
+	void templateOfAnotherLibraryIsNoObstacle() {
+		LockedApplication.local()
+			.withBean("lockTemplate", Object.class, Object::new)
+			.run((context) -> assertThat(context).hasBean("holdfastLockTemplate").hasBean("lockTemplate"));
+	}
+
+	@Test
+	void listenersAreCalledInOrder() {
+		List<String> called = new ArrayList<>();
+		LockedApplication.local().withBean("listener", LockListener.class, () -> new LockListener() {
+
+			@Override
+			public void onAcquired(Call call, Duration waitTime) {
+				called.add(call.name());
+			}
+
+		}).run((context) -> context.getBean(LockTemplate.class).withName("stock").run("A", () -> {
+		}));
+		assertThat(called).containsExactly("stock");
+	}
+
+	// Lock table
+
+	@Test
+	void severalDataSourcesAreReportedBySpring() {
+		LockedApplication.h2()
+			.withUserConfiguration(TwoDataSources.class)
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("one,two"));
+	}
+
+	@Test
+	void primaryDataSourceIsUsed() {
+		LockedApplication.h2()
+			.withUserConfiguration(PrimaryDataSource.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void missingTableFailsTheStartWithTheScript() {
+		assertFailure(
+				LockedApplication.h2()
+					.withPropertyValues("holdfast.jdbc.initialize-schema=never")
+					.withBean(Service.class),
+				"The table 'holdfast_lock' cannot be read", "classpath:io/github/holdfast/jdbc/schema-h2.sql",
+				"'holdfast.jdbc.initialize-schema' to 'always'", "CREATE TABLE IF NOT EXISTS holdfast_lock (",
+				"lock_key   varbinary(255) NOT NULL PRIMARY KEY");
+	}
+
+	@Test
+	void readerWhoAskedForAnotherStoreHearsWhyThereIsATable() {
+		assertFailure(
+				LockedApplication.h2()
+					.withPropertyValues("holdfast.jdbc.initialize-schema=never")
+					.withBean(LocalLockBackend.class)
+					.withBean(Service.class),
+				"Commit guard 'fence', the default beside a transaction manager, needs the table 'holdfast_lock'. ",
+				"The table 'holdfast_lock' cannot be read", "Or set 'holdfast.commit-guard' to 'lease'");
+	}
+
+	@Test
+	void missingTableIsNoMatterWhereNothingUsesLocks(CapturedOutput output) {
+		ApplicationContextRunner application = LockedApplication.h2()
+			.withPropertyValues("holdfast.jdbc.initialize-schema=never");
+		application.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).containsOnlyOnce(SKIPPED);
+		});
+		assertFailure(application.withBean(Injected.class), "The table 'holdfast_lock' cannot be read");
+		assertFailure(
+				application.withBean("own", LockTemplate.class,
+						() -> new LockTemplate(new LockManager(new LocalLockBackend()))),
+				"The table 'holdfast_lock' cannot be read");
+	}
+
+	record Injected(LockTemplate locks) {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "embedded", "always" })
+	void tableIsCreated(String mode) {
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.jdbc.initialize-schema=" + mode)
+			.run((context) -> assertThat(tables(context)).hasSize(1));
+	}
+
+	@Test
+	void tableIsNotCreatedWhenNeverAskedFor() {
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.jdbc.initialize-schema=never")
+			.run((context) -> assertThat(tables(context)).isEmpty());
+	}
+
+	@Test
+	void tableThatExistsIsKept() {
+		ApplicationContextRunner application = LockedApplication.h2()
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:kept;DB_CLOSE_DELAY=-1");
+		application.run((context) -> context.getBean(LockTemplate.class).run("A", () -> {
+		}));
+		application.run((context) -> assertThat(context.getBean(JdbcTemplate.class)
+			.queryForObject("SELECT count(*) FROM holdfast_lock WHERE lock_key = STRINGTOUTF8('holdfast:A')",
+					Long.class))
+			.isEqualTo(1));
+	}
+
+	@Test
+	void tableOfAMigrationIsUsed() {
+		LockedApplication.h2()
+			.withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+			.withPropertyValues("holdfast.jdbc.initialize-schema=never",
+					"spring.flyway.locations=classpath:io/github/holdfast/jdbc",
+					"spring.flyway.sql-migration-prefix=schema-h", "spring.flyway.sql-migration-separator=.s",
+					"spring.flyway.sql-migration-suffixes=ql", "spring.flyway.enabled=true")
+			.withBean(Service.class)
+			.run((context) -> assertThat(context.getBean(Service.class).locked("A")).containsExactly("A"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "embedded" })
+	void databaseThatCannotBeReachedFailsTheStart(String initializeSchema) {
+		assertFailure(unreachable(initializeSchema).withBean(Service.class),
+				"The database of the locks could not be reached", "'spring.datasource.url'");
+	}
+
+	@Test
+	void databaseThatCannotBeReachedIsLoggedWhereThatIsAskedFor(CapturedOutput output) {
+		unreachable("embedded").withPropertyValues("holdfast.startup-checks=warn")
+			.withBean(Service.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("WARN", "The database of the locks could not be reached",
+				"The lock backend 'jdbc' cannot be used: ");
+	}
+
+	private static ApplicationContextRunner unreachable(String initializeSchema) {
+		return LockedApplication.h2()
+			.withPropertyValues("holdfast.jdbc.initialize-schema=" + initializeSchema,
+					"spring.datasource.url=jdbc:h2:tcp://127.0.0.1:1/none",
+					"spring.datasource.hikari.connection-timeout=250");
+	}
+
+	@Test
+	@Tag("F5")
+	void poolThatLetsRenewalsStarveIsWarnedOfOnce(CapturedOutput output) {
+		String warning = "A lease can run out while its renewal waits for a connection";
+		LockedApplication.h2().withBean(Service.class).run((context) -> assertThat(output).doesNotContain(warning));
+		for (String mode : List.of("transaction", "lease")) {
+			LockedApplication.h2()
+				.withPropertyValues("holdfast.lease-time=3s", "holdfast.jdbc.mode=" + mode)
+				.withBean(Service.class)
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+		assertThat(output.getOut().split(warning)).hasSize(3);
+		assertThat(output).contains("'spring.datasource.hikari.connection-timeout' to 1000 or less");
+	}
+
+	// Disabled
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void disabledApplicationHasNoStore(boolean ownBackend, CapturedOutput output) {
+		ApplicationContextRunner application = LockedApplication.h2()
+			.withConfiguration(AutoConfigurations.of(HoldfastActuatorAutoConfiguration.class))
+			.withPropertyValues("holdfast.enabled=false", "holdfast.jdbc.initialize-schema=never",
+					"management.endpoints.web.exposure.include=*")
+			.withBean(Service.class);
+		(ownBackend ? application.withBean(LocalLockBackend.class) : application).run((context) -> {
+			assertThat(context).hasNotFailed()
+				.doesNotHaveBean(Candidate.class)
+				.doesNotHaveBean(LockStartup.class)
+				.doesNotHaveBean(DistributedLockAdvisor.class)
+				.doesNotHaveBean(GuardedManagers.class)
+				.doesNotHaveBean(LockGuard.class);
+			assertThat(context.getBean(Service.class).locked("A")).isEmpty();
+			List<String> keys = context.getBean(LockTemplate.class).execute("A", () -> heldKeys());
+			assertThat(keys).isEmpty();
+			context.getBean(LockTemplate.class).acquire("A").close();
+		});
+		assertThat(output.getAll().lines().filter((line) -> line.contains("holdfast.enabled"))).singleElement()
+			.asString()
+			.contains("WARN")
+			.contains("locked methods run without a lock");
+	}
+
+	@Test
+	void enabledApplicationLocks() {
+		LockedApplication.h2()
+			.withPropertyValues("holdfast.enabled=true")
+			.withBean(Service.class)
+			.run((context) -> assertThat(context.getBean(Service.class).locked("A")).containsExactly("A"));
+	}
+
+	@Test
+	void applicationWithoutSpringJdbcLocks() {
+		LockedApplication.local()
+			.withClassLoader(
+					new FilteredClassLoader("org.springframework.jdbc", "org.springframework.orm", "com.zaxxer.hikari",
+							"io.micrometer.core", "org.springframework.boot.jdbc", "org.springframework.web",
+							"org.redisson", "io.etcd", "org.apache.curator", "org.springframework.data"))
+			.withBean(Injected.class)
+			.run((context) -> {
+				List<String> keys = context.getBean(LockTemplate.class).execute("A", () -> heldKeys());
+				assertThat(keys).containsExactly("A");
+			});
+	}
+
+	// Shutdown
+
+	@Test
+	void managerEndsWithItsContext() {
+		List<LockTemplate> templates = new ArrayList<>();
+		LockedApplication.local().run((context) -> {
+			templates.add(context.getBean(LockTemplate.class));
+			templates.get(0).acquire("A").close();
+		});
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> templates.get(0).acquire("A"))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN));
+	}
+
+	// Early beans
+
+	@Test
+	@Tag("F8")
+	void noBeanIsCreatedTooEarly(CapturedOutput output) {
+		LockedApplication.h2().withUserConfiguration(LatePostProcessor.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(LateCheck.class).seen()).contains("dataSource", "lockBackend",
+					"holdfastLockTemplate", "holdfastLockManager", "lockStartup");
+		});
+		assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
+	}
+
+	private static List<?> tables(AssertableApplicationContext context) {
+		return context.getBean(JdbcTemplate.class)
+			.queryForList("SELECT table_name FROM information_schema.tables WHERE table_name = 'HOLDFAST_LOCK'");
+	}
+
+	static void assertFailure(ApplicationContextRunner application, String... text) {
+		application.run((context) -> {
+			assertThat(context).hasFailed();
+			FailureAnalysis analysis = new LockConfigurationFailureAnalyzer().analyze(context.getStartupFailure());
+			assertThat(analysis).as(() -> "Analysis of " + context.getStartupFailure()).isNotNull();
+			assertThat(analysis.getDescription() + "\n" + analysis.getAction()).contains(text);
+		});
+	}
+
+	private static List<String> heldKeys() {
+		return LockContext.current().map(LockContext::keys).orElse(List.of());
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "#key")
+		public List<String> locked(String key) {
+			return heldKeys();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoDataSources {
+
+		@Bean
+		DataSource one() {
+			return new DriverManagerDataSource("jdbc:h2:mem:one");
+		}
+
+		@Bean
+		DataSource two() {
+			return new DriverManagerDataSource("jdbc:h2:mem:two");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrimaryDataSource {
+
+		@Bean
+		@Primary
+		DataSource one() {
+			return new DriverManagerDataSource("jdbc:h2:mem:primary;DB_CLOSE_DELAY=-1");
+		}
+
+		@Bean
+		DataSource two() {
+			return new DriverManagerDataSource("jdbc:h2:mem:two");
+		}
+
+	}
+
+	/**
+	 * Is created after all other post-processors of the container, so that beans which it
+	 * does not see were created too early.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class LatePostProcessor {
+
+		@Bean
+		static LateCheck lateCheck(ObjectProvider<DataSource> dataSource) {
+			return new LateCheck();
+		}
+
+	}
+
+	static class LateCheck implements BeanPostProcessor {
+
+		private final List<String> seen = new ArrayList<>();
+
+		List<String> seen() {
+			return this.seen;
+		}
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String beanName) {
+			this.seen.add(beanName);
+			return bean;
+		}
+
+	}
+
+}

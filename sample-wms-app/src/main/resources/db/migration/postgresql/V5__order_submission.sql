@@ -1,9 +1,0 @@
--- The index is not unique on purpose: nothing but the lock keeps it to one order for each request
-create table order_submission (
-	id bigint generated always as identity primary key,
-	request_id varchar(64) not null,
-	order_no varchar(64) not null,
-	constraint fk_order_submission foreign key (order_no) references outbound_order (order_no)
-);
-
-create index ix_order_submission on order_submission (request_id);

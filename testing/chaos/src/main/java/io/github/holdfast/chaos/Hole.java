@@ -1,0 +1,159 @@
+package io.github.holdfast.chaos;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
+
+import org.springframework.util.Assert;
+
+/**
+ * A sentence of the rule that is taken out of the library. The first line of its file
+ * says which one. Other lines say on what it is looked for ({@code run:}, more than one
+ * time), by which calls besides the plainest ones ({@code programs:}), under which faults
+ * again and again ({@code fault:} and {@code every:}), how long calls think at most
+ * ({@code think:}) and how long leases are ({@code lease:}). After a line with
+ * {@code in:}, lines with a minus are replaced in that file by those with a plus.
+ *
+ * @param name the name of its file
+ * @param lines the lines
+ */
+record Hole(String name, List<String> lines) {
+
+	private static final Path SOURCES = Path.of("..", "..", "autoconfigure", "src", "main", "java", "io", "github",
+			"holdfast");
+
+	static final Path DIRECTORY = Path.of("src", "test", "holes");
+
+	/**
+	 * The holes whose names begin with one of some texts, or all.
+	 */
+	static List<Hole> all(String... prefixes) throws IOException {
+		List<Hole> holes = new ArrayList<>();
+		try (Stream<Path> files = Files.list(DIRECTORY)) {
+			for (Path file : files.sorted().toList()) {
+				String name = file.getFileName().toString().replace(".hole", "");
+				if (prefixes.length == 0 || Stream.of(prefixes).anyMatch(name::startsWith)) {
+					holes.add(new Hole(name, Files.readAllLines(file)));
+				}
+			}
+		}
+		return holes;
+	}
+
+	String sentence() {
+		return this.lines.get(0);
+	}
+
+	private List<String> values(String name) {
+		return this.lines.stream()
+			.filter((line) -> line.startsWith(name + ": "))
+			.map((line) -> line.substring(name.length() + 2))
+			.toList();
+	}
+
+	private int number(String name, int otherwise) {
+		return values(name).stream().mapToInt(Integer::parseInt).findFirst().orElse(otherwise);
+	}
+
+	/**
+	 * A plan of one of its runs.
+	 */
+	Plan plan(int attempt, Duration duration) {
+		List<String> runs = values("run");
+		String[] words = runs.get(attempt % runs.size()).split(" ");
+		Target target = Target.parse(String.join(" ", words[0], words[1], words[2], Level.FENCE.name()));
+		Step.Kind[] kinds = values("programs").stream()
+			.flatMap((names) -> Stream.of(names.split(" ")))
+			.map((kind) -> Names.parse(Step.Kind.class, kind))
+			.toArray(Step.Kind[]::new);
+		Plan plan = PlanSource.plan(attempt + 1, target, Names.parse(Weather.class, words[3]), duration, kinds);
+		int think = number("think", 0);
+		List<Plan.Program> programs = (think == 0) ? plan.programs()
+				: plan.programs()
+					.stream()
+					.map((program) -> new Plan.Program(program.node(), program.thread(),
+							program.steps()
+								.stream()
+								.map((step) -> new Step(step.kind(), step.key(), step.think() * 31 % (think + 1)))
+								.toList()))
+					.toList();
+		return plan.with(programs, faults(plan)).withLeaseTime(number("lease", plan.leaseTime()));
+	}
+
+	private List<Fault> faults(Plan plan) {
+		List<Fault> faults = values("fault").stream().map(Fault::parse).toList();
+		return faults.isEmpty() ? plan.faults()
+				: IntStream.iterate(0, (start) -> start < plan.duration(), (start) -> start + number("every", 1000))
+					.boxed()
+					.flatMap((start) -> faults.stream()
+						.map((fault) -> new Fault(start + fault.at(), fault.kind(), fault.place(), fault.node(),
+								fault.millis())))
+					.toList();
+	}
+
+	/**
+	 * The source files as they are with the hole.
+	 * @param directory where to write them
+	 * @return the files
+	 */
+	List<Path> dig(Path directory) throws IOException {
+		List<Path> files = new ArrayList<>();
+		StringBuilder without = new StringBuilder();
+		StringBuilder with = new StringBuilder();
+		for (String line : Stream.concat(this.lines.stream(), Stream.of("")).toList()) {
+			if (!line.startsWith("+") && !(line.startsWith("-") && with.isEmpty())) {
+				replace(files, without, with);
+			}
+			if (line.startsWith("-")) {
+				without.append(line.substring(1)).append("\n");
+			}
+			else if (line.startsWith("+")) {
+				with.append(line.substring(1)).append("\n");
+			}
+			else if (line.startsWith("in: ")) {
+				files.add(copy(line.substring(4), directory));
+			}
+		}
+		return files;
+	}
+
+	private static Path copy(String file, Path directory) throws IOException {
+		Path copy = directory.resolve(file);
+		Files.createDirectories(copy.getParent());
+		return Files.writeString(copy, Files.readString(SOURCES.resolve(file)));
+	}
+
+	private void replace(List<Path> files, StringBuilder without, StringBuilder with) throws IOException {
+		if (without.isEmpty()) {
+			return;
+		}
+		Path file = files.get(files.size() - 1);
+		String text = Files.readString(file);
+		String old = without.toString().stripTrailing();
+		Assert.state(text.contains(old) && text.indexOf(old) == text.lastIndexOf(old),
+				() -> "Hole " + this.name + ": not once in " + file + ": " + old);
+		Files.writeString(file, text.replace(old, with.toString().stripTrailing()));
+		without.setLength(0);
+		with.setLength(0);
+	}
+
+	/**
+	 * Compiles the classes that are not as in the library.
+	 * @param directory where to write them
+	 */
+	void compile(Path directory) throws IOException {
+		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-parameters", "-nowarn", "-cp",
+				System.getProperty("java.class.path"), "-d", directory.toString()));
+		dig(directory.resolve("source")).forEach((file) -> arguments.add(file.toString()));
+		int result = ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new));
+		Assert.state(result == 0, () -> "Hole " + this.name + " does not compile");
+	}
+
+}

@@ -1,0 +1,276 @@
+package io.github.holdfast.store.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.FaultProxy;
+import io.github.holdfast.testsupport.GuardedNode;
+import io.github.holdfast.testsupport.RoundTrips;
+import io.github.holdfast.testsupport.TestDatabase;
+import io.github.holdfast.testsupport.WireProtocol;
+import io.github.holdfast.transaction.RowClaims;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The rows of the grants of other stores under races, row locks, isolation levels and
+ * auto-commit modes that pools may have.
+ */
+class FenceRowsTests {
+
+	private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void epochNeverFalls(TestDatabase database) throws Exception {
+		try (HikariDataSource dataSource = table(database, null, true)) {
+			OwnConnections connections = new OwnConnections(() -> dataSource);
+			connections.call((connection, rows) -> {
+				rows.insert(connection, "key", true, SECOND);
+				assertThat(rows.install(connection, "key", 5, 1, SECOND)).isTrue();
+				assertThat(rows.install(connection, "key", 7, 2, SECOND)).isTrue();
+				assertThat(rows.install(connection, "key", 6, 3, SECOND)).isFalse();
+				assertThat(rows.install(connection, "key", 7, 3, SECOND)).as("the same epoch for another owner")
+					.isFalse();
+				assertThat(rows.install(connection, "key", 7, 2, SECOND)).as("once more").isTrue();
+				assertThat(rows.find(connection, "key", SECOND)).satisfies((row) -> {
+					assertThat(row.epoch()).isEqualTo(7);
+					assertThat(row.owner()).isEqualTo(2);
+				});
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void sourcesAndKeysAreIndependent(TestDatabase database) {
+		try (HikariDataSource dataSource = table(database, null, true)) {
+			AtomicLong epoch = new AtomicLong(100);
+			for (String source : List.of("redis", "Redis", "redis2")) {
+				try (GuardedNode node = node(dataSource, source, epoch::getAndDecrement)) {
+					for (String key : List.of("SKU-a", "SKU-A", "SKU-a ", "SKU-á", "x".repeat(1000),
+							"x".repeat(1001))) {
+						node.locks().acquire(key).close();
+					}
+				}
+			}
+			assertThat(new JdbcTemplate(dataSource).queryForList("SELECT epoch FROM holdfast_lock", Long.class))
+				.hasSize(18)
+				.doesNotHaveDuplicates();
+		}
+	}
+
+	/**
+	 * A later holder reads what it has committed.
+	 */
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void openTransactionOfAnEarlierHolderIsWaitedForWhateverThePoolIsLike(TestDatabase database, String isolation,
+			boolean autoCommit) {
+		try (HikariDataSource dataSource = table(database, isolation, autoCommit)) {
+			JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
+			AtomicLong epoch = new AtomicLong();
+			try (GuardedNode first = node(dataSource, "test", epoch::incrementAndGet, manager);
+					GuardedNode second = node(dataSource, "test", epoch::incrementAndGet)) {
+				List<CompletableFuture<Void>> waiter = new ArrayList<>();
+				first.locks().run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
+					CompletableFuture.runAsync(() -> {
+						second.locks().acquire("other key").close();
+						assertThatExceptionOfType(LockNotAcquiredException.class)
+							.isThrownBy(() -> second.locks().withWaitTime(Duration.ofMillis(200)).acquire("key"));
+					}).join();
+					waiter.add(CompletableFuture
+						.runAsync(() -> second.locks().withWaitTime(Duration.ofSeconds(60)).acquire("key").close()));
+					Awaitility.await().during(Duration.ofMillis(300)).until(() -> !waiter.get(0).isDone());
+				}));
+				waiter.get(0).join();
+				assertThat(
+						new JdbcTemplate(dataSource).queryForObject("SELECT max(epoch) FROM holdfast_lock", Long.class))
+					.isEqualTo(epoch.get());
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "MARIADB,MARIADB", "POSTGRESQL,POSTGRESQL" })
+	void rowOfAnEarlierHolderIsReplacedByOneRoundTrip(TestDatabase database, WireProtocol protocol) throws Exception {
+		DatabaseAccess access = database.newDatabase();
+		try (FaultProxy proxy = new FaultProxy(access.port());
+				HikariDataSource dataSource = pool(access.onPort(proxy.port()), "TRANSACTION_READ_COMMITTED", true)) {
+			RoundTrips trips = new RoundTrips(proxy, protocol);
+			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+			AtomicLong epoch = new AtomicLong();
+			try (GuardedNode node = node(dataSource, "test", epoch::incrementAndGet)) {
+				node.locks().acquire("key").close();
+				trips.clear();
+				node.locks().acquire("key").close();
+			}
+			assertThat(trips.list()).singleElement().asString().contains("UPDATE holdfast_lock");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void installationIsNoPartOfARunningTransaction(TestDatabase database) {
+		try (HikariDataSource pool = table(database, null, true)) {
+			TransactionAwareDataSourceProxy dataSource = new TransactionAwareDataSourceProxy(pool);
+			try (GuardedNode node = node(dataSource, "test", () -> 2)) {
+				new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
+					new JdbcTemplate(dataSource).queryForList("SELECT 1");
+					node.locks().acquire("key").close();
+					status.setRollbackOnly();
+				});
+			}
+			assertThat(new JdbcTemplate(pool).queryForList("SELECT epoch FROM holdfast_lock", Long.class))
+				.as("survived the rollback")
+				.containsExactly(2L);
+		}
+	}
+
+	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
+	@MethodSource("pools")
+	void largestEpochWinsTheRaceForANewRowWhateverThePoolIsLike(TestDatabase database, String isolation,
+			boolean autoCommit) throws Exception {
+		int threads = 16;
+		try (HikariDataSource dataSource = table(database, isolation, autoCommit)) {
+			ExecutorService executor = Executors.newFixedThreadPool(threads);
+			try {
+				for (int round = 0; round < 20; round++) {
+					String key = "new-" + round;
+					CyclicBarrier start = new CyclicBarrier(threads);
+					List<Future<Boolean>> results = new ArrayList<>();
+					for (int i = 1; i <= threads; i++) {
+						int epoch = i;
+						results.add(executor.submit(() -> {
+							start.await();
+							return isInstalled(dataSource, key, epoch);
+						}));
+					}
+					for (Future<Boolean> result : results) {
+						result.get(60, TimeUnit.SECONDS);
+					}
+					assertThat(results.get(threads - 1).get()).isTrue();
+					assertThat(isInstalled(dataSource, key, threads - 1)).isFalse();
+				}
+			}
+			finally {
+				executor.shutdownNow();
+			}
+		}
+	}
+
+	static Stream<Arguments> pools() {
+		return Stream.of(TestDatabase.values())
+			.flatMap((database) -> Stream
+				.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE")
+				.flatMap((isolation) -> Stream.of(true, false)
+					.map((autoCommit) -> Arguments.of(database, isolation, autoCommit))));
+	}
+
+	private static HikariDataSource table(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
+		HikariDataSource dataSource = pool(database.newDatabase().impatient(), isolation, autoCommit);
+		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static HikariDataSource pool(DatabaseAccess access, @Nullable String isolation, boolean autoCommit) {
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(access.url());
+		config.setUsername(access.user());
+		config.setPassword(access.password());
+		config.setMaximumPoolSize(16);
+		config.setMinimumIdle(0);
+		config.setAutoCommit(autoCommit);
+		config.setTransactionIsolation(isolation);
+		return new HikariDataSource(config);
+	}
+
+	private static boolean isInstalled(DataSource dataSource, String key, long epoch) {
+		try (GuardedNode node = node(dataSource, "test", () -> epoch)) {
+			LockTemplate once = node.locks().withWaitTime(Duration.ZERO);
+			once.acquire(key).close();
+			return true;
+		}
+		catch (LockNotAcquiredException ex) {
+			return false;
+		}
+	}
+
+	private static GuardedNode node(DataSource dataSource, String source, LongSupplier epochs,
+			JdbcTransactionManager... managers) {
+		return new GuardedNode(new GrantingBackend(epochs), RowClaims.of(() -> dataSource, source), managers);
+	}
+
+	/**
+	 * A store that grants everything.
+	 *
+	 * @param epochs the numbers of the grants
+	 */
+	private record GrantingBackend(LongSupplier epochs) implements LockBackend {
+
+		@Override
+		public Lease acquire(LockRequest request) {
+			long epoch = this.epochs.getAsLong();
+			long sentAt = System.nanoTime();
+			return new Lease() {
+
+				@Override
+				public long epoch() {
+					return epoch;
+				}
+
+				@Override
+				public long sentAt() {
+					return sentAt;
+				}
+
+				@Override
+				public CompletionStage<Boolean> renew(Duration leaseTime) {
+					return CompletableFuture.completedStage(true);
+				}
+
+				@Override
+				public CompletionStage<Boolean> release() {
+					return CompletableFuture.completedStage(true);
+				}
+
+			};
+		}
+
+	}
+
+}

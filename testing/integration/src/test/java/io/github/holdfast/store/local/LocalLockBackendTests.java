@@ -1,0 +1,24 @@
+package io.github.holdfast.store.local;
+
+import org.junit.jupiter.api.Tag;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.contract.LockBackendContractTests;
+
+/**
+ * The contract on locks in this JVM.
+ */
+@Tag("race")
+class LocalLockBackendTests extends LockBackendContractTests {
+
+	@Override
+	protected LockBackend backend() {
+		return new LocalLockBackend();
+	}
+
+	@Override
+	protected LockBackend secondBackend() {
+		return new LocalLockBackend();
+	}
+
+}

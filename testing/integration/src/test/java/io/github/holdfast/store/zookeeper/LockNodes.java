@@ -1,0 +1,64 @@
+package io.github.holdfast.store.zookeeper;
+
+import java.util.List;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.KeeperException;
+
+/**
+ * What ZooKeeper has of the locks, as an operator would see it.
+ */
+final class LockNodes {
+
+	private final CuratorFramework client;
+
+	LockNodes(CuratorFramework client) {
+		this.client = client;
+	}
+
+	/**
+	 * The parents of the locks.
+	 */
+	List<String> locks() {
+		return children("/holdfast/locks");
+	}
+
+	/**
+	 * The places in the queue of a lock, in no order.
+	 */
+	List<String> queue(String key) {
+		return children(path(key));
+	}
+
+	String path(String key) {
+		return LockNode.lock(key);
+	}
+
+	private List<String> children(String path) {
+		try {
+			// Another server may know more than the one that is asked
+			this.client.sync().forPath(path);
+			return this.client.getChildren().forPath(path);
+		}
+		catch (KeeperException.NoNodeException ex) {
+			return List.of();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	void deleteQueue(String key) {
+		queue(key).forEach((place) -> delete(path(key) + '/' + place));
+	}
+
+	void delete(String path) {
+		try {
+			this.client.delete().deletingChildrenIfNeeded().forPath(path);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

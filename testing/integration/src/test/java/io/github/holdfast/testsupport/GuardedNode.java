@@ -1,0 +1,74 @@
+package io.github.holdfast.testsupport;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.BodyTransaction;
+import io.github.holdfast.core.LockManager;
+import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.transaction.CommitGuardLevel;
+import io.github.holdfast.transaction.GuardedManagers;
+import io.github.holdfast.transaction.OnActiveTransaction;
+import io.github.holdfast.transaction.RowClaims;
+import io.github.holdfast.transaction.TransactionGuard;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+
+/**
+ * A node that is no application: locks, and the transactions under them.
+ */
+public final class GuardedNode implements AutoCloseable {
+
+	private static final String MANAGER = "transactionManager";
+
+	private final LockManager manager;
+
+	private final LockTemplate locks;
+
+	/**
+	 * Create a node.
+	 * @param backend has the locks
+	 * @param claims the rows that transactions claim, or {@code null} for level
+	 * {@code lease}
+	 * @param managers the managers of the transactions, unless another node has them
+	 */
+	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, PlatformTransactionManager... managers) {
+		GuardedManagers guarded = new GuardedManagers(() -> claims, () -> (managers.length == 0) ? Map.of()
+				: Map.of(MANAGER, (claims != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE));
+		Stream.of(managers).forEach((each) -> guarded.postProcessAfterInitialization(each, MANAGER));
+		guarded.afterSingletonsInstantiated();
+		TransactionGuard guard = new TransactionGuard(guarded, () -> claims, OnActiveTransaction.REJECT, null);
+		this.manager = new LockManager(() -> backend, () -> guard, List::of, (name) -> null, Duration.ofMillis(25));
+		this.locks = new LockTemplate(this.manager);
+	}
+
+	/**
+	 * The locks of this node.
+	 * @return a template with the usual settings
+	 */
+	public LockTemplate locks() {
+		return this.locks;
+	}
+
+	/**
+	 * The locks of this node, for code that does nothing but one transaction.
+	 * @param manager the manager of that transaction
+	 * @return a template with the usual settings
+	 */
+	public LockTemplate locksOfTransactions(PlatformTransactionManager manager) {
+		return new LockTemplate(this.manager, LockSettings.DEFAULT
+			.withTransaction(new BodyTransaction(new DefaultTransactionDefinition(), () -> manager, true)));
+	}
+
+	@Override
+	public void close() {
+		this.manager.close();
+	}
+
+}
