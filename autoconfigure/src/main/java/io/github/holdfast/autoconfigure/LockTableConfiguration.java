@@ -1,8 +1,8 @@
 package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -140,11 +140,11 @@ class LockTableConfiguration {
 			return () -> {
 				HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(dataSource.get(), HikariConfigMXBean.class,
 						HikariDataSource.class);
-				Duration leaseTime = Stream
-					.concat(Stream.of(properties.leaseTime()),
-							locked.operations().stream().map((lock) -> lock.settings().times().leaseTimeOrDefault()))
-					.min(Duration::compareTo)
-					.orElseThrow();
+				Duration leaseTime = locked.operations()
+					.stream()
+					.map((lock) -> Objects.requireNonNullElse(lock.settings().times().leaseTime(),
+							properties.leaseTime()))
+					.reduce(properties.leaseTime(), (one, other) -> (one.compareTo(other) < 0) ? one : other);
 				if (backend instanceof JdbcLockBackend && pool != null
 						&& pool.getConnectionTimeout() >= leaseTime.toMillis() / 3 * 2) {
 					logger.warn(

@@ -95,6 +95,34 @@ class LongTransactionAttackTests {
 	}
 
 	/**
+	 * Attack 15, by an inner transaction whose outer one is committed as usual. The lock
+	 * is kept until its lease has run out, which is not before the COMMIT arrives.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void nextThreadReadsBeforeAnInnerCommitWhoseAnswerWasLost(Database database) {
+		try (Nodes nodes = new Nodes(database, Wire.WireConfiguration.class, Wire.NAMED, "holdfast.lease-time=10s",
+				"holdfast.handover-limit=1h")) {
+			Wire wire = nodes.first.context().getBean(Wire.class);
+			Next next = new Next(nodes);
+			nodes.first.shop().facade(() -> {
+				next.start(nodes.first.locks());
+				nodes.first.transaction()
+					.executeWithoutResult((outer) -> assertThatThrownBy(
+							() -> nodes.first.newTransaction().executeWithoutResult((status) -> {
+								nodes.first.sell();
+								wire.delayNext("COMMIT"::equals);
+							}))
+						.isNotNull());
+			});
+			next.mayRead();
+			wire.deliver();
+			next.call.get().join();
+			assertThat(nodes.sales()).containsExactly(1, 2);
+		}
+	}
+
+	/**
 	 * A COMMIT that the database has refused is no reason to keep the lock.
 	 */
 	@ParameterizedTest

@@ -196,7 +196,8 @@ class TransactionLockAttackTests {
 	}
 
 	/**
-	 * Attack 13. Red without the limit of half of the pool.
+	 * Attack 13. Red without the limit of half of the pool, except on H2, where waiters
+	 * poll and have no connection in between.
 	 */
 	@ParameterizedTest
 	@EnumSource
