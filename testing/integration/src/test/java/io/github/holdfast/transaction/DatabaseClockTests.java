@@ -49,18 +49,17 @@ class DatabaseClockTests {
 			TransactionTemplate transaction = clock.guardedTransaction();
 			LockTemplate first = clock.node();
 			LockTemplate second = clock.node();
-				assertThatExceptionOfType(LockLostException.class)
-					.isThrownBy(() -> first.run("stock:A", () -> {
-						int quantity = stock.quantity("A");
-						long token = token();
-						clock.jump(HOUR);
-						onOtherThread(() -> second.run("stock:A", () -> {
-							assertThat(token()).isGreaterThan(token);
-							transaction.executeWithoutResult((inner) -> stock.write("A", stock.quantity("A") - 1));
-						}));
-						transaction.executeWithoutResult((status) -> stock.write("A", quantity - 1));
-					}));
-				assertThat(stock.quantity("A")).isEqualTo(99);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> first.run("stock:A", () -> {
+				int quantity = stock.quantity("A");
+				long token = token();
+				clock.jump(HOUR);
+				onOtherThread(() -> second.run("stock:A", () -> {
+					assertThat(token()).isGreaterThan(token);
+					transaction.executeWithoutResult((inner) -> stock.write("A", stock.quantity("A") - 1));
+				}));
+				transaction.executeWithoutResult((status) -> stock.write("A", quantity - 1));
+			}));
+			assertThat(stock.quantity("A")).isEqualTo(99);
 		}
 	}
 
@@ -70,22 +69,22 @@ class DatabaseClockTests {
 		try (Clock clock = new Clock(database)) {
 			new JdbcTemplate(clock).execute("SELECT 1");
 			LockTemplate dead = clock.node();
-				@SuppressWarnings("resource")
-				LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
-					.withLeaseTime(Duration.ofSeconds(3))
-					.acquire("stock:A");
-				long token = token();
-				clock.jump(HOUR.negated());
-				onOtherThread(() -> {
-					LockTemplate next = clock.node();
-						assertThatExceptionOfType(LockNotAcquiredException.class)
-							.isThrownBy(() -> next.withWaitTime(Duration.ofSeconds(1)).acquire("stock:A"))
-							.withMessageMatching(".*for another 3[56]\\d{5} ms.*");
-						clock.jump(HOUR);
-						next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
-				});
-				assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
-				assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
+			@SuppressWarnings("resource")
+			LockTemplate.Scope abandoned = dead.withMaxHoldTime(Duration.ofMillis(1))
+				.withLeaseTime(Duration.ofSeconds(3))
+				.acquire("stock:A");
+			long token = token();
+			clock.jump(HOUR.negated());
+			onOtherThread(() -> {
+				LockTemplate next = clock.node();
+				assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> next.withWaitTime(Duration.ofSeconds(1)).acquire("stock:A"))
+					.withMessageMatching(".*for another 3[56]\\d{5} ms.*");
+				clock.jump(HOUR);
+				next.run("stock:A", () -> assertThat(token()).isGreaterThan(token));
+			});
+			assertThat(LockContext.current()).get().matches((lock) -> !lock.isValid());
+			assertThatExceptionOfType(LockLostAfterWorkException.class).isThrownBy(abandoned::close);
 		}
 	}
 
@@ -97,15 +96,15 @@ class DatabaseClockTests {
 			TransactionTemplate transaction = clock.guardedTransaction();
 			LockTemplate first = clock.node();
 			LockTemplate second = clock.node();
-				long[] tokens = new long[2];
-				first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
-					tokens[0] = token();
-					stock.write("A", 99);
-					clock.jump(HOUR.negated());
-				}));
-				second.run("stock:A", () -> tokens[1] = token());
-				assertThat(tokens[1]).isGreaterThan(tokens[0]);
-				assertThat(stock.quantity("A")).isEqualTo(99);
+			long[] tokens = new long[2];
+			first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+				tokens[0] = token();
+				stock.write("A", 99);
+				clock.jump(HOUR.negated());
+			}));
+			second.run("stock:A", () -> tokens[1] = token());
+			assertThat(tokens[1]).isGreaterThan(tokens[0]);
+			assertThat(stock.quantity("A")).isEqualTo(99);
 		}
 	}
 

@@ -72,7 +72,8 @@ class PurgedHolderTests {
 				twoDays, twoDays);
 		try {
 			new JdbcLockPurge(() -> dataSource, Duration.ofDays(1)).run(() -> true);
-			assertThat(new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).isZero();
+			assertThat(new JdbcTemplate(dataSource).queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class))
+				.isZero();
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
@@ -83,8 +84,9 @@ class PurgedHolderTests {
 		StockService stock = context.getBean(StockService.class);
 		TransactionTemplate transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 		try (GuardedNode otherNode = LockPlace.BUSINESS_DATABASE.newNode(context)) {
-			otherNode.locks().run("stock:A",
-					() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1)));
+			otherNode.locks()
+				.run("stock:A",
+						() -> transaction.executeWithoutResult((status) -> stock.write("A", stock.quantity("A") - 1)));
 		}
 	}
 
