@@ -51,7 +51,8 @@ class ArchitectureTests {
 			entry("check", Set.of("interceptor")), entry("store", Set.of()), entry("store.local", Set.of("store")),
 			entry("store.jdbc", Set.of("store")), entry("store.redis", Set.of("store")),
 			entry("store.zookeeper", Set.of("store")), entry("store.etcd", Set.of("store")),
-			entry("transaction", Set.of("store.jdbc")), entry("observation", Set.of()), entry("actuate", Set.of()));
+			entry("transaction", Set.of("store.jdbc")), entry("observation", Set.of("store")),
+			entry("actuate", Set.of()));
 
 	/**
 	 * Lines of code: neither blank nor comment, import or package. They sum up to no more
@@ -59,9 +60,9 @@ class ArchitectureTests {
 	 */
 	private static final Map<String, Integer> BUDGETS = Map.ofEntries(entry("", 420), entry("core", 1540),
 			entry("interceptor", 700), entry("transaction", 1040), entry("store", 150), entry("store/local", 95),
-			entry("store/jdbc", 1180), entry("store/redis", 850), entry("store/zookeeper", 350),
-			entry("store/etcd", 320), entry("autoconfigure", 750), entry("check", 240), entry("observation", 200),
-			entry("actuate", 160));
+			entry("store/jdbc", 1190), entry("store/redis", 850), entry("store/zookeeper", 350),
+			entry("store/etcd", 320), entry("autoconfigure", 750), entry("check", 255), entry("observation", 200),
+			entry("actuate", 140));
 
 	private static final int MOST_LINES = 8_000;
 

@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import java.time.Duration;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -9,6 +10,7 @@ import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.check.LockedBeanCheck;
 import io.github.holdfast.store.jdbc.DatabaseProof;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
@@ -134,15 +136,19 @@ class LockTableConfiguration {
 		@Bean
 		@Order(1)
 		LockStartupCheck lockPoolTimeoutCheck(LockDataSource dataSource, LockBackend backend,
-				HoldfastProperties properties) {
+				HoldfastProperties properties, LockedBeanCheck locked) {
 			return () -> {
 				HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(dataSource.get(), HikariConfigMXBean.class,
 						HikariDataSource.class);
-				Duration leaseTime = properties.leaseTime();
+				Duration leaseTime = Stream
+					.concat(Stream.of(properties.leaseTime()),
+							locked.operations().stream().map((lock) -> lock.settings().times().leaseTimeOrDefault()))
+					.min(Duration::compareTo)
+					.orElseThrow();
 				if (backend instanceof JdbcLockBackend && pool != null
 						&& pool.getConnectionTimeout() >= leaseTime.toMillis() / 3 * 2) {
 					logger.warn(
-							"A lease can run out while its renewal waits for a connection: 'holdfast.lease-time' is "
+							"A lease can run out while its renewal waits for a connection: the shortest lease time is "
 									+ "{} ms, the connection timeout of pool '{}' is {} ms. Set "
 									+ "'spring.datasource.hikari.connection-timeout' to {} or less",
 							leaseTime.toMillis(), pool.getPoolName(), pool.getConnectionTimeout(),

@@ -134,7 +134,7 @@ public record LockSettings(String name, String keyPrefix, LockMode mode, boolean
 			return (this.waitTime != null) ? this.waitTime.toNanos() : 0;
 		}
 
-		Duration leaseTimeOrDefault() {
+		public Duration leaseTimeOrDefault() {
 			Duration standard = DEFAULT.times.leaseTime;
 			Assert.state(standard != null, "There is a default");
 			return (this.leaseTime != null) ? this.leaseTime : standard;

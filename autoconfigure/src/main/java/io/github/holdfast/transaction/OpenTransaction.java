@@ -230,8 +230,21 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	@Override
 	public void afterCompletion(int status) {
-		this.unknown = status == STATUS_UNKNOWN && this.checked;
+		this.unknown = this.checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken());
 		ended(status == STATUS_COMMITTED);
+	}
+
+	/**
+	 * JPA calls a transaction rolled back although its COMMIT got no answer. The session
+	 * is broken then.
+	 */
+	private boolean isBroken() {
+		try {
+			return this.manager.dataSource() != null && !connection().isValid(1);
+		}
+		catch (SQLException | RuntimeException ex) {
+			return true;
+		}
 	}
 
 	/**

@@ -303,7 +303,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 		OpenTransaction open = OpenTransaction.of(transaction);
 		ClaimFailure failure = (open != null) ? open.failure() : null;
 		if (open != null) {
-			open.over(true);
+			open.over(false);
 		}
 		if (failure != null && !failure.isReported()) {
 			throw failure.report();

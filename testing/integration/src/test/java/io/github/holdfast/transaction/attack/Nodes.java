@@ -25,6 +25,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionManagerCust
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -88,10 +89,19 @@ final class Nodes implements AutoCloseable {
 	private Node start() {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		TestPropertyValues
-			.of("spring.datasource.url=" + this.access.url(), "spring.datasource.username=" + this.access.user(),
+			.of("url=" + this.access.url(), "spring.datasource.url=${url}",
+					"spring.datasource.username=" + this.access.user(),
 					"spring.datasource.password=" + this.access.password(), "spring.datasource.hikari.minimum-idle=0",
+					"spring.jpa.hibernate.ddl-auto=none", "spring.jpa.open-in-view=false",
 					"holdfast.jdbc.initialize-schema=always", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s")
 			.applyTo(context);
+		if (this.database == Database.CONNECTOR_J) {
+			// Hibernate asks it for metadata that MariaDB does not have
+			TestPropertyValues
+				.of("spring.jpa.database-platform=org.hibernate.dialect.MariaDBDialect",
+						"spring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false")
+				.applyTo(context);
+		}
 		context.register(NodeConfiguration.class);
 		for (Object part : this.parts) {
 			if (part instanceof String property) {
@@ -225,7 +235,7 @@ final class Nodes implements AutoCloseable {
 			node.jdbc().update("UPDATE item SET sold = sold + 1 WHERE id = 2");
 			throw new AssertionError("No deadlock");
 		}
-		catch (org.springframework.dao.ConcurrencyFailureException ex) {
+		catch (ConcurrencyFailureException ex) {
 			// The body goes on
 		}
 		other.join();

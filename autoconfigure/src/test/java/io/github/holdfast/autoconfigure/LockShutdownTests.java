@@ -1,0 +1,81 @@
+package io.github.holdfast.autoconfigure;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.github.holdfast.LockNotAcquiredException;
+import io.github.holdfast.LockNotAcquiredException.Reason;
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.core.LockManager;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.support.GenericApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The order in which the use of locks ends.
+ */
+class LockShutdownTests {
+
+	@Test
+	void waitersFailAndHoldersFinish() {
+		LockedApplication.local().withPropertyValues("holdfast.wait-time=60s").run((context) -> {
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			LockManager manager = context.getBean(LockManager.class);
+			CountDownLatch goOn = new CountDownLatch(1);
+			CompletableFuture<Boolean> holder = CompletableFuture
+				.supplyAsync(() -> locks.execute("A", () -> await(goOn)));
+			Awaitility.await().until(() -> !manager.isIdle());
+			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("A", () -> {
+			}));
+			Awaitility.await().until(() -> manager.snapshots().size() == 2);
+			CompletableFuture<Void> closed = CompletableFuture
+				.runAsync(((GenericApplicationContext) context.getSourceApplicationContext())::close);
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(waiter::join)
+				.havingCause()
+				.isInstanceOfSatisfying(LockNotAcquiredException.class,
+						(ex) -> assertThat(ex.reason()).isEqualTo(Reason.SHUTDOWN));
+			assertThat(closed).isNotDone();
+			goOn.countDown();
+			assertThat(holder.join()).isTrue();
+			closed.get(30, TimeUnit.SECONDS);
+		});
+	}
+
+	private static boolean await(CountDownLatch latch) {
+		try {
+			return latch.await(1, TimeUnit.MINUTES);
+		}
+		catch (InterruptedException ex) {
+			return false;
+		}
+	}
+
+	@Test
+	void locksEndAfterTheWebServerAndAreNotPaused() {
+		LockedApplication.local().run((context) -> {
+			LockShutdown shutdown = context.getBean(LockShutdown.class);
+			assertThat(shutdown.isRunning()).isTrue();
+			assertThat(shutdown.isPauseable()).isFalse();
+			assertThat(shutdown.getPhase()).isLessThan(SmartLifecycle.DEFAULT_PHASE - 2048);
+		});
+	}
+
+	@Test
+	void endOfAChildIsNoMatter() {
+		LockedApplication.local().run((parent) -> {
+			GenericApplicationContext child = new GenericApplicationContext();
+			child.setParent(parent);
+			child.refresh();
+			child.close();
+			parent.getBean(LockTemplate.class).acquire("A").close();
+		});
+	}
+
+}

@@ -1,0 +1,179 @@
+package io.github.holdfast.transaction.attack;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.EntityManagerHolder;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Attacks by persistence contexts, and by the connection that JPA shares.
+ */
+@Timeout(180)
+class JpaAttackTests {
+
+	/**
+	 * Attack 10. Red without the refusal in {@code beforeBegin}: the inner COMMIT is the
+	 * release.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void managerOfJdbcInsideOfJpaReleasesTheLock(Database database) {
+		try (Nodes nodes = new Nodes(database, TwoManagers.class)) {
+			TransactionTemplate jdbc = new TransactionTemplate(
+					nodes.first.context().getBean("jdbcManager", JdbcTransactionManager.class));
+			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> nodes.first.shop().locked(() -> {
+				int before = nodes.first.count();
+				jdbc.executeWithoutResult((status) -> nodes.first.jdbc().update("UPDATE item SET sold = sold + 1"));
+				Nodes.async(() -> nodes.second.shop().locked(nodes.second::sell)).join();
+				nodes.first.insertAfter(before);
+			})).withMessageContaining("jdbcManager").withMessageContaining("Use one transaction manager for both");
+			assertThat(nodes.sales()).isEmpty();
+			jdbc.executeWithoutResult((status) -> nodes.first.sell());
+			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
+	/**
+	 * Attack 11. Red without a persistence context of the call's own.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void openViewShowsWhatItReadBeforeTheLock(Database database) {
+		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
+			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
+			inView(entities, () -> {
+				assertThat(shared.find(Item.class, 1).sold).isZero();
+				Nodes
+					.async(() -> nodes.second.shop()
+						.locked(() -> nodes.second.jdbc().update("UPDATE item SET sold = 1 WHERE id = 1")))
+					.join();
+				nodes.first.shop().locked(() -> shared.find(Item.class, 1).sold++);
+			});
+			assertThat(nodes.second.jdbc().queryForObject("SELECT sold FROM item WHERE id = 1", Integer.class))
+				.isEqualTo(2);
+		}
+	}
+
+	/**
+	 * Attack 11. Red if the view keeps its connection: all of the pool can be in views
+	 * whose calls wait for a second one.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void openViewKeepsItsConnectionDuringTheLockedCall(Database database) {
+		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
+			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
+			HikariDataSource pool = nodes.first.context().getBean(HikariDataSource.class);
+			inView(entities, () -> {
+				shared.find(Item.class, 1);
+				nodes.first.shop().locked(() -> {
+					nodes.first.sell();
+					assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isOne();
+				});
+			});
+			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
+	/**
+	 * Attack 11. Red without the look at what is not flushed.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void openViewWritesItsChangesAfterTheLockedCall(Database database) {
+		try (Nodes nodes = new Nodes(database, Jpa.class)) {
+			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
+			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
+			inView(entities, () -> {
+				shared.find(Item.class, 1).sold++;
+				assertThatExceptionOfType(IllegalStateException.class)
+					.isThrownBy(() -> nodes.first.shop().locked(nodes.first::sell))
+					.withMessageContaining("not flushed");
+			});
+			assertThat(nodes.sales()).isEmpty();
+		}
+	}
+
+	private static void inView(EntityManagerFactory entities, Runnable request) {
+		try (EntityManager view = entities.createEntityManager()) {
+			TransactionSynchronizationManager.bindResource(entities, new EntityManagerHolder(view));
+			request.run();
+		}
+		finally {
+			TransactionSynchronizationManager.unbindResource(entities);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(HibernateJpaAutoConfiguration.class)
+	static class Jpa {
+
+		@Bean
+		static PersistenceManagedTypes persistenceManagedTypes() {
+			return PersistenceManagedTypes.of(Item.class.getName());
+		}
+
+		@Bean
+		@Primary
+		JpaTransactionManager transactionManager(EntityManagerFactory entities) {
+			return new JpaTransactionManager(entities);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Jpa.class)
+	static class TwoManagers {
+
+		@Bean
+		JdbcTransactionManager jdbcManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+	}
+
+	@Entity
+	@Table(name = "item")
+	static class Item {
+
+		@Id
+		private Integer id;
+
+		private int sold;
+
+		Item() {
+		}
+
+		Item(Integer id) {
+			this.id = id;
+		}
+
+	}
+
+}
