@@ -4,6 +4,7 @@ import javax.sql.DataSource;
 
 import io.github.holdfast.autoconfigure.HoldfastProperties.Jdbc.SchemaInitialization;
 
+import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
@@ -29,7 +30,9 @@ final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 		settings.setContinueOnError(true);
 		if (mode == SchemaInitialization.ALWAYS
 				|| (mode == SchemaInitialization.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver().resolveAll(dataSource, SCRIPT));
+			settings.setSchemaLocations(
+					new PlatformPlaceholderDatabaseDriverResolver().withDriverPlatform(DatabaseDriver.MARIADB, "mysql")
+						.resolveAll(dataSource, SCRIPT));
 		}
 		return settings;
 	}

@@ -51,8 +51,10 @@ public final class LeaseCalls implements BeanPostProcessor {
 		ProxyFactory proxy = new ProxyFactory(backend);
 		proxy.addAdvice((MethodInterceptor) (invocation) -> {
 			Object result = invocation.proceed();
-			return (result instanceof LockBackend.Lease lease)
-					? observed(lease, ((LockRequest) invocation.getArguments()[0]).owner()) : result;
+			// The check at the start takes one, too
+			return (result instanceof LockBackend.Lease lease
+					&& invocation.getArguments()[0] instanceof LockRequest request
+					&& !request.name().equals("startup check")) ? observed(lease, request.owner()) : result;
 		});
 		return (LockBackend) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
