@@ -31,7 +31,7 @@ class LockShutdownTests {
 			CountDownLatch goOn = new CountDownLatch(1);
 			CompletableFuture<Boolean> holder = CompletableFuture
 				.supplyAsync(() -> locks.execute("A", () -> awaitLatch(goOn)));
-			await().until(() -> !manager.isIdle());
+			Awaitility.await().until(() -> !manager.isIdle());
 			CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> locks.run("A", () -> {
 			}));
 			Awaitility.await().until(() -> manager.snapshots().size() == 2);
