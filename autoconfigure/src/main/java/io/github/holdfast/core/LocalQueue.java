@@ -24,7 +24,7 @@ final class LocalQueue {
 
 	private static final long LONGEST_OVERTAKING = TimeUnit.MICROSECONDS.toNanos(200);
 
-	private static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(1);
+	private static final long LONGEST_REST = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private final ConcurrentHashMap<String, Place> places = new ConcurrentHashMap<>();
 
