@@ -186,7 +186,6 @@ public final class HoldfastAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean
 		@ConditionalOnProperty("holdfast.leak-detection-threshold")
 		LeakDetection lockLeakDetection(HoldfastProperties properties) {
 			return new LeakDetection(Objects.requireNonNull(properties.leakDetectionThreshold()));

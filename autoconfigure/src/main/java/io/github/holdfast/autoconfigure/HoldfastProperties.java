@@ -60,7 +60,6 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		check("lease-time", leaseTime, Duration.ofSeconds(1));
 		check("handover-limit", handoverLimit, Duration.ZERO);
 		if (!jdbc.retention.isZero()) {
-			check("jdbc.retention", jdbc.retention, Duration.ofMinutes(1));
 			check("jdbc.retention", jdbc.retention, leaseTime);
 		}
 	}

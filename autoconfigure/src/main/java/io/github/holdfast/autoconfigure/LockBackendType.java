@@ -1,6 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * A store that can keep locks.
@@ -42,12 +43,11 @@ public enum LockBackendType {
 	 * Where to look if a store cannot be used.
 	 */
 	static String settings(String backend) {
-		for (LockBackendType type : values()) {
-			if (type.toString().equals(backend)) {
-				return type.settings;
-			}
-		}
-		return "the LockBackend bean";
+		return Stream.of(values())
+			.filter((type) -> type.toString().equals(backend))
+			.map((type) -> type.settings)
+			.findFirst()
+			.orElse("the LockBackend bean");
 	}
 
 	@Override

@@ -9,7 +9,6 @@ import jakarta.persistence.EntityManager;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -43,7 +42,6 @@ class LockTransactionConfiguration {
 	static class JpaConfiguration {
 
 		@Bean
-		@ConditionalOnMissingBean
 		@ConditionalOnProperty(name = "holdfast.jpa.stale-context", havingValue = "isolate", matchIfMissing = true)
 		ViewContexts lockViewContexts() {
 			return new ViewContexts();

@@ -14,10 +14,7 @@ import org.springframework.core.annotation.MergedAnnotations;
  * an entity was read before the lock, and saving it overwrites later changes. JPA need
  * not be on the class path.
  */
-final class EntityArguments {
-
-	private EntityArguments() {
-	}
+abstract class EntityArguments {
 
 	static boolean isTakenBy(Method method, Class<?> targetClass) {
 		return IntStream.range(0, method.getParameterCount())

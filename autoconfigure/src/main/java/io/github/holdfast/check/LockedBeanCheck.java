@@ -80,7 +80,9 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 
 	private void check(LockOperation operation, Object bean, String beanName, Class<?> targetClass) {
 		String where = "@DistributedLock on " + operation.location() + " of bean '" + beanName + "' ";
-		List<Advisor> advisors = advisors(bean);
+		List<Advisor> advisors = Stream.iterate(bean, Advised.class::isInstance, AopProxyUtils::getSingletonTarget)
+			.flatMap((proxy) -> Stream.of(((Advised) proxy).getAdvisors()))
+			.toList();
 		int lock = advisors.stream().map(DistributedLockAdvisor.class::isInstance).toList().indexOf(true);
 		if (lock < 0) {
 			throw new LockConfigurationException(where + "has no effect: the bean has no proxy that takes locks.",
@@ -93,12 +95,6 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 					"Set 'holdfast.order' below the order of the transaction advisor; with method security, for example, to "
 							+ "449 with @EnableTransactionManagement(order = 450).");
 		}
-	}
-
-	private static List<Advisor> advisors(Object bean) {
-		return Stream.iterate(bean, Advised.class::isInstance, AopProxyUtils::getSingletonTarget)
-			.flatMap((proxy) -> Stream.of(((Advised) proxy).getAdvisors()))
-			.toList();
 	}
 
 	private static boolean begins(Advisor advisor, LockOperation operation, Class<?> targetClass) {
@@ -126,8 +122,7 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 	private void checkSelfCalls(List<String> calls, String beanName) {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
-					"Locked methods of bean '" + beanName + "' are called past the proxy and take no lock: " + calls
-							+ ".",
+					"Calls past the proxy of bean '" + beanName + "' take no lock: " + calls + ".",
 					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
 							+ "To start anyway, set 'holdfast.startup-checks' to 'warn'."));
 		}
@@ -136,15 +131,9 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 	private void add(LockOperation operation, Class<?> targetClass) {
 		if (EntityArguments.isTakenBy(operation.method(), targetClass)) {
 			logger.warn(
-					"{} takes an entity without a @Version. Saving one that was read before the lock overwrites later "
-							+ "changes. Pass the ID, or add a @Version",
+					"{} takes an entity without a @Version: saving a stale one overwrites later changes. Pass the ID",
 					operation.location());
 		}
-		checkSupported(operation);
-		this.checked.put(operation.location(), operation);
-	}
-
-	private void checkSupported(LockOperation operation) {
 		try {
 			this.supported.accept(operation.settings());
 		}
@@ -154,6 +143,7 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 					"Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd', or remove 'mode' and 'fair'.",
 					ex);
 		}
+		this.checked.put(operation.location(), operation);
 	}
 
 }

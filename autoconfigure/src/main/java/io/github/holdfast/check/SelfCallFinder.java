@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
@@ -24,8 +23,7 @@ import org.springframework.asm.MethodVisitor;
 import org.springframework.asm.Opcodes;
 import org.springframework.asm.SpringAsmInfo;
 import org.springframework.asm.Type;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -95,16 +93,15 @@ final class SelfCallFinder extends ClassVisitor {
 		}
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
 		boolean held = outer != null && outer.condition() == null && outer.settings().mode() == inner.settings().mode()
-				&& key(outer).equals(key(inner));
+				&& Objects.equals(key(outer), key(inner));
 		String place = ClassUtils.getShortName(call.callerType.replace('/', '.')) + "."
 				+ call.caller.replaceFirst("^lambda\\$(.*)\\$\\d+$", "$1");
 		return held ? null : place + " calls " + inner.location();
 	}
 
-	private static Optional<String> key(LockOperation operation) {
-		return MergedAnnotations.from(operation.method(), SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class)
-			.getValue("key", String.class);
+	private static @Nullable String key(LockOperation operation) {
+		DistributedLock lock = AnnotatedElementUtils.findMergedAnnotation(operation.method(), DistributedLock.class);
+		return (lock != null) ? lock.key() : null;
 	}
 
 	/**

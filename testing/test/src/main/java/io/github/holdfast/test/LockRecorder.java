@@ -3,7 +3,6 @@ package io.github.holdfast.test;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,7 +34,7 @@ final class LockRecorder implements LockListener, TransactionExecutionListener {
 
 	final Set<String> lostAtNextCommit = ConcurrentHashMap.newKeySet();
 
-	private final Map<TransactionExecution, List<Hold>> committing = new ConcurrentHashMap<>();
+	private final ThreadLocal<List<Hold>> committing = ThreadLocal.withInitial(List::of);
 
 	private final Consumer<String> takeAway;
 
@@ -79,22 +78,20 @@ final class LockRecorder implements LockListener, TransactionExecutionListener {
 		List<Hold> held = held((hold) -> hold.thread == Thread.currentThread()).toList();
 		held.stream().map((hold) -> hold.key).filter(this.lostAtNextCommit::remove).forEach(this.takeAway);
 		if (transaction.isNewTransaction()) {
-			this.committing.put(transaction, held);
+			this.committing.set(held);
 		}
 	}
 
 	@Override
 	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		List<Hold> held = this.committing.remove(transaction);
-		if (held != null && commitFailure == null) {
+		if (transaction.isNewTransaction() && commitFailure == null) {
 			this.commits.add(transaction);
-			held.stream().filter((hold) -> hold.state == State.HELD).forEach((hold) -> hold.commits++);
+			this.committing.get().stream().filter((hold) -> hold.state == State.HELD).forEach((hold) -> hold.commits++);
 		}
 	}
 
 	void clear() {
 		List.of(this.attempts, this.busy, this.commits, this.lostAtNextCommit).forEach(Collection::clear);
-		this.committing.clear();
 		this.holds.removeIf((hold) -> hold.state != State.HELD);
 	}
 

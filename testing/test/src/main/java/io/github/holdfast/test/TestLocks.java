@@ -36,8 +36,7 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	TestLocks(TestLockBackend backend, String keyPrefix) {
 		this.backend = backend;
 		this.recorder = new LockRecorder((key) -> backend.takeAway(keyPrefix + key));
-		this.otherHolder = new LockTemplate(new LockManager(backend)).withKeyPrefix(keyPrefix)
-			.withWaitTime(Duration.ZERO);
+		this.otherHolder = new LockTemplate(new LockManager(backend)).withKeyPrefix(keyPrefix);
 	}
 
 	/**
@@ -46,7 +45,8 @@ public final class TestLocks implements AssertProvider<TestLocksAssert> {
 	 * @throws CompletionException if the lock is held
 	 */
 	public void makeBusy(String key) {
-		this.others.put(key, CompletableFuture.supplyAsync(() -> this.otherHolder.acquire(key)).join());
+		this.others.put(key,
+				CompletableFuture.supplyAsync(() -> this.otherHolder.withWaitTime(Duration.ZERO).acquire(key)).join());
 	}
 
 	/**
