@@ -232,7 +232,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	@Override
 	public long fencingToken(String key) {
-		if (mode() == LockMode.OPTIMISTIC) {
+		if (this.lenders.getOrDefault(key, this).mode() == LockMode.OPTIMISTIC) {
 			throw new UnsupportedOperationException("Lock '" + name() + "' is optimistic and has no fencing token");
 		}
 		return grant(key).fencingToken();

@@ -33,6 +33,8 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	private static final int RENEWAL_THREADS = 2;
 
+	private static final int BROKEN_SESSIONS = 20;
+
 	private final OwnConnections connections;
 
 	private final LockWaits waits;
@@ -100,27 +102,32 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	private @Nullable JdbcLockLease attempt(LockRequest request, String id, Deadline deadline)
 			throws InterruptedException {
-		// Each TAKE has a new owner, because one whose answer was lost may be executed
-		// late
-		long owner = LockOwner.randomNumber();
-		boolean waits = false;
-		try {
-			waits = this.waits.enterDatabase(deadline.remainingNanos());
-			long sentAt = System.nanoTime();
-			Long epoch = waits ? takeOrWait(request, id, owner, deadline) : takeUnlocked(request, id, owner);
-			return (epoch != null) ? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt)
-					: null;
-		}
-		catch (SQLException ex) {
-			if (this.connections.isTransient(ex)) {
-				return null;
+		for (int broken = 0;; broken++) {
+			// Each TAKE has a new owner, because one whose answer was lost may be
+			// executed
+			// late
+			long owner = LockOwner.randomNumber();
+			boolean waits = false;
+			try {
+				waits = this.waits.enterDatabase(deadline.remainingNanos());
+				long sentAt = System.nanoTime();
+				Long epoch = waits ? takeOrWait(request, id, owner, deadline) : takeUnlocked(request, id, owner);
+				return (epoch != null) ? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt)
+						: null;
 			}
-			takeBack(id, owner, ex);
-			throw LockWaits.failed(request.key(), "could not be acquired", ex);
-		}
-		finally {
-			if (waits) {
-				this.waits.leaveDatabase();
+			catch (SQLException ex) {
+				takeBack(id, owner, ex);
+				if (this.connections.isTransient(ex)) {
+					return null;
+				}
+				if (!OwnConnections.isBrokenSession(ex) || broken == BROKEN_SESSIONS) {
+					throw LockWaits.failed(request.key(), "could not be acquired", ex);
+				}
+			}
+			finally {
+				if (waits) {
+					this.waits.leaveDatabase();
+				}
 			}
 		}
 	}
@@ -148,18 +155,22 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	}
 
 	/**
-	 * The lease may have been written although the answer was lost.
+	 * The lease may have been written although the answer was lost, or the statement was
+	 * cancelled too late.
 	 */
 	private void takeBack(String id, long owner, SQLException cause) {
-		if (!OwnConnections.isBrokenSession(cause)) {
-			return;
-		}
+		boolean interrupted = Thread.interrupted();
 		try {
 			this.connections.repeat(() -> this.connections
 				.call((connection, rows) -> rows.release(connection, id, owner, LockWaits.SHORT)));
 		}
 		catch (SQLException ex) {
 			cause.addSuppressed(ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 

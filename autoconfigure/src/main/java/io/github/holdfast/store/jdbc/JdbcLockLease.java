@@ -6,13 +6,19 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.holdfast.LockBackend;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lease in a row of {@code holdfast_lock}.
  */
 public final class JdbcLockLease implements LockBackend.Lease {
+
+	private static final int LOOKS = 10;
+
+	private static final long LOOK_NANOS = 5_000_000;
 
 	private final OwnConnections connections;
 
@@ -70,19 +76,29 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	}
 
 	/**
-	 * Never waits for the row: a transaction that has it may be about to take the lock,
-	 * and the next attempt comes soon.
+	 * Waits for the row for a few milliseconds only: a transaction that has it may be
+	 * about to take the lock, and the next attempt comes soon.
 	 */
 	@Override
 	public CompletionStage<Boolean> renew(Duration leaseTime) {
-		return CompletableFuture
-			.supplyAsync(() -> answer("renewed", () -> this.connections.inTransaction((connection, rows) -> {
-				if (!rows.lockUnlocked(connection, this.id, LockWaits.SHORT)
-						&& rows.find(connection, this.id, LockWaits.SHORT) != null) {
-					throw new SQLException("The row is locked by a transaction");
+		return CompletableFuture.supplyAsync(() -> answer("renewed", () -> {
+			for (int look = 0; look < LOOKS; look++) {
+				Boolean renewed = this.connections
+					.<@Nullable Boolean>inTransaction((connection, rows) -> renewUnlocked(connection, rows, leaseTime));
+				if (renewed != null) {
+					return renewed;
 				}
-				return rows.renew(connection, this.id, this.owner, leaseTime, LockWaits.SHORT);
-			})), this.renewals);
+				LockSupport.parkNanos(LOOK_NANOS);
+			}
+			throw new SQLException("The row is locked by a transaction");
+		}), this.renewals);
+	}
+
+	private @Nullable Boolean renewUnlocked(Connection connection, LockRows rows, Duration leaseTime)
+			throws SQLException {
+		boolean locked = rows.lockUnlocked(connection, this.id, LockWaits.SHORT)
+				|| rows.find(connection, this.id, LockWaits.SHORT) == null;
+		return locked ? rows.renew(connection, this.id, this.owner, leaseTime, LockWaits.SHORT) : null;
 	}
 
 	@Override

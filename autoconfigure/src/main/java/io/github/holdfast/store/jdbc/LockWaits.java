@@ -69,7 +69,17 @@ final class LockWaits {
 	 * @return the answer, or {@code null} if the time is over
 	 */
 	static <T> @Nullable T poll(long nanos, Polling.Question<T> question) throws InterruptedException {
-		return POLLING.until(Duration.ofNanos(nanos), question);
+		return POLLING.until(Duration.ofNanos(nanos), (deadline) -> {
+			try {
+				return question.ask(deadline);
+			}
+			catch (LockBackendException ex) {
+				if (Thread.interrupted()) {
+					throw (InterruptedException) new InterruptedException().initCause(ex);
+				}
+				throw ex;
+			}
+		});
 	}
 
 	/**
