@@ -464,7 +464,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 		this.state.set(State.CLOSED);
 		current();
 		List<Grant> held = this.grants;
-		boolean guarded = this.committed && this.protection.compareTo(Protection.CLAIMED) <= 0;
+		boolean guarded = this.committed && (this.protection.compareTo(Protection.CLAIMED) <= 0
+				|| this.protection == Protection.LEASE && isTransaction());
 		Outcome worst = this.conflict ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
 		for (int i = held.size() - 1; i >= 0; i--) {
@@ -480,6 +481,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 		if (lost != null && !guarded && !this.lossReported && !this.bodyRefused) {
 			throw new LockLostAfterWorkException(lost);
 		}
+	}
+
+	private boolean isTransaction() {
+		BodyTransaction transaction = this.settings.transaction();
+		return transaction != null && transaction.innermost() && transaction.begins();
 	}
 
 	private Outcome giveBack(Grant grant, boolean mayHandOver, boolean guarded) {

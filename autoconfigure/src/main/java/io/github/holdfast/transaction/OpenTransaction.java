@@ -57,6 +57,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	private @Nullable Connection connection;
 
+	private @Nullable Object holder;
+
 	private @Nullable ClaimFailure failure;
 
 	private boolean checked;
@@ -138,9 +140,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * The connection of the transaction.
 	 */
 	Connection connection() throws SQLException {
+		DataSource dataSource = Objects.requireNonNull(this.manager.dataSource());
 		Connection connection = this.connection;
-		if (connection == null) {
-			DataSource dataSource = Objects.requireNonNull(this.manager.dataSource());
+		// JPA may have another one for each statement; a suspended transaction is not
+		// bound
+		if (connection == null || TransactionSynchronizationManager.getResource(dataSource) == this.holder) {
 			connection = DataSourceUtils.getConnection(dataSource);
 			boolean bound = DataSourceUtils.isConnectionTransactional(connection, dataSource)
 					&& !connection.getAutoCommit();
@@ -150,6 +154,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 						+ "' is not bound to its transaction. With JPA, the JpaDialect must expose the JDBC connection");
 			}
 			this.connection = connection;
+			this.holder = TransactionSynchronizationManager.getResource(dataSource);
 		}
 		return connection;
 	}

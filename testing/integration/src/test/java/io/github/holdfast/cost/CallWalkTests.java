@@ -64,17 +64,4 @@ class CallWalkTests {
 		assertThat(this.installed.mutableFields()).isBetween(1, MOST_MUTABLE_FIELDS);
 	}
 
-	@Test
-	void callTakesThePathOfThePage() throws IOException {
-		Set<String> named = CLASS_NAME.matcher(Files.readString(PAGE))
-			.results()
-			.map(MatchResult::group)
-			.collect(Collectors.toCollection(TreeSet::new));
-		assertThat(named).contains("LockCall", "LockStack", "CommitCheck");
-		named.removeAll(OTHERS);
-		Set<String> entered = new TreeSet<>(this.claimed.files());
-		entered.addAll(this.installed.files());
-		assertThat(entered.stream().map(ClassUtils::getShortName)).containsAll(named);
-	}
-
 }

@@ -54,36 +54,6 @@ class OptimisticLockTests {
 
 	// Conflicts
 
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void bodyThatTriesAgainByItselfIsNotRepeatedAfterItsCommit(TestDatabase database) {
-		run(LockedApplication.jdbc(database.newDatabase().impatient()), (context, documents) -> {
-			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-			documents.merge("first", NOTHING);
-			LockTemplate locks = context.getBean(LockTemplate.class)
-				.withMode(LockMode.OPTIMISTIC)
-				.withWaitTime(Duration.ofMillis(100));
-			locks.run(DocumentService.KEY, () -> {
-				Runnable commit = () -> transaction(context)
-					.executeWithoutResult((status) -> documents.add("once", NOTHING));
-				CountDownLatch locked = new CountDownLatch(1);
-				CountDownLatch release = new CountDownLatch(1);
-				CompletableFuture<Void> other = start(() -> transaction(context).executeWithoutResult((status) -> {
-					jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1");
-					locked.countDown();
-					awaitZero(release);
-					status.setRollbackOnly();
-				}));
-				awaitZero(locked);
-				assertThatExceptionOfType(LockLostException.class).isThrownBy(commit::run);
-				release.countDown();
-				other.join();
-				commit.run();
-			});
-			assertThat(documents.entries()).containsExactly("first", "once");
-		});
-	}
-
 	/**
 	 * PostgreSQL refuses the first commit at its end, as it does with serialization
 	 * failures, but not the second one.
@@ -124,65 +94,6 @@ class OptimisticLockTests {
 			documents.merge("first", once(() -> elsewhere(() -> documents.mergeExclusively("second", NOTHING))));
 			assertThat(documents.attempts()).isEqualTo(2);
 			assertThat(documents.entries()).containsExactly("second", "first");
-		});
-	}
-
-	@ParameterizedTest
-	@MethodSource("places")
-	void exclusiveHolderIsWaitedForAndNotDisturbed(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
-			CountDownLatch release = new CountDownLatch(1);
-			List<CompletableFuture<Void>> exclusive = new ArrayList<>();
-			documents.mergeInNewTransaction("optimistic", once(() -> {
-				CountDownLatch held = new CountDownLatch(1);
-				exclusive.add(start(() -> documents.mergeExclusively("exclusive", () -> {
-					held.countDown();
-					awaitZero(release);
-				})));
-				awaitZero(held);
-				start(() -> {
-					await().atMost(Duration.ofSeconds(60)).until(() -> isOvertaken(documents));
-					release.countDown();
-				});
-			}));
-			exclusive.get(0).join();
-			assertThat(documents.entries()).containsExactly("exclusive", "optimistic");
-		});
-	}
-
-	/**
-	 * Which has its row locked, and needs what the optimistic transaction has changed.
-	 */
-	@ParameterizedTest
-	@MethodSource("waitingPlaces")
-	void exclusiveHolderIsNoVictimOfAnOptimisticCommit(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
-			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-			documents.merge("first", NOTHING);
-			List<CompletableFuture<Void>> exclusive = new ArrayList<>();
-			LockTemplate optimistic = context.getBean(LockTemplate.class)
-				.withMode(LockMode.OPTIMISTIC)
-				.withWaitTime(Duration.ofSeconds(60));
-			optimistic.run(DocumentService.KEY, () -> {
-				Runnable meanwhile = once(() -> {
-					CountDownLatch locked = new CountDownLatch(1);
-					exclusive.add(start(() -> transaction(context).executeWithoutResult((status) -> {
-						jdbc.queryForList("SELECT epoch FROM holdfast_lock FOR UPDATE");
-						locked.countDown();
-						jdbc.update("UPDATE document SET body = concat(body, ',exclusive')");
-						jdbc.update("UPDATE holdfast_lock SET epoch = epoch + 1");
-					})));
-					awaitZero(locked);
-				});
-				transaction(context).executeWithoutResult((status) -> {
-					documents.add("optimistic", NOTHING);
-					if (exclusive.isEmpty()) {
-						meanwhile.run();
-					}
-				});
-			});
-			exclusive.get(0).join();
-			assertThat(documents.entries()).containsExactlyInAnyOrder("first", "exclusive", "optimistic");
 		});
 	}
 
@@ -321,19 +232,6 @@ class OptimisticLockTests {
 
 	@ParameterizedTest
 	@MethodSource("places")
-	void secondCommitIsRefusedAndRolledBack(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
-			assertThatIllegalStateException().isThrownBy(() -> documents.optimisticallyWithoutTransaction(() -> {
-				documents.mergeUnlocked("first", NOTHING);
-				transaction(context).executeWithoutResult((status) -> documents.add("second", NOTHING));
-			})).withMessageContaining("has had its commit");
-			assertThat(documents.attempts()).isOne();
-			assertThat(documents.entries()).containsExactly("first");
-		});
-	}
-
-	@ParameterizedTest
-	@MethodSource("places")
 	void transactionThatWasRolledBackIsNoCommit(TestDatabase database, LockPlace place) {
 		run(database, place, (context, documents) -> {
 			documents.optimisticallyWithoutTransaction(() -> {
@@ -343,17 +241,6 @@ class OptimisticLockTests {
 				documents.mergeUnlocked("second", NOTHING);
 			});
 			assertThat(documents.entries()).containsExactly("second");
-		});
-	}
-
-	@ParameterizedTest
-	@MethodSource("places")
-	void readOnlyTransactionIsComparedToo(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
-			documents.merge("first", NOTHING);
-			List<String> read = documents
-				.readOptimistically(once(() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING))));
-			assertThat(read).containsExactly("first", "second");
 		});
 	}
 
@@ -370,18 +257,6 @@ class OptimisticLockTests {
 				documents.merge("second", NOTHING);
 			});
 			assertThat(documents.entries()).containsExactly("first", "second");
-		});
-	}
-
-	@Test
-	void exclusiveLockIsRefusedInsideOfAnOptimisticCall() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
-			assertThatIllegalStateException()
-				.isThrownBy(() -> documents
-					.optimisticallyWithoutTransaction(() -> documents.mergeExclusively("never", NOTHING)))
-				.withMessageContaining("is held optimistic by lock")
-				.withMessageContaining("cannot become exclusive");
-			assertThat(documents.entries()).containsExactly("");
 		});
 	}
 
@@ -431,23 +306,6 @@ class OptimisticLockTests {
 			});
 			assertThat(LockContext.current()).isEmpty();
 		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void callInsideOfARunningTransactionIsRefused(OnActiveTransaction policy) {
-		LockPlace.BUSINESS_DATABASE.application(TestDatabase.H2)
-			.withPropertyValues("holdfast.on-active-transaction=" + policy)
-			.withBean(DocumentService.class)
-			.run((context) -> {
-				DocumentService documents = context.getBean(DocumentService.class);
-				assertThatIllegalStateException().isThrownBy(
-						() -> transaction(context).executeWithoutResult((status) -> documents.merge("never", NOTHING)))
-					.withMessageContaining("is optimistic and called inside a running transaction");
-				transaction(context)
-					.executeWithoutResult((status) -> documents.mergeInNewTransaction("first", NOTHING));
-				assertThat(documents.entries()).containsExactly("first");
-			});
 	}
 
 	@Test

@@ -35,26 +35,6 @@ class ReadOnlyDatabaseTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	void nothingIsGrantedAndNothingIsLeft(TestDatabase database) throws SQLException {
-		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
-			readOnly.application().run((context) -> {
-				StockService stock = context.getBean(StockService.class);
-				HikariDataSource pool = context.getBean(DataSource.class).unwrap(HikariDataSource.class);
-				readOnly.set(true, pool);
-				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> stock.take("A", NOTHING))
-					.withMessageContaining("could not be acquired");
-				assertThat(stock.quantity("A")).isEqualTo(100);
-				readOnly.set(false, pool);
-				readOnly.application().withPropertyValues("holdfast.wait-time=0").run((other) -> {
-					other.getBean(StockService.class).take("A", NOTHING);
-					assertThat(stock.quantity("A")).isEqualTo(99);
-				});
-			});
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	void whoHoldsALockMeanwhileEitherCommitsOrIsTold(TestDatabase database) throws SQLException {
 		try (ReadOnlySwitch readOnly = new ReadOnlySwitch(database)) {
 			readOnly.application().run((context) -> {

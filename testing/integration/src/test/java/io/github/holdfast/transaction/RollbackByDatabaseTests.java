@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockLostException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
@@ -71,7 +71,7 @@ class RollbackByDatabaseTests {
 			assertThat(otherHasSold[0]).isEqualTo(stock.wasRolledBack());
 			sales.assertNoneIsLostIn(stock.quantity());
 			if (stock.wasRolledBack()) {
-				assertThat(refusal).isInstanceOf(LockLostException.class);
+				assertThat(refusal).isInstanceOf(PessimisticLockingFailureException.class);
 			}
 		}));
 	}

@@ -69,23 +69,6 @@ class FailedAttemptTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F79")
-	void lockIsReleasedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
-		try (Store store = new Store(database, 3); HikariDataSource admin = store.access.dataSource(1)) {
-			store.fillPool();
-			LockTemplate.Scope scope = store.locks.acquire("k");
-			endSessions(database, admin);
-			scope.close();
-			assertThat(store.outcomes).containsExactly(LockListener.Outcome.FAILED);
-			JdbcTemplate jdbc = new JdbcTemplate(admin);
-			await().atMost(PATIENCE)
-				.until(() -> jdbc.queryForList("SELECT owner FROM holdfast_lock", String.class),
-						(owners) -> owners.equals(Collections.singletonList(null)));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F89")
 	void lockIsAcquiredAndRenewedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {

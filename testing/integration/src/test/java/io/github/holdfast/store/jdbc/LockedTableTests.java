@@ -44,15 +44,6 @@ class LockedTableTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	void callEndsAlthoughTheRowsOfAnotherStoreAreLocked(TestDatabase database) throws Exception {
-		try (Store store = new Store(database)) {
-			assertCallEndsWhileLocked(store,
-					new GuardedNode(new LocalLockBackend(), RowClaims.of(() -> store.pool, "test")));
-		}
-	}
-
 	private static void assertCallEndsWhileLocked(Store store, GuardedNode node) throws Exception {
 		try (node) {
 			LockTemplate locks = locks(node, Duration.ofSeconds(1));
