@@ -84,7 +84,8 @@ final class LockRecorder implements LockListener, TransactionExecutionListener {
 
 	@Override
 	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		if (transaction.isNewTransaction() && commitFailure == null) {
+		// A manager that is customized twice tells twice
+		if (transaction.isNewTransaction() && commitFailure == null && !this.commits.contains(transaction)) {
 			this.commits.add(transaction);
 			this.committing.get().stream().filter((hold) -> hold.state == State.HELD).forEach((hold) -> hold.commits++);
 		}
