@@ -24,12 +24,15 @@ final class LockWaits {
 
 	private final OwnConnections connections;
 
+	private final IntSupplier poolSize;
+
 	private final SingletonSupplier<Semaphore> places;
 
 	private final ThreadLocal<@Nullable Integer> entered = new ThreadLocal<>();
 
 	LockWaits(OwnConnections connections, IntSupplier poolSize) {
 		this.connections = connections;
+		this.poolSize = poolSize;
 		this.places = SingletonSupplier.of(() -> new Semaphore(poolSize.getAsInt() / 2));
 	}
 
@@ -44,7 +47,7 @@ final class LockWaits {
 	 */
 	boolean enterDatabase(long nanos) throws InterruptedException, SQLException {
 		Integer entered = this.entered.get();
-		if (nanos == 0 || !this.connections.rows().dialect().cancelsWaits()
+		if (nanos == 0 || this.poolSize.getAsInt() < 2 || !this.connections.rows().dialect().cancelsWaits()
 				|| entered == null && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
 			return false;
 		}
