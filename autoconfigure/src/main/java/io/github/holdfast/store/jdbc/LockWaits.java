@@ -24,7 +24,7 @@ final class LockWaits {
 
 	private final OwnConnections connections;
 
-	private final IntSupplier poolSize;
+	private final SingletonSupplier<Integer> poolSize;
 
 	private final SingletonSupplier<Semaphore> places;
 
@@ -32,7 +32,7 @@ final class LockWaits {
 
 	LockWaits(OwnConnections connections, IntSupplier poolSize) {
 		this.connections = connections;
-		this.poolSize = poolSize;
+		this.poolSize = SingletonSupplier.of(poolSize::getAsInt);
 		this.places = SingletonSupplier.of(() -> new Semaphore(poolSize.getAsInt() / 2));
 	}
 
@@ -47,7 +47,7 @@ final class LockWaits {
 	 */
 	boolean enterDatabase(long nanos) throws InterruptedException, SQLException {
 		Integer entered = this.entered.get();
-		if (nanos == 0 || this.poolSize.getAsInt() < 2 || !this.connections.rows().dialect().cancelsWaits()
+		if (nanos == 0 || this.poolSize.obtain() < 2 || !this.connections.rows().dialect().cancelsWaits()
 				|| entered == null && !this.places.obtain().tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
 			return false;
 		}
