@@ -95,34 +95,6 @@ class DeadlockTests {
 		}
 	}
 
-	/**
-	 * Another transaction has locked the lock row and wants what the locked one has
-	 * changed.
-	 */
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void victimOfTheCheckIsRolledBackAndItsLockIsFree(TestDatabase database) {
-		DatabaseAccess access = database.newDatabase();
-		TestBackend.valueOf(database.name()).application(access).withBean(StockService.class).run((context) -> {
-			StockService stock = context.getBean(StockService.class);
-			Intruder intruder = new Intruder(database, access);
-			TransactionTemplate transaction = new TransactionTemplate(
-					context.getBean(PlatformTransactionManager.class));
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> context.getBean(LockTemplate.class).run("stock:A", () -> {
-					intruder.lockTheLockRow();
-					transaction.executeWithoutResult((status) -> {
-						stock.write("A", 1);
-						intruder.stockIsWritten.countDown();
-						intruder.awaitWaiting(context.getBean(JdbcTemplate.class));
-					});
-				}));
-			intruder.ended.get(60, TimeUnit.SECONDS);
-			assertThat(stock.quantity("A")).isEqualTo(100);
-			assertFree(context, "stock:A");
-		});
-	}
-
 	private static void assertFree(ApplicationContext context, String key) {
 		context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO).acquire(key).close();
 	}
