@@ -1,6 +1,7 @@
 package io.github.holdfast.store.jdbc;
 
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.ExecutorService;
@@ -103,9 +104,7 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	private @Nullable JdbcLockLease attempt(LockRequest request, String id, Deadline deadline)
 			throws InterruptedException {
 		for (int broken = 0;; broken++) {
-			// Each TAKE has a new owner, because one whose answer was lost may be
-			// executed
-			// late
+			// A new owner, because a TAKE whose answer was lost may be executed late
 			long owner = LockOwner.randomNumber();
 			boolean waits = false;
 			try {
@@ -137,8 +136,7 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	 */
 	private @Nullable Long takeOrWait(LockRequest request, String id, long owner, Deadline deadline)
 			throws SQLException {
-		long third = request.leaseTime().toNanos() / 3;
-		long nanos = Math.max(1, Math.min(third, deadline.remainingNanos()));
+		long nanos = Math.max(1, Math.min(request.leaseTime().toNanos() / 3, deadline.remainingNanos()));
 		return this.connections.<@Nullable Long>call((connection, rows) -> rows.takeLease(connection, id, owner,
 				holder(request), request.leaseTime(), nanos));
 	}
@@ -156,13 +154,19 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 
 	/**
 	 * The lease may have been written although the answer was lost, or the statement was
-	 * cancelled too late.
+	 * cancelled too late. A cancelled statement is over, so a locked row is not its own.
 	 */
 	private void takeBack(String id, long owner, SQLException cause) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			this.connections.repeat(() -> this.connections
-				.call((connection, rows) -> rows.release(connection, id, owner, LockWaits.SHORT)));
+			if (OwnConnections.isBrokenSession(cause)) {
+				this.connections.repeat(() -> this.connections
+					.call((connection, rows) -> rows.release(connection, id, owner, LockWaits.SHORT)));
+			}
+			else if (cause instanceof SQLTimeoutException) {
+				this.connections.inTransaction((connection, rows) -> rows.lockUnlocked(connection, id, LockWaits.SHORT)
+						&& rows.release(connection, id, owner, LockWaits.SHORT));
+			}
 		}
 		catch (SQLException ex) {
 			cause.addSuppressed(ex);

@@ -100,10 +100,9 @@ public final class TransactionLock implements LockGuard.PendingLease {
 		try {
 			long nanos = this.waitsInDatabase ? Math.min(mostNanos, Math.max(1, this.deadline.remainingNanos()))
 					: LockWaits.SHORT;
-			boolean taken = (this.waitsInDatabase || rows.lockUnlocked(connection, this.id, nanos))
-					&& rows.take(connection, this.id, this.owner, nanos);
-			this.connection = taken ? connection : null;
-			return taken;
+			this.connection = (this.waitsInDatabase || rows.lockUnlocked(connection, this.id, nanos))
+					&& rows.take(connection, this.id, this.owner, nanos) ? connection : null;
+			return this.connection != null;
 		}
 		catch (SQLException ex) {
 			if (rows.dialect().isTransient(ex)) {

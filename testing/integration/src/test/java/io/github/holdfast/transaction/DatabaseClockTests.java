@@ -97,11 +97,11 @@ class DatabaseClockTests {
 			LockTemplate first = clock.node();
 			LockTemplate second = clock.node();
 			long[] tokens = new long[2];
-			first.run("stock:A", () -> transaction.executeWithoutResult((status) -> {
+			first.run("stock:A", () -> {
 				tokens[0] = token();
-				stock.write("A", 99);
 				clock.jump(HOUR.negated());
-			}));
+				transaction.executeWithoutResult((status) -> stock.write("A", 99));
+			});
 			second.run("stock:A", () -> tokens[1] = token());
 			assertThat(tokens[1]).isGreaterThan(tokens[0]);
 			assertThat(stock.quantity("A")).isEqualTo(99);
