@@ -135,7 +135,7 @@ public final class FenceRows {
 	 */
 	public boolean claim(Grant grant, Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
 		return grant.isInstalled() ? check(grant, connection, rows, hold) : rows.fence(connection,
-				id(grant.request().key()), grant.lease().epoch(), owner(grant), LockWaits.LONG);
+				id(grant.request().key()), grant.lease().epoch(), owner(grant), LockWaits.SHORT);
 	}
 
 	/**
@@ -150,7 +150,7 @@ public final class FenceRows {
 	 */
 	public boolean check(Grant grant, Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
 		return rows.check(connection, id(grant.request().key()), grant.lease().epoch(), owner(grant), hold,
-				LockWaits.LONG);
+				LockWaits.SHORT);
 	}
 
 	/**

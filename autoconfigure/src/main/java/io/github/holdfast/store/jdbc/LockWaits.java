@@ -20,9 +20,6 @@ final class LockWaits {
 
 	static final long SHORT = TimeUnit.SECONDS.toNanos(5);
 
-	/** For the open transaction of an earlier holder. */
-	static final long LONG = TimeUnit.SECONDS.toNanos(30);
-
 	private static final Polling POLLING = new Polling(Duration.ofMillis(5), Duration.ofMillis(100));
 
 	private final OwnConnections connections;

@@ -9,6 +9,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import org.hibernate.jpa.HibernatePersistenceProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JpaWithoutAutoCommitTests {
 
+	@Tag("long")
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void nobodyTakesTheLockBetweenCheckAndCommit(TestDatabase database) {

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(180)
 class RestartedQuorumTests {
 
+	@Tag("long")
 	@ParameterizedTest
 	@EnumSource
 	void noUpdateIsLostAtFence(TestDatabase database) {
