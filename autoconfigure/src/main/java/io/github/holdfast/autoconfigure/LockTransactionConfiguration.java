@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.RowClaims;
+import io.github.holdfast.transaction.StaleContext;
 import io.github.holdfast.transaction.TransactionGuard;
 import io.github.holdfast.transaction.ViewContexts;
 import jakarta.persistence.EntityManager;
@@ -9,7 +10,6 @@ import jakarta.persistence.EntityManager;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -42,9 +42,8 @@ class LockTransactionConfiguration {
 	static class JpaConfiguration {
 
 		@Bean
-		@ConditionalOnProperty(name = "holdfast.jpa.stale-context", havingValue = "isolate", matchIfMissing = true)
-		ViewContexts lockViewContexts() {
-			return new ViewContexts();
+		ViewContexts lockViewContexts(HoldfastProperties properties) {
+			return new ViewContexts(properties.jpa().staleContext() == StaleContext.ISOLATE);
 		}
 
 	}

@@ -355,6 +355,9 @@ public final class Grant {
 
 	private void startRenewal(long now) {
 		Duration time = timeToRenew();
+		if (time == null) {
+			logger.warn("Lock {} is no longer renewed: it has been held for its maximum hold time", quoted());
+		}
 		CompletableFuture<Boolean> renewal = new CompletableFuture<>();
 		this.renewAt = now + this.request.leaseTime().toNanos() / ((time != null) ? 10 : 1);
 		synchronized (this) {
@@ -391,7 +394,6 @@ public final class Grant {
 		}
 		Duration left = most.minus(holder.holdTime());
 		if (left.toMillis() < 1) {
-			logger.debug("Lock {} is no longer renewed: it has been held for its maximum hold time", quoted());
 			return null;
 		}
 		return (left.compareTo(leaseTime) < 0) ? left : leaseTime;

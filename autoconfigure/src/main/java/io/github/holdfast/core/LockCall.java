@@ -375,7 +375,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 		return this.conflict;
 	}
 
-	boolean isCommitted() {
+	/**
+	 * Whether a transaction under this call was committed.
+	 * @return {@code true} if one was
+	 */
+	public boolean isCommitted() {
 		return this.committed;
 	}
 

@@ -119,6 +119,7 @@ public final class LockManager implements AutoCloseable {
 					if (!ex.isOf(call)) {
 						throw ex;
 					}
+					guard().beforeAcquire(call);
 					ex.remedy();
 				}
 			}

@@ -55,9 +55,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 
 	private final @Nullable Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
 
+	private final @Nullable Object holder;
+
 	private @Nullable Connection connection;
 
-	private @Nullable Object holder;
+	private @Nullable Connection session;
 
 	private @Nullable ClaimFailure failure;
 
@@ -71,6 +73,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		this.manager = manager;
 		this.execution = execution;
 		this.calls = calls;
+		this.holder = (manager.dataSource() != null)
+				? TransactionSynchronizationManager.getResource(manager.dataSource()) : null;
 	}
 
 	/**
@@ -141,20 +145,19 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 */
 	Connection connection() throws SQLException {
 		DataSource dataSource = Objects.requireNonNull(this.manager.dataSource());
+		if (this.holder == null) {
+			throw new IllegalStateException("The connection of the transaction manager '" + this.manager.beanName()
+					+ "' is not bound to its transaction. With JPA, the JpaDialect must expose the JDBC connection: set "
+					+ "a HibernateJpaVendorAdapter");
+		}
 		Connection connection = this.connection;
 		// JPA may have another one for each statement; a suspended transaction is not
 		// bound
 		if (connection == null || TransactionSynchronizationManager.getResource(dataSource) == this.holder) {
 			connection = DataSourceUtils.getConnection(dataSource);
-			boolean bound = DataSourceUtils.isConnectionTransactional(connection, dataSource)
-					&& !connection.getAutoCommit();
 			DataSourceUtils.releaseConnection(connection, dataSource);
-			if (!bound) {
-				throw new IllegalStateException("The connection of the transaction manager '" + this.manager.beanName()
-						+ "' is not bound to its transaction. With JPA, the JpaDialect must expose the JDBC connection");
-			}
 			this.connection = connection;
-			this.holder = TransactionSynchronizationManager.getResource(dataSource);
+			this.session = connection.unwrap(Connection.class);
 		}
 		return connection;
 	}
@@ -215,8 +218,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	/**
 	 * Notes that the COMMIT comes next.
 	 */
-	void checked() {
+	void checked() throws SQLException {
 		this.checked = true;
+		if (this.holder != null) {
+			connection();
+		}
 	}
 
 	void whenOver(Runnable action) {
@@ -240,14 +246,14 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * JPA calls a transaction rolled back although its COMMIT got no answer. The session
-	 * is broken then.
+	 * Spring calls some transactions rolled back although their COMMIT got no answer.
+	 * Drivers close a session that does not answer.
 	 */
 	private boolean isBroken() {
 		try {
-			return this.manager.dataSource() != null && !connection().isValid(1);
+			return this.session != null && this.session.isClosed();
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException ex) {
 			return true;
 		}
 	}

@@ -2,6 +2,7 @@ package io.github.holdfast.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -32,8 +33,6 @@ public final class RowClaims {
 	private final @Nullable FenceRows fence;
 
 	private final boolean transactionLocks;
-
-	private volatile @Nullable LockRows rows;
 
 	private RowClaims(@Nullable JdbcLockBackend jdbc, @Nullable FenceRows fence, boolean transactionLocks) {
 		this.jdbc = jdbc;
@@ -66,17 +65,12 @@ public final class RowClaims {
 	}
 
 	LockRows rows() {
-		LockRows rows = this.rows;
-		if (rows == null) {
-			try {
-				rows = database().rows();
-				this.rows = rows;
-			}
-			catch (SQLException ex) {
-				throw new LockBackendException("holdfast_lock", "the database failed", ex);
-			}
+		try {
+			return database().rows();
 		}
-		return rows;
+		catch (SQLException ex) {
+			throw new LockBackendException("holdfast_lock", "the database failed", ex);
+		}
 	}
 
 	/**
@@ -111,10 +105,7 @@ public final class RowClaims {
 	}
 
 	private FenceRows fence() {
-		if (this.fence == null) {
-			throw new IllegalStateException("The backend 'jdbc' has no other rows");
-		}
-		return this.fence;
+		return Objects.requireNonNull(this.fence, "The backend 'jdbc' has no other rows");
 	}
 
 	TransactionLock pending(LockRequest request) {

@@ -201,11 +201,11 @@ final class TransactionClaims implements TransactionExecutionListener {
 			else if (!transaction.isReadOnly()) {
 				check(open, rows);
 			}
+			open.checked();
 		}
-		catch (TransactionException ex) {
+		catch (TransactionException | SQLException ex) {
 			throw new IllegalStateException("The transaction was rolled back: " + ex.getMessage(), ex);
 		}
-		open.checked();
 	}
 
 	private static void checkClock(List<LockCall> calls) {

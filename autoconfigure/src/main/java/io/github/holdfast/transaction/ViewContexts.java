@@ -37,6 +37,16 @@ public final class ViewContexts {
 
 	private static final ThreadLocal<@Nullable Replaced> INNERMOST = new ThreadLocal<>();
 
+	private final boolean isolate;
+
+	/**
+	 * Create the contexts of locked calls.
+	 * @param isolate whether calls have a context of their own, or use the open one
+	 */
+	public ViewContexts(boolean isolate) {
+		this.isolate = isolate;
+	}
+
 	private static Map<Object, EntityManagerHolder> open() {
 		Map<Object, EntityManagerHolder> open = new LinkedHashMap<>();
 		TransactionSynchronizationManager.getResourceMap().forEach((key, value) -> {
@@ -49,13 +59,18 @@ public final class ViewContexts {
 	}
 
 	/**
-	 * Refuses a call that would leave changes or filters behind.
+	 * Refuses a call that would leave changes or filters behind. The open contexts give
+	 * up their connections, with their snapshots: the call would need a second one.
 	 */
 	void check(LockCall call) {
 		if (call.missing().isEmpty() || !HIBERNATE) {
 			return;
 		}
 		for (EntityManagerHolder holder : open().values()) {
+			Hibernate.giveUpConnection(holder);
+			if (!this.isolate) {
+				continue;
+			}
 			if (Hibernate.hasChanges(holder)) {
 				throw refused(call, "finds an open persistence context with changes that are not flushed. The locked "
 						+ "call would not see them, and they would be written later, without the lock. Change entities "
@@ -70,30 +85,25 @@ public final class ViewContexts {
 
 	private static IllegalStateException refused(LockCall call, String reason) {
 		return new IllegalStateException("Lock " + LockException.quote(call.keys().get(0)) + " (" + call.name() + ") "
-				+ reason + ", or set 'holdfast.jpa.stale-context' to 'allow'.");
+				+ reason + ", or set 'holdfast.jpa.stale-context' to 'allow'");
 	}
 
 	void replace(LockCall call) {
-		Map<Object, EntityManagerHolder> open = call.missing().isEmpty() ? Map.of() : open();
+		Map<Object, EntityManagerHolder> open = (!this.isolate || call.missing().isEmpty()) ? Map.of() : open();
 		if (open.isEmpty()) {
 			return;
 		}
 		Replaced replaced = new Replaced(call, INNERMOST.get(), new ArrayList<>());
 		INNERMOST.set(replaced);
 		open.forEach((key, waiting) -> {
-			if (HIBERNATE) {
-				Hibernate.giveUpConnection(waiting);
-			}
-			EntityManagerHolder own = new EntityManagerHolder(create(key, waiting));
+			EntityManagerHolder own = new EntityManagerHolder(create((EntityManagerFactory) key));
 			TransactionSynchronizationManager.unbindResource(key);
 			TransactionSynchronizationManager.bindResource(key, own);
 			replaced.contexts.add(new Context(key, waiting, own));
 		});
 	}
 
-	private static EntityManager create(Object key, EntityManagerHolder waiting) {
-		EntityManagerFactory factory = (key instanceof EntityManagerFactory same) ? same
-				: waiting.getEntityManager().getEntityManagerFactory();
+	private static EntityManager create(EntityManagerFactory factory) {
 		return (factory instanceof EntityManagerFactoryInfo info) ? info.createNativeEntityManager(null)
 				: factory.createEntityManager();
 	}
@@ -104,12 +114,18 @@ public final class ViewContexts {
 			return;
 		}
 		INNERMOST.set(replaced.outer);
+		boolean changed = false;
 		for (Context context : replaced.contexts) {
 			if (TransactionSynchronizationManager.getResource(context.key) == context.own) {
 				TransactionSynchronizationManager.unbindResource(context.key);
 				TransactionSynchronizationManager.bindResource(context.key, context.waiting);
 			}
+			changed |= HIBERNATE && !call.isCommitted() && Hibernate.hasChanges(context.own);
 			EntityManagerFactoryUtils.closeEntityManager(context.own.getEntityManager());
+		}
+		if (changed) {
+			throw refused(call, "ends with changes of entities that no transaction has written. They are discarded. "
+					+ "Declare the locked method @Transactional");
 		}
 	}
 

@@ -134,8 +134,9 @@ public final class FenceRows {
 	 * @throws SQLException if the database failed
 	 */
 	public boolean claim(Grant grant, Connection connection, LockRows rows, LockRows.Hold hold) throws SQLException {
-		return grant.isInstalled() ? check(grant, connection, rows, hold) : rows.fence(connection,
-				id(grant.request().key()), grant.lease().epoch(), owner(grant), LockWaits.SHORT);
+		return grant.isInstalled() ? check(grant, connection, rows, hold)
+				: rows.fence(connection, id(grant.request().key()), grant.lease().epoch(), owner(grant),
+						Math.max(LockWaits.SHORT, grant.request().waitTime().toNanos()));
 	}
 
 	/**

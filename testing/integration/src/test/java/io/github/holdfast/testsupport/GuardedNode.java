@@ -39,12 +39,25 @@ public final class GuardedNode implements AutoCloseable {
 	 * @param managers the managers of the transactions, unless another node has them
 	 */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, PlatformTransactionManager... managers) {
+		this(backend, claims, Duration.ofMillis(25), managers);
+	}
+
+	/**
+	 * Create a node.
+	 * @param backend has the locks
+	 * @param claims the rows that transactions claim, or {@code null} for level
+	 * {@code lease}
+	 * @param handoverLimit how long the threads of the node may hand over a lock
+	 * @param managers the managers of the transactions, unless another node has them
+	 */
+	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, Duration handoverLimit,
+			PlatformTransactionManager... managers) {
 		GuardedManagers guarded = new GuardedManagers(() -> claims, () -> (managers.length == 0) ? Map.of()
 				: Map.of(MANAGER, (claims != null) ? CommitGuardLevel.FENCE : CommitGuardLevel.LEASE));
 		Stream.of(managers).forEach((each) -> guarded.postProcessAfterInitialization(each, MANAGER));
 		guarded.afterSingletonsInstantiated();
 		TransactionGuard guard = new TransactionGuard(guarded, () -> claims, OnActiveTransaction.REJECT, null);
-		this.manager = new LockManager(() -> backend, () -> guard, List::of, (name) -> null, Duration.ofMillis(25));
+		this.manager = new LockManager(() -> backend, () -> guard, List::of, (name) -> null, handoverLimit);
 		this.locks = new LockTemplate(this.manager);
 	}
 

@@ -9,7 +9,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import org.hibernate.jpa.HibernatePersistenceProvider;
-import org.junit.jupiter.api.Tag;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,8 +17,10 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.orm.jpa.EntityManagerFactoryUtils;
 import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.JpaVendorAdapter;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -29,6 +31,7 @@ import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The check of a JPA transaction in a pool without auto-commit keeps its row locked until
@@ -36,10 +39,34 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JpaWithoutAutoCommitTests {
 
-	@Tag("long")
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void nobodyTakesTheLockBetweenCheckAndCommit(TestDatabase database) {
+		run(database, new HibernateJpaVendorAdapter(), (dataSource, jdbc, entities) -> {
+			SupersededManager manager = new SupersededManager(entities, jdbc);
+			manager.setDataSource(dataSource);
+			persist(dataSource, manager, entities);
+			assertThat(manager.superseded).isFalse();
+			assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isOne();
+		});
+	}
+
+	/**
+	 * Without a vendor adapter nobody knows the connection of the transaction.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void transactionWhoseConnectionIsNotKnownIsRefused(TestDatabase database) {
+		run(database, null, (dataSource, jdbc, entities) -> {
+			JpaTransactionManager manager = new JpaTransactionManager(entities);
+			manager.setDataSource(dataSource);
+			assertThatIllegalStateException().isThrownBy(() -> persist(dataSource, manager, entities))
+				.withMessageContaining("HibernateJpaVendorAdapter");
+			assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isZero();
+		});
+	}
+
+	private static void run(TestDatabase database, @Nullable JpaVendorAdapter vendor, Test test) {
 		DatabaseAccess access = database.newDatabase().impatient();
 		try (HikariDataSource observer = access.dataSource(2); HikariDataSource dataSource = new HikariDataSource()) {
 			dataSource.setJdbcUrl(access.url());
@@ -55,11 +82,18 @@ class JpaWithoutAutoCommitTests {
 			factory.setDataSource(dataSource);
 			factory.setManagedTypes(PersistenceManagedTypes.of(Item.class.getName()));
 			factory.setPersistenceUnitName("test");
-			factory.setPersistenceProvider(new HibernatePersistenceProvider());
+			if (vendor != null) {
+				factory.setJpaVendorAdapter(vendor);
+			}
+			else {
+				factory.setPersistenceProvider(new HibernatePersistenceProvider());
+			}
 			factory.setJpaPropertyMap(Map.of());
 			factory.afterPropertiesSet();
 			try {
-				commit(dataSource, jdbc, factory.getObject());
+				EntityManagerFactory entities = factory.getObject();
+				assertThat(entities).isNotNull();
+				test.run(dataSource, jdbc, entities);
 			}
 			finally {
 				factory.destroy();
@@ -67,9 +101,8 @@ class JpaWithoutAutoCommitTests {
 		}
 	}
 
-	private static void commit(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities) {
-		SupersededManager manager = new SupersededManager(entities, jdbc);
-		manager.setDataSource(dataSource);
+	private static void persist(HikariDataSource dataSource, JpaTransactionManager manager,
+			EntityManagerFactory entities) {
 		JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 		try (GuardedNode node = new GuardedNode(backend, RowClaims.of(backend, true), manager)) {
 			node.locks().run("key", () -> new TransactionTemplate(manager).executeWithoutResult((status) -> {
@@ -78,8 +111,13 @@ class JpaWithoutAutoCommitTests {
 				entityManager.persist(new Item(1));
 			}));
 		}
-		assertThat(manager.superseded).isFalse();
-		assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isOne();
+	}
+
+	@FunctionalInterface
+	private interface Test {
+
+		void run(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities);
+
 	}
 
 	/**

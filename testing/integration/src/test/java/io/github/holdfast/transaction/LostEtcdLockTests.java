@@ -42,7 +42,8 @@ class LostEtcdLockTests {
 				LockedApplication.etcd(database.newDatabase(), endpoint)
 					.withPropertyValues("holdfast.etcd.namespace=/" + database + "/"),
 				CommitGuardLevel.FENCE, (nodes) -> {
-					TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> deleteKeys(endpoint, "/" + database + "/"));
+					TwoNodes.Sales sales = nodes
+						.sellWhatWasReadBefore(() -> deleteKeys(endpoint, "/" + database + "/"));
 					assertThat(sales.refusal()).isNotNull();
 					assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
 					assertThat(nodes.quantity()).isEqualTo(99);
@@ -77,7 +78,7 @@ class LostEtcdLockTests {
 						for (int i = 0; i < 20; i++) {
 							nodes.sell();
 						}
-						TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> {
+						TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(() -> {
 							proxy.redirect(anew.port());
 							proxy.reset();
 						});

@@ -128,10 +128,12 @@ class LostRedisLockTests {
 	private static void assertNoUpdateIsLost(RedisStore store, TestDatabase database, RedisServer redis,
 			Runnable loss) {
 		TwoNodes.run(store.application(database.newDatabase(), redis.port()), CommitGuardLevel.FENCE, (nodes) -> {
-			TwoNodes.Sales sales = nodes.sellAtTheSameTime(loss);
+			TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(loss);
 			assertThat(sales.refusal()).isNotNull();
 			assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
 			assertThat(nodes.quantity()).isEqualTo(99);
+			nodes.sellOneAfterTheOther(loss);
+			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
 

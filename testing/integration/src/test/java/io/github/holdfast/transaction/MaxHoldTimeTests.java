@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
@@ -35,7 +35,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A locked method does not return.
+ * A locked method does not return. (A transaction that it has open keeps the lock until
+ * the database ends it.)
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("F41")
@@ -106,8 +107,11 @@ class MaxHoldTimeTests {
 
 		private final JdbcTemplate jdbc;
 
-		Service(JdbcTemplate jdbc) {
+		private final TransactionTemplate transaction;
+
+		Service(JdbcTemplate jdbc, TransactionTemplate transaction) {
 			this.jdbc = jdbc;
+			this.transaction = transaction;
 			jdbc.execute("CREATE TABLE work (id integer)");
 		}
 
@@ -117,10 +121,9 @@ class MaxHoldTimeTests {
 		}
 
 		@DistributedLock(key = "'stuck'", leaseTime = "3s", maxHoldTime = "4s")
-		@Transactional
 		public void work(Runnable work) {
-			this.jdbc.update("INSERT INTO work VALUES (1)");
 			work.run();
+			this.transaction.executeWithoutResult((status) -> this.jdbc.update("INSERT INTO work VALUES (1)"));
 		}
 
 	}

@@ -21,21 +21,34 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(180)
 class RestartedQuorumTests {
 
-	@Tag("long")
 	@ParameterizedTest
 	@EnumSource
 	void noUpdateIsLostAtFence(TestDatabase database) {
-		run(database, CommitGuardLevel.FENCE, (nodes, sales) -> {
+		run(database, CommitGuardLevel.FENCE, (nodes, loss) -> {
+			TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(loss);
 			assertThat(sales.refusal()).isNotNull();
 			assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
 			assertThat(nodes.quantity()).isEqualTo(99);
 		});
 	}
 
+	/**
+	 * The second holder waits for the row.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void secondHolderWaitsForTheTransactionOfTheFirst(TestDatabase database) {
+		run(database, CommitGuardLevel.FENCE, (nodes, loss) -> {
+			nodes.sellOneAfterTheOther(loss);
+			assertThat(nodes.quantity()).isEqualTo(98);
+		});
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void updateIsLostAtLease(TestDatabase database) {
-		run(database, CommitGuardLevel.LEASE, (nodes, sales) -> {
+		run(database, CommitGuardLevel.LEASE, (nodes, loss) -> {
+			TwoNodes.Sales sales = nodes.sellAtTheSameTime(loss);
 			assertThat(sales.refusal()).isNull();
 			assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
 		});
@@ -47,11 +60,10 @@ class RestartedQuorumTests {
 				.withPropertyValues("holdfast.redis.quorum.nodes=" + String.join(",", quorum.nodes()));
 			TwoNodes.run(node, level, (nodes) -> {
 				quorum.server(2).kill();
-				TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> {
+				test.check(nodes, () -> {
 					quorum.server(1).restart();
 					quorum.server(2).restart();
 				});
-				test.check(nodes, sales);
 			});
 		}
 	}
@@ -59,7 +71,7 @@ class RestartedQuorumTests {
 	@FunctionalInterface
 	private interface Result {
 
-		void check(TwoNodes nodes, TwoNodes.Sales sales);
+		void check(TwoNodes nodes, Runnable loss);
 
 	}
 

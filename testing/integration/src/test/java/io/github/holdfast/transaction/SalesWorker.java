@@ -32,6 +32,9 @@ final class SalesWorker {
 
 	static final Duration LEASE_TIME = Duration.ofSeconds(1);
 
+	/** Longer than a sale, which takes its time. */
+	private static final Duration HANDOVER_LIMIT = Duration.ofMillis(400);
+
 	private final HikariDataSource business;
 
 	private final JdbcTransactionManager manager;
@@ -42,8 +45,9 @@ final class SalesWorker {
 		this.business = business;
 		this.manager = new JdbcTransactionManager(business);
 		LockBackend store = LockPlace.OTHER_DATABASE.store(locks);
-		this.node = (level == CommitGuardLevel.FENCE) ? LockPlace.OTHER_DATABASE.node(store, business, this.manager)
-				: new GuardedNode(store, null, this.manager);
+		this.node = new GuardedNode(store,
+				(level == CommitGuardLevel.FENCE) ? RowClaims.of(() -> business, "test") : null, HANDOVER_LIMIT,
+				this.manager);
 		this.manager.addListener(new TransactionExecutionListener() {
 
 			@Override

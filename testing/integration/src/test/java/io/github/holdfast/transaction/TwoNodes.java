@@ -5,11 +5,13 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
@@ -73,22 +75,59 @@ final class TwoNodes {
 	}
 
 	/**
-	 * Each node sells one piece. When the first one has read the quantity, its lock is
-	 * lost; it goes on when the second one has the lock and has read the quantity, too,
-	 * which ends later.
+	 * Each node sells one piece. When the first one has read the quantity in its
+	 * transaction, its lock is lost; it goes on when the second one has the lock and has
+	 * read the quantity, too, which ends later.
 	 */
 	Sales sellAtTheSameTime(Runnable loss) {
+		return sellAtTheSameTime(loss, (node, whileHeld) -> stock(node).take("A", whileHeld));
+	}
+
+	/**
+	 * The same, with sales that read the quantity before their transactions begin.
+	 */
+	Sales sellWhatWasReadBefore(Runnable loss) {
+		return sellAtTheSameTime(loss, (node, whileHeld) -> stock(node).withoutTransaction("A", () -> {
+			int quantity = stock(node).quantity("A");
+			whileHeld.run();
+			node.getBean(TransactionTemplate.class)
+				.executeWithoutResult((status) -> stock(node).write("A", quantity - 1));
+		}));
+	}
+
+	/**
+	 * The first node has read the quantity in its transaction when its lock is lost. The
+	 * second one, which has the lock then, waits for the end of that transaction.
+	 */
+	void sellOneAfterTheOther(Runnable loss) {
+		CompletableFuture<Void> successor = new CompletableFuture<>();
+		stock(this.first).take("A", () -> {
+			loss.run();
+			awaitStore(this.second);
+			start(successor, () -> stock(this.second).take("A", () -> {
+			}));
+			awaitHolder();
+			assertThat(successor).isNotDone();
+		});
+		successor.join();
+	}
+
+	private void awaitHolder() {
+		await().atMost(PATIENCE).until(() -> this.second.getBean(LockBackend.class).holder("holdfast:stock:A") != null);
+	}
+
+	private Sales sellAtTheSameTime(Runnable loss, BiConsumer<ApplicationContext, Runnable> sale) {
 		AtomicLong firstToken = new AtomicLong();
 		AtomicLong secondToken = new AtomicLong();
 		CountDownLatch firstHasEnded = new CountDownLatch(1);
 		CompletableFuture<Void> successor = new CompletableFuture<>();
 		LockLostException refusal = null;
 		try {
-			stock(this.first).take("A", () -> {
+			sale.accept(this.first, () -> {
 				firstToken.set(token());
 				loss.run();
 				awaitStore(this.second);
-				start(successor, () -> stock(this.second).take("A", () -> {
+				start(successor, () -> sale.accept(this.second, () -> {
 					secondToken.set(token());
 					await().forever().until(() -> firstHasEnded.getCount() == 0);
 				}));

@@ -54,7 +54,11 @@ final class Wire {
 
 	private Connection wrap(Connection connection) {
 		boolean[] broken = new boolean[1];
-		return proxy(Connection.class, (method, arguments) -> {
+		Connection[] wrapped = new Connection[1];
+		wrapped[0] = proxy(Connection.class, (method, arguments) -> {
+			if (method.getName().equals("unwrap") && arguments[0] == Connection.class) {
+				return wrapped[0];
+			}
 			if (broken[0] && (method.getName().equals("close") || method.getName().equals("isClosed"))) {
 				return method.getName().equals("isClosed") ? true : null;
 			}
@@ -71,6 +75,7 @@ final class Wire {
 			return (result instanceof PreparedStatement statement)
 					? wrap(connection, broken, statement, (String) arguments[0]) : result;
 		});
+		return wrapped[0];
 	}
 
 	private PreparedStatement wrap(Connection connection, boolean[] broken, PreparedStatement statement, String sql) {
