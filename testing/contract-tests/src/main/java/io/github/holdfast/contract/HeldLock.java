@@ -25,6 +25,8 @@ final class HeldLock {
 
 	private volatile boolean over;
 
+	private volatile boolean released;
+
 	HeldLock(LockRequest request, LockBackend.Lease lease) {
 		this.request = request;
 		this.lease = lease;
@@ -95,15 +97,19 @@ final class HeldLock {
 		synchronized (this) {
 			answer = this.lease.release().toCompletableFuture();
 		}
-		return answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
+		boolean held = answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
+		this.released = true;
+		return held;
 	}
 
 	/**
-	 * Releases the lock if it is still held, whatever the answer is.
+	 * Releases the lock unless it has been released, whatever the answer is.
 	 */
 	synchronized void releaseQuietly() {
 		this.over = true;
-		this.lease.release();
+		if (!this.released) {
+			this.lease.release();
+		}
 	}
 
 }

@@ -196,7 +196,7 @@ public abstract class LockBackendContractTests {
 	@Test
 	final void releaseThenAcquireWithZeroWaitAlwaysSucceeds() throws Exception {
 		String key = newKey();
-		for (int i = 0; i < 2000; i++) {
+		for (int i = 0; i < 500; i++) {
 			// Each client follows itself as often as the other one
 			LockBackend backend = ((i & 2) == 0) ? backend() : secondBackend();
 			HeldLock lease = ask(backend, request(key, NO_WAIT));

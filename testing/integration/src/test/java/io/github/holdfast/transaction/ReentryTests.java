@@ -64,6 +64,41 @@ class ReentryTests {
 		});
 	}
 
+	/**
+	 * The thread of a pool must not take the lock that it could not release for one that
+	 * it still holds.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void callAfterAFailedReleaseIsANewAcquisition(TestDatabase database) {
+		TestBackend.valueOf(database.name())
+			.application()
+			.withBean(LeaseCalls.class)
+			.withPropertyValues("holdfast.lease-time=4s", "holdfast.wait-time=60s")
+			.run((context) -> {
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				ExecutorService pool = Executors.newSingleThreadExecutor();
+				try {
+					long[] tokens = new long[2];
+					pool.submit(() -> locks.run("A", () -> {
+						tokens[0] = token();
+						jdbc.execute("ALTER TABLE holdfast_lock RENAME TO gone");
+					})).get(60, TimeUnit.SECONDS);
+					assertThat(jdbc.queryForObject(
+							"SELECT count(*) FROM gone WHERE owner IS NOT NULL AND holder IS NOT NULL", Integer.class))
+						.isOne();
+					jdbc.execute("ALTER TABLE gone RENAME TO holdfast_lock");
+					pool.submit(() -> locks.run("A", () -> tokens[1] = token())).get(60, TimeUnit.SECONDS);
+					assertThat(tokens[1]).isGreaterThan(tokens[0]);
+				}
+				finally {
+					pool.shutdownNow();
+				}
+				assertThat(context.getBean(LeaseCalls.class).owners()).hasSize(2).doesNotHaveDuplicates();
+			});
+	}
+
 	private static void assertBusyForOthers(ApplicationContext context, String key) {
 		LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
 		CompletableFuture.runAsync(

@@ -30,18 +30,21 @@ class SpecificationTests {
 	@TempDir
 	Path temp;
 
+	@Tag("long")
 	@ParameterizedTest
 	@MethodSource("rule")
 	void ruleHolds(Row row) throws Exception {
 		check(row);
 	}
 
+	@Tag("long")
 	@ParameterizedTest
 	@MethodSource("twins")
 	void twinIsRefuted(Row row) throws Exception {
 		check(row);
 	}
 
+	@Tag("long")
 	@ParameterizedTest
 	@MethodSource("exceptions")
 	void statedExceptionIsReal(Row row) throws Exception {

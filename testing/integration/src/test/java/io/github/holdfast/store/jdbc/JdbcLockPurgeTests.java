@@ -177,7 +177,6 @@ class JdbcLockPurgeTests {
 	 * Each thread has a key of its own: if it gets no lock within a second, it was the
 	 * purge that stood in its way.
 	 */
-	@Tag("long")
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void freeLockIsSoonGrantedInSpiteOfAPurge(TestDatabase database) throws Exception {
