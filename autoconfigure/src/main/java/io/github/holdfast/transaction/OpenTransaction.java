@@ -145,17 +145,17 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 */
 	Connection connection() throws SQLException {
 		DataSource dataSource = Objects.requireNonNull(this.manager.dataSource());
-		if (this.holder == null) {
-			throw new IllegalStateException("The connection of the transaction manager '" + this.manager.beanName()
-					+ "' is not bound to its transaction. With JPA, the JpaDialect must expose the JDBC connection: set "
-					+ "a HibernateJpaVendorAdapter");
-		}
 		Connection connection = this.connection;
 		// JPA may have another one for each statement; a suspended transaction is not
 		// bound
 		if (connection == null || TransactionSynchronizationManager.getResource(dataSource) == this.holder) {
 			connection = DataSourceUtils.getConnection(dataSource);
 			DataSourceUtils.releaseConnection(connection, dataSource);
+			if (this.holder == null || connection.getAutoCommit()) {
+				throw new IllegalStateException("The connection of the transaction manager '" + this.manager.beanName()
+						+ "' is not bound to its transaction, or is in auto-commit mode. With JPA, set a "
+						+ "HibernateJpaVendorAdapter, and not 'hibernate.connection.provider_disables_autocommit'");
+			}
 			this.connection = connection;
 			this.session = connection.unwrap(Connection.class);
 		}

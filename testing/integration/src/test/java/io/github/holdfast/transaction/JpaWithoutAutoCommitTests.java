@@ -42,7 +42,7 @@ class JpaWithoutAutoCommitTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void nobodyTakesTheLockBetweenCheckAndCommit(TestDatabase database) {
-		run(database, new HibernateJpaVendorAdapter(), (dataSource, jdbc, entities) -> {
+		run(database, false, new HibernateJpaVendorAdapter(), (dataSource, jdbc, entities) -> {
 			SupersededManager manager = new SupersededManager(entities, jdbc);
 			manager.setDataSource(dataSource);
 			persist(dataSource, manager, entities);
@@ -57,23 +57,35 @@ class JpaWithoutAutoCommitTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void transactionWhoseConnectionIsNotKnownIsRefused(TestDatabase database) {
-		run(database, null, (dataSource, jdbc, entities) -> {
-			JpaTransactionManager manager = new JpaTransactionManager(entities);
-			manager.setDataSource(dataSource);
-			assertThatIllegalStateException().isThrownBy(() -> persist(dataSource, manager, entities))
-				.withMessageContaining("HibernateJpaVendorAdapter");
-			assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isZero();
-		});
+		run(database, false, null, JpaWithoutAutoCommitTests::assertRefused);
 	}
 
-	private static void run(TestDatabase database, @Nullable JpaVendorAdapter vendor, Test test) {
+	/**
+	 * Hibernate was told that the pool has switched auto-commit off, but it has not.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void transactionInAutoCommitModeIsRefused(TestDatabase database) {
+		run(database, true, new HibernateJpaVendorAdapter(), JpaWithoutAutoCommitTests::assertRefused);
+	}
+
+	private static void assertRefused(HikariDataSource dataSource, JdbcTemplate jdbc, EntityManagerFactory entities) {
+		JpaTransactionManager manager = new JpaTransactionManager(entities);
+		manager.setDataSource(dataSource);
+		assertThatIllegalStateException().isThrownBy(() -> persist(dataSource, manager, entities))
+			.withMessageContaining("HibernateJpaVendorAdapter")
+			.withMessageContaining("provider_disables_autocommit");
+		assertThat(jdbc.queryForObject("SELECT count(*) FROM item", Integer.class)).isZero();
+	}
+
+	private static void run(TestDatabase database, boolean autoCommit, @Nullable JpaVendorAdapter vendor, Test test) {
 		DatabaseAccess access = database.newDatabase().impatient();
 		try (HikariDataSource observer = access.dataSource(2); HikariDataSource dataSource = new HikariDataSource()) {
 			dataSource.setJdbcUrl(access.url());
 			dataSource.setUsername(access.user());
 			dataSource.setPassword(access.password());
 			dataSource.setMaximumPoolSize(4);
-			dataSource.setAutoCommit(false);
+			dataSource.setAutoCommit(autoCommit);
 			DatabaseAccess.runScript(observer, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
 			JdbcTemplate jdbc = new JdbcTemplate(observer);
 			jdbc.setQueryTimeout(2);
@@ -88,7 +100,7 @@ class JpaWithoutAutoCommitTests {
 			else {
 				factory.setPersistenceProvider(new HibernatePersistenceProvider());
 			}
-			factory.setJpaPropertyMap(Map.of());
+			factory.setJpaPropertyMap(Map.of("hibernate.connection.provider_disables_autocommit", true));
 			factory.afterPropertiesSet();
 			try {
 				EntityManagerFactory entities = factory.getObject();

@@ -30,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * do, and nobody gets at it meanwhile. Calls end all the same, soon after their wait
  * time.
  */
+@Tag("long")
 @Tag("F82")
 @Timeout(180)
 class LockedTableTests {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -240,6 +241,7 @@ class RedisLockFaultTests {
 		await().atMost(LONG.dividedBy(2)).until(() -> this.server.command("EXISTS", this.key).equals(0L));
 	}
 
+	@Tag("long")
 	@Test
 	void requestsToAnUnresponsiveRedisEnd() throws Exception {
 		LockBackend.Lease lease = acquired();
