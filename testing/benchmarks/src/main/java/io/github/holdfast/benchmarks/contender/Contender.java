@@ -181,7 +181,7 @@ public enum Contender {
 		}
 		if (!transactions) {
 			beans.add(StorelessTransactionManager.class);
-			properties.add("holdfast.unguarded-transaction-managers=storelessTransactionManager");
+			properties.add("holdfast.transaction-managers.storelessTransactionManager=lease");
 		}
 		properties.addAll(this.properties);
 		properties.add("holdfast.wait-time=1m");
