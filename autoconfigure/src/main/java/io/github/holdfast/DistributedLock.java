@@ -95,19 +95,20 @@ public @interface DistributedLock {
 	String waitTime() default "";
 
 	/**
-	 * How soon others get the lock after this JVM has died or, with a transaction lock of
-	 * the backend {@code jdbc}, hangs. The lease is renewed while the method runs, so it
-	 * need not be as long as the method. Default: {@code holdfast.lease-time}. Accepts
+	 * How soon others get the lease after this JVM has died. The lease is renewed while
+	 * the method runs, so it need not be as long as the method. Transaction locks of the
+	 * backend {@code jdbc} have no lease. Default: {@code holdfast.lease-time}. Accepts
 	 * the same forms as {@link #waitTime()}.
 	 */
 	String leaseTime() default "";
 
 	/**
-	 * How long the lease is renewed at most; after that it runs out, and a transaction
-	 * that is still open cannot rely on the lock any more. A time below a third of the
-	 * lease time is no renewal at all, so that the lease ends with its own time. Without
-	 * effect on locks that have no lease, such as those of the backend {@code local}.
-	 * Default: as long as the method runs. Accepts the same forms as {@link #waitTime()}.
+	 * How long the lease is renewed at most; after that it runs out. A transaction that
+	 * is open then keeps its row until it ends, so others wait for it. A time below a
+	 * third of the lease time is no renewal at all, so that the lease ends with its own
+	 * time. Without effect on locks that have no lease, such as those of the backend
+	 * {@code local}. Default: as long as the method runs. Accepts the same forms as
+	 * {@link #waitTime()}.
 	 */
 	String maxHoldTime() default "";
 

@@ -104,7 +104,7 @@ public final class LockTemplate {
 
 	/**
 	 * Sets how long the lock is held at least, as ShedLock's {@code lockAtLeastFor}.
-	 * Default: as long as the code runs.
+	 * Default: none, so the lock is released when the code ends.
 	 * @param minHoldTime the minimum hold time
 	 * @return a copy
 	 */

@@ -94,7 +94,7 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 * Flyway or Liquibase, use 'never'.
 	 * @param mode Whether transactions take their locks themselves where they can, or all
 	 * locks are leases.
-	 * @param retention Time after its last use before the row of a lock may be deleted.
+	 * @param retention Age at which the row of a lock that is not in use may be deleted.
 	 * Zero keeps all rows.
 	 */
 	public record Jdbc(@DefaultValue("embedded") SchemaInitialization initializeSchema,

@@ -24,7 +24,7 @@ import org.springframework.web.client.RestClient;
  */
 public final class Demo {
 
-	private static final int PIECES = 20;
+	private static final int ITEMS = 20;
 
 	private static final int ORDERS = 60;
 
@@ -39,7 +39,7 @@ public final class Demo {
 	}
 
 	public static void main(String[] args) throws Exception {
-		System.out.printf("%d orders at once for %d pieces%n", ORDERS, PIECES);
+		System.out.printf("%d orders at once for %d items%n", ORDERS, ITEMS);
 		System.out.println("without locks: " + sell(false));
 		System.out.println("with locks:    " + sell(true));
 	}
@@ -57,7 +57,7 @@ public final class Demo {
 	private String sell() throws Exception {
 		post("/inventory/receipts", """
 				{"requestId": "R-1", "customerNo": "C1", "warehouseCode": "W1", "sku": "SKU-1", "quantity": %d}"""
-			.formatted(PIECES));
+			.formatted(ITEMS));
 		IntStream.range(0, ORDERS).forEach((order) -> post("/orders", """
 				{"orderNo": "O-%d", "customerNo": "C1", "warehouseCode": "W1",
 				 "lines": [{"sku": "SKU-1", "quantity": 1}]}""".formatted(order)));
@@ -74,7 +74,7 @@ public final class Demo {
 		return answers.entrySet()
 			.stream()
 			.map((answer) -> answer.getValue() + " x " + answer.getKey())
-			.collect(Collectors.joining(", ", "", ", " + left.available() + " pieces left"));
+			.collect(Collectors.joining(", ", "", ", " + left.available() + " items left"));
 	}
 
 	private int post(String path, String json) {
