@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockMode;
+import io.github.holdfast.core.LockCall;
+import io.github.holdfast.core.LockGuard.Protection;
 import io.github.holdfast.observation.LockObservationContext.Phase;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -55,10 +56,13 @@ public final class LockObservations implements LockListener {
 		}
 	}
 
+	/**
+	 * That of a transaction lock would have to be read from the database.
+	 */
 	private static List<Long> tokens(Call call) {
-		LockContext lock = LockContext.current().orElse(null);
-		return (lock == null || call.mode() == LockMode.OPTIMISTIC) ? List.of()
-				: call.keys().stream().map(lock::fencingToken).toList();
+		LockCall lock = LockCall.current();
+		return (lock == null || call.mode() == LockMode.OPTIMISTIC || lock.protection() == Protection.TRANSACTION)
+				? List.of() : call.keys().stream().map(lock::fencingToken).toList();
 	}
 
 	@Override
