@@ -9,7 +9,7 @@ import org.springframework.web.ErrorResponseException;
  * Thrown when a request cannot be carried out; nothing has changed. Spring MVC answers
  * with its problem detail (RFC 9457).
  */
-public class ProblemException extends ErrorResponseException {
+public final class ProblemException extends ErrorResponseException {
 
 	private static final long serialVersionUID = 1L;
 
