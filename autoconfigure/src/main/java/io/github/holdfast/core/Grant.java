@@ -270,10 +270,11 @@ public final class Grant {
 	 * @return {@code false} if it is lost
 	 */
 	boolean keepFor(Duration rest) {
+		// Released then, whatever becomes of the renewal
+		keepUntil(System.nanoTime() + rest.toNanos());
 		boolean kept = !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
 		if (kept) {
 			renewed(System.nanoTime(), rest);
-			keepUntil(System.nanoTime() + rest.toNanos());
 		}
 		return kept;
 	}

@@ -96,9 +96,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 */
 	private static @Nullable OpenTransaction innermost() {
 		OpenTransaction open = INNERMOST.get();
-		while (open != null && open.ended && open.execution.isCompleted()) {
-			open = open.outer;
-			INNERMOST.set(open);
+		while (open != null && open.execution.isCompleted()) {
+			open.over(false);
+			open = INNERMOST.get();
 		}
 		return open;
 	}
@@ -121,17 +121,21 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * The open transaction of this thread that began under a call.
+	 * The outermost transaction of this thread that began under a call and is not over.
 	 */
 	static @Nullable OpenTransaction under(LockCall call) {
-		return find(innermost(), (open) -> !open.ended && open.calls.contains(call));
+		OpenTransaction outermost = null;
+		for (OpenTransaction open = innermost(); open != null; open = open.outer) {
+			outermost = open.calls.contains(call) ? open : outermost;
+		}
+		return outermost;
 	}
 
 	/**
 	 * Whether an open transaction of this thread has claimed a key.
 	 */
 	static boolean isClaimed(String storedKey) {
-		return find(INNERMOST.get(), (open) -> !open.ended
+		return find(innermost(), (open) -> !open.ended
 				&& open.claims.stream().anyMatch((claim) -> claim.grant.request().key().equals(storedKey))) != null;
 	}
 
@@ -242,7 +246,24 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	@Override
 	public void afterCompletion(int status) {
 		this.unknown = this.checked && status != STATUS_COMMITTED && (status == STATUS_UNKNOWN || isBroken());
+		if (!this.checked && status != STATUS_COMMITTED && this.holder instanceof ConnectionHolder jdbc
+				&& jdbc.isSynchronizedWithTransaction()) {
+			rollBack(jdbc.getConnection());
+		}
 		ended(status == STATUS_COMMITTED);
+	}
+
+	/**
+	 * After some exceptions of callbacks Spring does not roll back, and its clean-up
+	 * would commit what was not checked.
+	 */
+	private static void rollBack(Connection connection) {
+		try {
+			connection.rollback();
+		}
+		catch (SQLException ex) {
+			logger.debug("A broken session is not rolled back", ex);
+		}
 	}
 
 	/**

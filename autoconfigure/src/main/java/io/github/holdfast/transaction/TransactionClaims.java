@@ -295,7 +295,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 			cause = cause.getCause();
 		}
 		String state = (cause instanceof SQLException ex) ? String.valueOf(ex.getSQLState()) : "";
-		return state.startsWith("23") || state.startsWith("40") && !state.equals("40003");
+		return state.startsWith("23") || state.startsWith("40") && !state.equals("40003") || state.equals("25P02")
+				|| state.equals("P0001");
 	}
 
 	@Override

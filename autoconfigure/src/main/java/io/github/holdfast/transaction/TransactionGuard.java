@@ -121,14 +121,21 @@ public final class TransactionGuard implements LockGuard {
 	 */
 	@Override
 	public boolean beforeRelease(LockCall call, Runnable release) {
+		OpenTransaction open = OpenTransaction.under(call);
+		if (open != null) {
+			open.whenOver(() -> putBack(call));
+			open.whenOver(release);
+		}
+		else {
+			putBack(call);
+		}
+		return open != null;
+	}
+
+	private void putBack(LockCall call) {
 		if (this.views != null) {
 			this.views.putBack(call);
 		}
-		OpenTransaction open = OpenTransaction.under(call);
-		if (open != null) {
-			open.whenOver(release);
-		}
-		return open != null;
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -35,6 +36,9 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 	private static final int RENEWAL_THREADS = 2;
 
 	private static final int BROKEN_SESSIONS = 20;
+
+	/** Who gets none asks without waiting in the database. */
+	private static final long LONGEST_WAIT_FOR_A_PLACE = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private final OwnConnections connections;
 
@@ -108,7 +112,7 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 			long owner = LockOwner.randomNumber();
 			boolean waits = false;
 			try {
-				waits = this.waits.enterDatabase(deadline.remainingNanos());
+				waits = this.waits.enterDatabase(Math.min(LONGEST_WAIT_FOR_A_PLACE, deadline.remainingNanos()));
 				long sentAt = System.nanoTime();
 				Long epoch = waits ? takeOrWait(request, id, owner, deadline) : takeUnlocked(request, id, owner);
 				return (epoch != null) ? new JdbcLockLease(this.connections, this.renewals, id, owner, epoch, sentAt)

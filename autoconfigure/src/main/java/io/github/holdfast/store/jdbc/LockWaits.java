@@ -101,9 +101,11 @@ final class LockWaits {
 
 	/**
 	 * Ends a lease that has run out.
+	 * @return {@code false} if a transaction of its holder has the row locked
 	 */
-	void expire(String id) throws SQLException {
-		this.connections.repeat(() -> this.connections.call((connection, rows) -> rows.expire(connection, id, SHORT)));
+	boolean expire(String id) throws SQLException {
+		return this.connections.inTransaction(
+				(connection, rows) -> rows.lockUnlocked(connection, id, SHORT) && rows.expire(connection, id, SHORT));
 	}
 
 	static LockBackendException failed(String key, String what, SQLException ex) {

@@ -101,7 +101,7 @@ final class StatementDeadline {
 		try {
 			this.statement.cancel();
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			// Tried again when the deadline has passed once more
 		}
 	}

@@ -53,8 +53,10 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;
 			}
+			// Those who wait for other keys do not keep the first attempt waiting
+			long most = this.attempted ? Long.MAX_VALUE : 1;
 			this.attempted = true;
-			this.waitsInDatabase = this.waits.enterDatabase(this.deadline.remainingNanos());
+			this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
 			return true;
 		}
 		catch (SQLException ex) {
@@ -72,10 +74,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 				return switch (this.waits.look(this.id)) {
 					case MISSING -> true;
 					case FREE -> deadline.hasPassed() ? null : true;
-					case RUN_OUT -> {
-						this.waits.expire(this.id);
-						yield true;
-					}
+					case RUN_OUT -> this.waits.expire(this.id) ? true : null;
 					case LEASED -> null;
 				};
 			}

@@ -19,10 +19,17 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.github.holdfast.LockMode;
+import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Attacks by what Spring calls before the body of a method.
@@ -69,6 +76,31 @@ class SpringAttackTests {
 			});
 			nodes.second.shop().locked(nodes.second::sell);
 			assertThat(nodes.sales()).containsExactly(1, 2);
+		}
+	}
+
+	/**
+	 * After such an exception Spring does not roll back. Red if its clean-up commits what
+	 * was not checked.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void callbackFailsBeforeTheCommitIsChecked(Database database) {
+		try (Nodes nodes = new Nodes(database)) {
+			LockTemplate optimistic = nodes.first.context().getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
+			assertThatExceptionOfType(CannotCreateTransactionException.class).isThrownBy(
+					() -> optimistic.run("stock", () -> nodes.first.transaction().executeWithoutResult((status) -> {
+						nodes.first.sell();
+						TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+							@Override
+							public void beforeCommit(boolean readOnly) {
+								throw new CannotCreateTransactionException("no connection for an inner one");
+							}
+
+						});
+					})));
+			assertThat(nodes.sales()).isEmpty();
 		}
 	}
 
