@@ -52,9 +52,12 @@ final class RedisTestStore implements TestStore {
 		return this.server.command("PUBSUB", "NUMSUB", LockKey.of(key).channel()).toString().endsWith(" 1]");
 	}
 
+	/**
+	 * With its last owner, who may release a free lock as often as he likes.
+	 */
 	@Override
 	public void remove(String key) {
-		this.server.command("DEL", key);
+		this.server.command("DEL", key, LockKey.of(key).names().get(1));
 	}
 
 	@Override
