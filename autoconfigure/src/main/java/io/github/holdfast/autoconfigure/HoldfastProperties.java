@@ -157,7 +157,7 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		 * @param nodes Masters to use in place of 'spring.data.redis', as 'host:port'. An
 		 * odd number, at least three.
 		 */
-		public record Quorum(@DefaultValue List<String> nodes) {
+		public record Quorum(@Nullable List<String> nodes) {
 
 		}
 

@@ -46,7 +46,8 @@ class LockBackendConfigurations {
 		@Bean
 		Candidate redisLockBackend(ObjectProvider<RedisConnectionFactory> factory, HoldfastProperties properties) {
 			List<String> nodes = properties.redis().quorum().nodes();
-			return new Candidate(LockBackendType.REDIS, () -> nodes.isEmpty() ? new RedisLockBackend(factory::getObject)
+			// An empty list is a mistake, which must not make the locks weaker
+			return new Candidate(LockBackendType.REDIS, () -> (nodes == null) ? new RedisLockBackend(factory::getObject)
 					: new RedisQuorumLockBackend(factory.getObject(), nodes));
 		}
 

@@ -2,6 +2,7 @@ package io.github.holdfast.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.autoconfigure.HoldfastProperties.Jdbc.SchemaInitialization;
 
 import org.springframework.boot.jdbc.DatabaseDriver;
@@ -10,6 +11,7 @@ import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Creates the table {@code holdfast_lock}. A script that fails is not reported here,
@@ -30,9 +32,16 @@ final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 		settings.setContinueOnError(true);
 		if (mode == SchemaInitialization.ALWAYS
 				|| (mode == SchemaInitialization.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
-			settings.setSchemaLocations(
-					new PlatformPlaceholderDatabaseDriverResolver().withDriverPlatform(DatabaseDriver.MARIADB, "mysql")
-						.resolveAll(dataSource, SCRIPT));
+			try {
+				settings.setSchemaLocations(new PlatformPlaceholderDatabaseDriverResolver()
+					.withDriverPlatform(DatabaseDriver.MARIADB, "mysql")
+					.resolveAll(dataSource, SCRIPT));
+			}
+			catch (IllegalStateException ex) {
+				String reason = NestedExceptionUtils.getMostSpecificCause(ex).getMessage();
+				throw new LockConfigurationException("The database of the locks could not be reached: " + reason,
+						"Check 'spring.datasource.url' and the credentials, and that the database is running.", ex);
+			}
 		}
 		return settings;
 	}

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.holdfast.LockConfigurationException;
+import io.github.holdfast.LockMode;
 import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.interceptor.DistributedLockAdvisor;
 import io.github.holdfast.interceptor.LockOperation;
@@ -138,10 +139,11 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 			this.supported.accept(operation.settings());
 		}
 		catch (UnsupportedOperationException ex) {
+			String backends = (operation.settings().mode() == LockMode.OPTIMISTIC) ? "'jdbc'"
+					: "'redis', 'redisson', 'zookeeper' or 'etcd'";
 			throw new LockConfigurationException(
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
-					"Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd', or remove 'mode' and 'fair'.",
-					ex);
+					"Set 'holdfast.backend' to " + backends + ", or remove 'mode' and 'fair'.", ex);
 		}
 		this.checked.put(operation.location(), operation);
 	}

@@ -269,7 +269,7 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "never", "embedded" })
+	@ValueSource(strings = { "never", "embedded", "always" })
 	void databaseThatCannotBeReachedFailsTheStart(String initializeSchema) {
 		assertFailure(unreachable(initializeSchema).withBean(Service.class),
 				"The database of the locks could not be reached", "'spring.datasource.url'");

@@ -60,7 +60,7 @@ class HoldfastPropertiesTests {
 			assertThat(properties.handoverLimit()).isEqualTo(Duration.ofMillis(25));
 			assertThat(properties.leakDetectionThreshold()).isNull();
 			assertThat(properties.problemdetails().enabled()).isFalse();
-			assertThat(properties.redis().quorum().nodes()).isEmpty();
+			assertThat(properties.redis().quorum().nodes()).isNull();
 		});
 	}
 

@@ -158,7 +158,8 @@ class LockedBeanCheckTests {
 
 	@Test
 	void optimisticModeWithoutVersionsFailsTheStart() {
-		String[] text = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'" };
+		String[] text = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'",
+				"Set 'holdfast.backend' to 'jdbc', or" };
 		assertFailure(LockedApplication.local(), OptimisticMode.class, text);
 		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
 				text);

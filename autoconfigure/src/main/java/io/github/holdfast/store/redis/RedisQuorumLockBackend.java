@@ -68,15 +68,16 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 
 	@Override
 	public @Nullable Lease acquire(LockRequest request) throws InterruptedException {
-		return POLLING.until(request.waitTime(), (deadline) -> attempt(request));
+		return POLLING.until(request.waitTime(), (deadline) -> attempt(request, deadline.hasPassed()));
 	}
 
 	/**
 	 * Ask all nodes, and again after a random time if several callers share them, so that
 	 * none has a majority. Each time the owner is another, so nothing that arrives late
-	 * affects the next time.
+	 * affects the next time. While a majority is not ready and there is time left, the
+	 * lock counts as busy.
 	 */
-	private @Nullable Lease attempt(LockRequest wanted) throws InterruptedException {
+	private @Nullable Lease attempt(LockRequest wanted, boolean last) throws InterruptedException {
 		Deadline tie = Deadline.after(RedisLocks.MIN_TIMEOUT);
 		while (true) {
 			LockRequest request = new LockRequest(wanted.key(), wanted.name(), wanted.mode(), false, wanted.waitTime(),
@@ -86,9 +87,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 					(node) -> node.acquire(request, false, RedisLocks.MIN_TIMEOUT));
 			try {
 				if (Votes.count(answers, (answer) -> RedisLocks.number(answer, 0) > 0).get()) {
-					long epoch = answered(answers).mapToLong((answer) -> RedisLocks.number(answer, 0))
-						.max()
-						.orElseThrow();
+					long epoch = answered(answers).mapToLong((it) -> RedisLocks.number(it, 0)).max().orElseThrow();
 					if (Votes.count(all((node) -> node.renew(request, request.leaseTime(), epoch)), RedisLocks::isYes)
 						.get()) {
 						return lease(request, epoch, sentAt);
@@ -106,6 +105,9 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 			}
 			catch (ExecutionException ex) {
 				leave(request, answers);
+				if (!last && RedisLocks.isTemporary(ex)) {
+					return null;
+				}
 				throw RedisLocks.failure(request.key(), "acquired", SERVERS, ex);
 			}
 		}

@@ -1,6 +1,8 @@
 package io.github.holdfast.store.redis;
 
+import io.github.holdfast.testsupport.RedisCluster;
 import io.github.holdfast.testsupport.RedisConnections;
+import io.github.holdfast.testsupport.RedisSentinels;
 import io.github.holdfast.testsupport.RedissonClients;
 
 /**
@@ -20,6 +22,21 @@ enum RedisClientType {
 			return RedisNode.lettuce(RedisConnections.lettuce(port, user, password));
 		}
 
+		@Override
+		RedisNode connect(RedisSentinels sentinels) {
+			return RedisNode.lettuce(RedisConnections.lettuce(sentinels));
+		}
+
+		@Override
+		RedisNode connect(RedisCluster cluster) {
+			return RedisNode.lettuce(RedisConnections.lettuce(cluster));
+		}
+
+		@Override
+		RedisNode connect(RedisCluster cluster, String user, String password) {
+			return RedisNode.lettuce(RedisConnections.lettuce(cluster, user, password));
+		}
+
 	},
 
 	REDISSON {
@@ -34,10 +51,31 @@ enum RedisClientType {
 			return RedisNode.redisson(RedissonClients.single(port, user, password));
 		}
 
+		@Override
+		RedisNode connect(RedisSentinels sentinels) {
+			return RedisNode.redisson(RedissonClients.sentinel(sentinels));
+		}
+
+		@Override
+		RedisNode connect(RedisCluster cluster) {
+			return RedisNode.redisson(RedissonClients.cluster(cluster));
+		}
+
+		@Override
+		RedisNode connect(RedisCluster cluster, String user, String password) {
+			return RedisNode.redisson(RedissonClients.cluster(cluster, user, password));
+		}
+
 	};
 
 	abstract RedisNode connect(int port);
 
 	abstract RedisNode connect(int port, String user, String password);
+
+	abstract RedisNode connect(RedisSentinels sentinels);
+
+	abstract RedisNode connect(RedisCluster cluster);
+
+	abstract RedisNode connect(RedisCluster cluster, String user, String password);
 
 }

@@ -47,10 +47,25 @@ public final class RedissonClients {
 	 * @return the client
 	 */
 	public static RedissonClient cluster(RedisCluster cluster) {
-		return create((config) -> config.useClusterServers()
+		return create((config) -> cluster(config, cluster));
+	}
+
+	/**
+	 * A client of a Cluster, as a user.
+	 * @param cluster the cluster
+	 * @param user the name of the user
+	 * @param password the password of the user
+	 * @return the client
+	 */
+	public static RedissonClient cluster(RedisCluster cluster, String user, String password) {
+		return create((config) -> cluster(config.setUsername(user).setPassword(password), cluster));
+	}
+
+	private static void cluster(Config config, RedisCluster cluster) {
+		config.useClusterServers()
 			.addNodeAddress(addresses(cluster.nodes().stream()))
 			.setMasterConnectionMinimumIdleSize(2)
-			.setSlaveConnectionMinimumIdleSize(2));
+			.setSlaveConnectionMinimumIdleSize(2);
 	}
 
 	/**

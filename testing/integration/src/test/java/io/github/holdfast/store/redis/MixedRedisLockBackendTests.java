@@ -1,0 +1,37 @@
+package io.github.holdfast.store.redis;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.TestInstance;
+
+import io.github.holdfast.LockBackend;
+import io.github.holdfast.contract.SharedLockContractTests;
+import io.github.holdfast.testsupport.RedisServer;
+
+/**
+ * The contract on one Redis server, with Redisson for one client and Lettuce for the
+ * other one: they have the same locks.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MixedRedisLockBackendTests extends SharedLockContractTests {
+
+	private final RedisNode redisson = RedisClientType.REDISSON.connect(RedisServer.shared().port());
+
+	private final RedisNode lettuce = RedisClientType.LETTUCE.connect(RedisServer.shared().port());
+
+	@AfterAll
+	void close() {
+		this.redisson.close();
+		this.lettuce.close();
+	}
+
+	@Override
+	protected LockBackend backend() {
+		return this.redisson.backend();
+	}
+
+	@Override
+	protected LockBackend secondBackend() {
+		return this.lettuce.backend();
+	}
+
+}
