@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.springframework.web.client.RestClientException;
-
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -110,21 +108,6 @@ final class LabNodes implements AutoCloseable {
 
 	synchronized List<NodeView> views() {
 		return this.nodes.stream().map(LabNode::view).toList();
-	}
-
-	/**
-	 * The locks that all nodes hold and wait for now. One that does not answer tells
-	 * nothing.
-	 */
-	List<LockView> locks() {
-		return all().stream().filter(LabNode::isUp).flatMap((node) -> {
-			try {
-				return this.client.locks(node).views(node.id());
-			}
-			catch (RestClientException ex) {
-				return Stream.empty();
-			}
-		}).toList();
 	}
 
 	@Override

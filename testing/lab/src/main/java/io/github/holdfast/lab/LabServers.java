@@ -78,10 +78,6 @@ final class LabServers implements AutoCloseable {
 		return server;
 	}
 
-	/**
-	 * Where everything is that the lab writes.
-	 * @return a folder
-	 */
 	Path folder() {
 		return this.folder;
 	}

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -71,6 +72,24 @@ class LabMatrixTests {
 	void strategyGetsItsVerdict(Row row, int nodes) {
 		VerdictTable.expect((nodes == 1) ? row.oneNode() : row.twoNodes(),
 				() -> this.lab.run(Trouble.sale(row.strategy(), nodes)));
+	}
+
+	/**
+	 * All that have one, but for those that need no more than the orders of
+	 * {@link #strategyGetsItsVerdict}.
+	 */
+	static Stream<StrategyType> weak() {
+		return Stream.of(StrategyType.values())
+			.filter((type) -> !Presets.breaks(type).equals("ORDERS") && !type.id().endsWith("-fence")
+					&& type != StrategyType.HOLDFAST_JDBC);
+	}
+
+	@ParameterizedTest
+	@MethodSource("weak")
+	void presetShowsTheWeakness(StrategyType strategy) {
+		String preset = new JsonMapper().writeValueAsString(Presets.of(strategy));
+		assertThat(Stream.generate(() -> this.lab.run(preset).verdict().code()).limit(5))
+			.anyMatch((code) -> code != Verdict.Code.RIGHT);
 	}
 
 	@Test

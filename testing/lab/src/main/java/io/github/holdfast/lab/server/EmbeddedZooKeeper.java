@@ -32,7 +32,6 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 	 * Starts a server on a free port.
 	 * @param parent where its temporary folder is created
 	 * @param tick the unit of its times; a session lasts at least two of them
-	 * @return the server
 	 */
 	public static EmbeddedZooKeeper start(Path parent, Duration tick) {
 		Path folder = null;
@@ -52,7 +51,6 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 
 	/**
 	 * The port on which every process of this machine reaches the server.
-	 * @return the port
 	 */
 	public int port() {
 		return this.server.getPort();
