@@ -38,17 +38,17 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 			int waitMs, @Nullable String breaks) {
 		if (facts.oversold() > 0) {
 			return new Verdict(Code.OVERSOLD,
-					"Oversold: %d pieces sold, only %d existed. The database says %d are left; %d sales were overwritten."
+					"Oversold: %d pieces sold, only %d existed. The database says %d are left; %s."
 						.formatted(facts.sold() * quantity, facts.stockBefore(), facts.stockAfter(),
-								facts.lostUpdates()),
+								overwritten(facts)),
 					Map.of("sold", facts.sold(), "pieces", facts.sold() * quantity, "oversold", facts.oversold(),
 							"lostUpdates", facts.lostUpdates()));
 		}
 		if (facts.lostUpdates() > 0) {
 			boolean hidden = facts.lostUpdates() * quantity > facts.stockAfter() - facts.reallyLeft();
 			return new Verdict(Code.LOST_UPDATES,
-					"Lost updates: %d sales were overwritten: the database says %d, really %d are left.%s".formatted(
-							facts.lostUpdates(), facts.stockAfter(), facts.reallyLeft(),
+					"Lost updates: %s: the database says %d, really %d are left.%s".formatted(
+							overwritten(facts), facts.stockAfter(), facts.reallyLeft(),
 							hidden ? " A later overwrite hid some of them." : ""),
 					Map.of("sold", facts.sold(), "lostUpdates", facts.lostUpdates(), "hidden", hidden));
 		}
@@ -76,12 +76,16 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 		return right(facts, refused, breaks);
 	}
 
+	private static String overwritten(Facts facts) {
+		return (facts.lostUpdates() == 1) ? "1 sale was overwritten" : facts.lostUpdates() + " sales were overwritten";
+	}
+
 	private static Verdict right(Facts facts, int refused, @Nullable String breaks) {
 		String text = "%d orders were sold, %d pieces are left, and nothing was lost.".formatted(facts.sold(),
 				facts.stockAfter());
 		if (refused > 0) {
 			text += ((refused == 1) ? " One late commit was refused; it" : " %d late commits were refused; they")
-				.formatted(refused) + " would have erased %d sales.".formatted(facts.saved());
+				.formatted(refused) + " would have erased %d sale%s.".formatted(facts.saved(), (facts.saved() == 1) ? "" : "s");
 		}
 		Map<String, Object> arguments = Map.of("sold", facts.sold(), "left", facts.stockAfter(), "refused", refused,
 				"saved", facts.saved());

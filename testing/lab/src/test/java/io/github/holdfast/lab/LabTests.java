@@ -130,7 +130,7 @@ class LabTests {
 		long committed = count("SELECT COUNT(*) FROM lab_order WHERE sku = ? AND wrote_changes > ?",
 				"run-" + run.id() + ":holdfast-redis-lease", Objects.requireNonNull(refused.readChanges()));
 		assertThat(refused.overtakenBy()).isPositive().isLessThanOrEqualTo(committed);
-		assertThat(run.verdict().text()).contains("late commit", "would have erased " + facts.saved() + " sales");
+		assertThat(run.verdict().text()).contains("late commit", "would have erased " + facts.saved() + " sale");
 	}
 
 	private static String preset(StrategyType strategy) {

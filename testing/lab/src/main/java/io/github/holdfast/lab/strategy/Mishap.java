@@ -17,7 +17,7 @@ public final class Mishap {
 	private static final AtomicReference<@Nullable Mishap> NEXT = new AtomicReference<>();
 
 	/** How long it waits for an order. */
-	private static final long PATIENCE_MS = 1_000;
+	private static final long PATIENCE_MS = 5_000;
 
 	/**
 	 * Who lets the node stand still also lets it go on, whatever becomes of the lab
