@@ -44,7 +44,7 @@ async function page(info, strategies) {
 	let tries = '';
 	let climbing = false;
 
-	byId('servers').textContent = `${info.database} · Redis ${info.redis} · ZooKeeper ${info.zookeeper}`;
+	byId('servers').textContent = `${info.database} · Redis ${info.redis}`;
 	const ladder = ladderView(byId('ladder'), byId('rung'), strategies, climb);
 	const chooser = strategyChooser(byId('strategies'), strategies, choose);
 	const next = nextView(byId('next'), strategies);

@@ -42,7 +42,7 @@ class LabController {
 
 	@GetMapping("/info")
 	Info info() {
-		return new Info(RunRequest.LIMITS.nodes(), "MariaDB 11.4", "6.2", "3.9", this.properties.leaseTime().toMillis(),
+		return new Info(RunRequest.LIMITS.nodes(), "MariaDB 11.4", "6.2", this.properties.leaseTime().toMillis(),
 				this.properties.waitTime().toMillis(), RunRequest.LIMITS);
 	}
 
@@ -114,13 +114,11 @@ class LabController {
 	 * @param nodes how many nodes it starts at most
 	 * @param database its database
 	 * @param redis the version of Redis
-	 * @param zookeeper the version of ZooKeeper
 	 * @param leaseMs how soon others get a lock whose holder has died or stands still
 	 * @param waitMs how long an order waits for others
 	 * @param limits the most that can be asked for
 	 */
-	record Info(int nodes, String database, String redis, String zookeeper, long leaseMs, long waitMs,
-			RunRequest.Limits limits) {
+	record Info(int nodes, String database, String redis, long leaseMs, long waitMs, RunRequest.Limits limits) {
 	}
 
 	/**

@@ -73,12 +73,9 @@ final class LabNodes implements AutoCloseable {
 	}
 
 	private LabNode start(int id) {
-		List<Integer> redis = this.servers.redisPorts();
 		List<String> arguments = Stream
 			.concat(Stream.of("spring.datasource.url=" + this.servers.jdbcUrl(),
-					"spring.data.redis.port=" + redis.get(0),
-					"lab.redis-ports=" + redis.get(0) + "," + redis.get(1) + "," + redis.get(2),
-					"lab.zookeeper=127.0.0.1:" + this.servers.zooKeeperPort(),
+					"spring.data.redis.port=" + this.servers.redisPort(),
 					"lab.lease-time=" + this.properties.leaseTime().toMillis() + "ms",
 					"lab.wait-time=" + this.properties.waitTime().toMillis() + "ms"), this.nodeProperties.stream())
 			.map((property) -> "--" + property)

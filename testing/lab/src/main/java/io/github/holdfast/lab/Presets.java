@@ -22,7 +22,7 @@ final class Presets {
 	static RunRequest of(StrategyType strategy) {
 		return switch (strategy) {
 			case DELETE_WITHOUT_OWNER, EXPIRY_IN_JAVA, INSERT_LOCK_CLEANER -> run(strategy, 40, 80, 20, null, 30);
-			case SETNX_NO_EXPIRY, SETNX_THEN_EXPIRE ->
+			case SETNX_NO_EXPIRY ->
 				run(strategy, 100, 16, 8, null, 50, fault(0, Fault.Kind.KILL, 2_000, Mishap.Moment.WORK));
 			case GET_THEN_DEL ->
 				run(strategy, 1_000, 160, 8, null, 30, fault(0, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE));
@@ -30,11 +30,8 @@ final class Presets {
 				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK));
 			case COPIED_ASPECT -> run(strategy, 1_000, 40, 40, null, 2);
 			case TRANSACTION_LEFT_OPEN -> run(strategy, 20, 80, 40, null, 2);
-			case REDIS_PX_LUA, REDISSON_WATCHDOG, REDLOCK, CURATOR_MUTEX -> frozen(strategy, Mishap.Moment.WORK);
-			case HOLDFAST_JDBC, HOLDFAST_JDBC_FENCE, HOLDFAST_JDBC_LEASE, HOLDFAST_REDIS_FENCE, HOLDFAST_REDIS_LEASE,
-					HOLDFAST_REDISSON_FENCE, HOLDFAST_REDISSON_LEASE, HOLDFAST_ZOOKEEPER_FENCE,
-					HOLDFAST_ZOOKEEPER_LEASE ->
-				frozen(strategy, Mishap.Moment.COMMIT);
+			case REDIS_PX_LUA, REDISSON_WATCHDOG -> frozen(strategy, Mishap.Moment.WORK);
+			case HOLDFAST_JDBC, HOLDFAST_REDIS_FENCE, HOLDFAST_REDIS_LEASE -> frozen(strategy, Mishap.Moment.COMMIT);
 			default -> run(strategy, 100, 200, 20, null, 2);
 		};
 	}

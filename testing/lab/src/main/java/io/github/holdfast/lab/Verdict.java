@@ -38,17 +38,16 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 			int waitMs, @Nullable String breaks) {
 		if (facts.oversold() > 0) {
 			return new Verdict(Code.OVERSOLD,
-					"Oversold: %d pieces sold, only %d existed. The database says %d are left; %s."
-						.formatted(facts.sold() * quantity, facts.stockBefore(), facts.stockAfter(),
-								overwritten(facts)),
+					"Oversold: %d pieces sold, only %d existed. The database says %d are left; %s.".formatted(
+							facts.sold() * quantity, facts.stockBefore(), facts.stockAfter(), overwritten(facts)),
 					Map.of("sold", facts.sold(), "pieces", facts.sold() * quantity, "oversold", facts.oversold(),
 							"lostUpdates", facts.lostUpdates()));
 		}
 		if (facts.lostUpdates() > 0) {
 			boolean hidden = facts.lostUpdates() * quantity > facts.stockAfter() - facts.reallyLeft();
 			return new Verdict(Code.LOST_UPDATES,
-					"Lost updates: %s: the database says %d, really %d are left.%s".formatted(
-							overwritten(facts), facts.stockAfter(), facts.reallyLeft(),
+					"Lost updates: %s: the database says %d, really %d are left.%s".formatted(overwritten(facts),
+							facts.stockAfter(), facts.reallyLeft(),
 							hidden ? " A later overwrite hid some of them." : ""),
 					Map.of("sold", facts.sold(), "lostUpdates", facts.lostUpdates(), "hidden", hidden));
 		}
@@ -85,7 +84,8 @@ record Verdict(Code code, String text, Map<String, Object> arguments) {
 				facts.stockAfter());
 		if (refused > 0) {
 			text += ((refused == 1) ? " One late commit was refused; it" : " %d late commits were refused; they")
-				.formatted(refused) + " would have erased %d sale%s.".formatted(facts.saved(), (facts.saved() == 1) ? "" : "s");
+				.formatted(refused)
+					+ " would have erased %d sale%s.".formatted(facts.saved(), (facts.saved() == 1) ? "" : "s");
 		}
 		Map<String, Object> arguments = Map.of("sold", facts.sold(), "left", facts.stockAfter(), "refused", refused,
 				"saved", facts.saved());

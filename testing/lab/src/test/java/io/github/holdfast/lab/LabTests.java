@@ -376,7 +376,7 @@ class LabTests {
 	@Test
 	void showsTheCodeOfEachStrategy() {
 		assertThat(this.lab.get("/strategies")).contains("class ForUpdate implements Strategy", "class StockService",
-				"// holdfast.backend=zookeeper");
+				"// holdfast.backend=redis");
 	}
 
 }

@@ -16,11 +16,9 @@ import java.util.stream.Collectors;
 public enum StrategyType {
 
 	MEMORY_OVERWRITE("memory-overwrite", Group.WRONG, MemoryOverwrite.class),
-	MEMORY_DECREMENT("memory-decrement", Group.WRONG, MemoryDecrement.class),
 	SYNCHRONIZED_TRANSACTIONAL("synchronized-transactional", Group.WRONG, SynchronizedTransactional.class),
 	REDIS_INSIDE_TRANSACTION("redis-inside-transaction", Group.WRONG, RedisInsideTransaction.class),
 	SETNX_NO_EXPIRY("setnx-no-expiry", Group.WRONG, SetnxNoExpiry.class),
-	SETNX_THEN_EXPIRE("setnx-then-expire", Group.WRONG, SetnxThenExpire.class),
 	DELETE_WITHOUT_OWNER("delete-without-owner", Group.WRONG, DeleteWithoutOwner.class),
 	GET_THEN_DEL("get-then-del", Group.WRONG, GetThenDel.class),
 	UNLOCK_UNLOCKED("unlock-unlocked", Group.WRONG, UnlockUnlocked.class),
@@ -31,35 +29,19 @@ public enum StrategyType {
 	TWO_WAITS("two-waits", Group.WRONG, TwoWaits.class), REDIS_STOCK("redis-stock", Group.WRONG, RedisStock.class),
 	COPIED_ASPECT("copied-aspect", Group.WRONG, CopiedAspect.class),
 	SYNCHRONIZED_CALLER("synchronized-caller", Group.ONE_NODE, SynchronizedCaller.class),
-	REENTRANT_LOCK("reentrant-lock", Group.ONE_NODE, ReentrantLockCaller.class),
 	FOR_UPDATE("for-update", Group.DATABASE, ForUpdate.class),
 	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class),
 	ONE_LOCK_FOR_ALL("one-lock-for-all", Group.DATABASE, OneLockForAll.class),
 	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class),
-	OPTIMISTIC("optimistic", Group.DATABASE, Optimistic.class),
 	OPTIMISTIC_RETRY("optimistic-retry", Group.DATABASE, OptimisticRetry.class),
 	CONDITIONAL_UPDATE("conditional-update", Group.DATABASE, ConditionalUpdate.class),
 	REDIS_PX_LUA("redis-px-lua", Group.UNTIL_PAUSE, RedisPxLua.class),
 	REDISSON_WATCHDOG("redisson-watchdog", Group.UNTIL_PAUSE, RedissonWatchdog.class),
-	REDLOCK("redlock", Group.UNTIL_PAUSE, Redlock.class),
-	CURATOR_MUTEX("curator-mutex", Group.UNTIL_PAUSE, CuratorMutex.class),
 	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "holdfast.backend=jdbc",
 			"holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
-	HOLDFAST_JDBC_FENCE("holdfast-jdbc-fence", Group.HOLDFAST, Holdfast.class, "holdfast.backend=jdbc",
-			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=fence"),
-	HOLDFAST_JDBC_LEASE("holdfast-jdbc-lease", Group.HOLDFAST, Holdfast.class, "holdfast.backend=jdbc",
-			"holdfast.jdbc.mode=lease", "holdfast.commit-guard=lease"),
 	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis",
 			"holdfast.commit-guard=fence"),
 	HOLDFAST_REDIS_LEASE("holdfast-redis-lease", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis",
-			"holdfast.commit-guard=lease"),
-	HOLDFAST_REDISSON_FENCE("holdfast-redisson-fence", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redisson",
-			"holdfast.commit-guard=fence"),
-	HOLDFAST_REDISSON_LEASE("holdfast-redisson-lease", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redisson",
-			"holdfast.commit-guard=lease"),
-	HOLDFAST_ZOOKEEPER_FENCE("holdfast-zookeeper-fence", Group.HOLDFAST, Holdfast.class, "holdfast.backend=zookeeper",
-			"holdfast.commit-guard=fence"),
-	HOLDFAST_ZOOKEEPER_LEASE("holdfast-zookeeper-lease", Group.HOLDFAST, Holdfast.class, "holdfast.backend=zookeeper",
 			"holdfast.commit-guard=lease"),
 	HOLDFAST_OFF("holdfast-off", Group.HOLDFAST, Holdfast.class, "holdfast.enabled=false");
 
@@ -126,8 +108,7 @@ public enum StrategyType {
 		return switch (peril) {
 			case PAUSE -> this.group == Group.HOLDFAST;
 			case PAUSE_AT_COMMIT -> false;
-			case FORGOTTEN_LOCKS ->
-				this == CURATOR_MUTEX || this == HOLDFAST_JDBC_LEASE || this == HOLDFAST_ZOOKEEPER_LEASE;
+			case FORGOTTEN_LOCKS -> false;
 		};
 	}
 
