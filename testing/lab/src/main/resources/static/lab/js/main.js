@@ -216,9 +216,13 @@ async function page(info, strategies) {
 		byId('step-next').focus({ preventScroll: true });
 	}
 
-	const open = (id) => attempt(async () => watch(await api.run(id)));
+	async function open(id) {
+		await attempt(async () => watch(await api.run(id)));
+	}
 
-	const cancel = () => attempt(() => api.cancel(run.id));
+	async function cancel() {
+		await attempt(() => api.cancel(run.id));
+	}
 
 	async function attempt(action) {
 		try {
