@@ -39,7 +39,7 @@ class LabScreenshotTests {
 				take(chromium, "lab-" + language);
 			}
 			show(page, chromium, lab, "en", "dark", 1280, 1000);
-			page.script("document.getElementById('result').scrollIntoView()");
+			page.script("document.getElementById('steps').scrollIntoView()");
 			take(chromium, "lab-steps");
 			show(page, chromium, lab, "en", "dark", 360, 780);
 			page.script("document.getElementById('steps').scrollIntoView()");
