@@ -135,7 +135,14 @@ export function ladderView(nav, section, strategies, begin) {
 		}
 	}
 
+	/** Is only written if it is new, and the focus stays where it was. */
 	function renderNav(rung) {
+		const state = `${rung?.id ?? ALL} ${document.documentElement.lang}`;
+		if (nav.dataset.drawn === state) {
+			return;
+		}
+		nav.dataset.drawn = state;
+		const focused = nav.contains(document.activeElement) ? document.activeElement.hash : null;
 		const link = (id, name, number) => el('li', {}, el('a', { href: `#${id}`, 'aria-current': (rung?.id ?? ALL) === id ? 'page' : null },
 				el('span', { class: 'number', 'aria-hidden': 'true', text: number }), el('span', { text: name })));
 		const list = (needless) => RUNGS.filter((each) => Boolean(each.needless) === needless)
@@ -143,6 +150,9 @@ export function ladderView(nav, section, strategies, begin) {
 		nav.setAttribute('aria-label', t('ladder.title'));
 		nav.replaceChildren(el('h2', { text: t('ladder.title') }), el('ol', {}, ...list(false)),
 				el('h2', { text: t('ladder.needless') }), el('ul', {}, ...list(true), link(ALL, t('ladder.all'), '…')));
+		if (focused) {
+			nav.querySelector(`a[href="${focused}"]`).focus();
+		}
 	}
 
 	function renderRung(rung, run, free) {

@@ -68,13 +68,16 @@ class LabPageTests {
 			.containsExactly("#no-lock", "#inside", "#no-expiry", "#no-owner", "#freeze", "#lease", "#fence");
 		assertThat(page.all("#ladder ul a")).extracting((link) -> link.getDomAttribute("href"))
 			.containsExactly("#update", "#for-update", "#version", "#all");
-		assertThat(page.all("#ladder a")).allSatisfy((link) -> {
-			link.click();
-			String view = String.valueOf(page.attribute("body", "data-view"));
-			assertThat(page.attribute("#ladder [aria-current]", "href")).isEqualTo("#" + view);
-			assertThat(page.isDisplayed("#rung")).isNotEqualTo(view.equals("all"));
-			assertThat(page.isDisplayed("#setup")).isEqualTo(view.equals("all"));
-		});
+		assertThat(page.all("#ladder a").stream().map((link) -> link.getDomAttribute("href")).toList())
+			.allSatisfy((address) -> {
+				page.click("#ladder a[href='" + address + "']");
+				String view = String.valueOf(address).substring(1);
+				await().until(() -> view.equals(page.attribute("body", "data-view")));
+				assertThat(page.attribute("#ladder [aria-current]", "href")).isEqualTo(address);
+				assertThat(page.script("return document.activeElement.hash")).isEqualTo(address);
+				assertThat(page.isDisplayed("#rung")).isNotEqualTo(view.equals("all"));
+				assertThat(page.isDisplayed("#setup")).isEqualTo(view.equals("all"));
+			});
 	}
 
 	@Test
@@ -179,8 +182,8 @@ class LabPageTests {
 		Map<?, ?> lost = (Map<?, ?>) page.script("""
 				return fetch(`runs/${document.body.dataset.run}/lost-update`).then((answer) => answer.json())""");
 		String others = String.valueOf(((Number) lost.get("overwritten")).longValue() - 1);
-		assertThat(page.text("#steps .others")).isEqualTo(others + " other orders commit");
-		assertThat(page.script("return document.querySelector('#steps .others').nextElementSibling.textContent"))
+		assertThat(page.text("#steps .stock .others")).isEqualTo(others + " other orders commit");
+		assertThat(page.script("return document.querySelector('#steps .stock .others').nextElementSibling.textContent"))
 			.isEqualTo(String.valueOf(lost.get("stockBefore")));
 		page.click("#show-pair");
 		page.press(Keys.END);
