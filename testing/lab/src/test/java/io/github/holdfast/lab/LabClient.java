@@ -123,10 +123,11 @@ final class LabClient {
 	}
 
 	/**
-	 * What is found there in the end.
+	 * Where an address leads to.
 	 */
-	static String page(String uri) {
-		return String.valueOf(RestClient.create().get().uri(uri).retrieve().body(String.class));
+	static String location(String uri) {
+		return String
+			.valueOf(RestClient.create().get().uri(uri).retrieve().toBodilessEntity().getHeaders().getLocation());
 	}
 
 	/**
