@@ -61,26 +61,9 @@ async function call(method, path, body) {
 
 export const info = () => call('GET', 'info');
 export const strategies = () => call('GET', 'strategies');
-export const locks = () => call('GET', 'locks');
 export const runs = () => call('GET', 'runs');
 export const run = (id) => call('GET', `runs/${id}`);
 export const start = (request) => call('POST', 'runs', request);
 export const cancel = (id) => call('DELETE', `runs/${id}`);
 export const orders = (id, strategy) => call('GET', `runs/${id}/orders?strategy=${strategy}`);
 export const lostUpdate = (id, strategy) => call('GET', `runs/${id}/lost-update?strategy=${strategy}`);
-export const fault = (id, what) => call('POST', `runs/${id}/faults`, what);
-
-/** Tells the events of a run to the listeners of their names, until the last one, or that they have ended too early. */
-export function follow(id, listeners, broken) {
-	const source = new EventSource(`runs/${id}/events`);
-	source.onerror = () => source.readyState === EventSource.CLOSED ? broken() : check();
-	for (const [name, listener] of Object.entries(listeners)) {
-		source.addEventListener(name, (event) => {
-			if (name === 'finished') {
-				source.close();
-			}
-			listener(JSON.parse(event.data));
-		});
-	}
-	return () => source.close();
-}

@@ -67,7 +67,7 @@ export function comparisonView(section, strategies, show) {
 	const conditionText = (condition) => known(`condition.${condition}`) ? t(`condition.${condition}`) : condition;
 
 	function row(id, conditions, all, run) {
-		const strategy = strategies.find((each) => each.id === id) ?? { id, title: id };
+		const strategy = strategies.find((each) => each.id === id) ?? { id };
 		return el('tr', { 'data-strategy': id },
 				el('th', { scope: 'row' }, el('span', { class: 'dot', 'data-group': strategy.group }), strategyText(strategy, 'title')),
 				...conditions.map((condition) => cell(strategy, condition, all.filter((each) => each.condition === condition), run)));
@@ -86,15 +86,9 @@ export function comparisonView(section, strategies, show) {
 				el('button', { type: 'button', class: 'link outcome', 'aria-pressed': String(shown.run === run?.id && run.cardStrategy === strategy.id),
 						'aria-label': t('compare.cell', { strategy: strategyText(strategy, 'title'), condition: conditionText(condition), verdict: name,
 							count: such.length, repeats: all.length }),
-						onclick: () => select(shown.run, strategy.id, condition) },
+						onclick: () => show(shown.run, strategy.id) },
 						el('span', { 'aria-hidden': 'true', text: MARK[kind] }), ' ',
 						el('span', { class: 'name', text: name }), ' ', t('compare.count', { count: such.length, repeats: all.length })));
-	}
-
-	/** The rows are made again, and the focus stays where it was. */
-	async function select(run, strategy, condition) {
-		await show(run, strategy);
-		body.querySelector(`[data-strategy="${strategy}"] [data-condition="${condition}"] button`)?.focus({ preventScroll: true });
 	}
 
 	return { render };

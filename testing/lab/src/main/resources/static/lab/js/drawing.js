@@ -10,17 +10,18 @@ import { ticks } from './timeline.js';
 const AXIS = 26;
 const NODE = 24;
 const HOLDERS = 34;
+const LANE = 24;
+const THICK = 8;
 
 /** The lanes, drawn for the whole time: a window of it is seen through "look". */
-export function draw({ lanes, holders, skus, faults, width, tall }) {
+export function draw({ lanes, holders, skus, faults, width }) {
 	const gutter = width < 480 ? 40 : 56;
-	const lane = tall ? 58 : 24;
+	const lane = LANE;
 	const place = placed(lanes, lane, holders.length > 0 ? HOLDERS : 0);
 	const inner = width - gutter;
 	const content = svg('g');
 	const labels = svg('g', { class: 'labels' });
 	const axis = svg('g', { class: 'axis' });
-	const values = svg('g', { class: 'values' });
 	const height = place.height + AXIS;
 
 	if (holders.length > 0) {
@@ -37,7 +38,7 @@ export function draw({ lanes, holders, skus, faults, width, tall }) {
 	for (const { lane: { number, thread, orders }, top } of place.lanes) {
 		labels.append(svg('text', { x: gutter - 8, y: top + lane / 2 + 4, class: 'thread', text: number },
 				svg('title', { text: thread })));
-		content.append(...orders.map((order) => drawOrder(order, top, lane, tall)));
+		content.append(...orders.map((order) => drawOrder(order, top)));
 	}
 
 	/** Shows a part of the time. */
@@ -50,13 +51,11 @@ export function draw({ lanes, holders, skus, faults, width, tall }) {
 			.flatMap((time) => [
 				svg('line', { x1: x(time), x2: x(time), y1: 0, y2: place.height }),
 				svg('text', { x: x(time), y: height - 7, text: duration(time / 1000) })]));
-		values.replaceChildren(...tall ? place.lanes.flatMap(({ lane: { orders }, top }) =>
-			orders.filter((order) => order.readAt !== null).map((order) => valueText(order, x(order.readAt), top, inner))) : []);
 	}
 
 	const drawing = svg('svg', { width, height, class: 'drawing', role: 'img' },
-			labels, svg('svg', { x: gutter, width: inner, height }, axis, content, values));
-	return { drawing, look, gutter, inner };
+			labels, svg('svg', { x: gutter, width: inner, height }, axis, content));
+	return { drawing, look };
 }
 
 function placed(lanes, lane, top) {
@@ -90,9 +89,9 @@ function drawHolders(holders, skus) {
 	return group;
 }
 
-function drawOrder(order, top, lane, tall) {
-	const thick = tall ? 12 : 8;
-	const lock = top + (tall ? 4 : 3);
+function drawOrder(order, top) {
+	const thick = THICK;
+	const lock = top + 3;
 	const transaction = lock + thick + 2;
 	const end = order.end ?? order.start;
 	const group = svg('g', { class: `order ${order.outcome?.toLowerCase() ?? ''}`, 'data-n': order.n },
@@ -117,11 +116,4 @@ function drawOrder(order, top, lane, tall) {
 		group.append(svg('line', { class: 'commit', x1: order.commit, x2: order.commit, y1: transaction - 1, y2: transaction + thick + 1 }));
 	}
 	return group;
-}
-
-/** The values of an order, below its bars and within the picture. */
-function valueText(order, x, top, inner) {
-	const text = t('lanes.values', { read: order.read, wrote: order.wrote });
-	const right = x > inner / 2;
-	return svg('text', { x, y: top + 46, 'text-anchor': right ? 'end' : 'start', text });
 }

@@ -31,8 +31,9 @@ const FAULTS = {
 };
 
 export function runForm(fieldset, info) {
+	let preset = null;
 	const faultLabel = el('span');
-	const fault = el('select', { id: 'field-fault' }, ...['calm', ...Object.keys(FAULTS)].map((value) => new Option('', value)));
+	const fault = el('select', { id: 'field-fault' }, ...['none', ...Object.keys(FAULTS)].map((value) => new Option('', value)));
 	const all = fields(info.limits).map((field) => ({ ...field, ...elements(field) }));
 	const more = el('summary');
 	fieldset.append(
@@ -57,7 +58,7 @@ export function runForm(fieldset, info) {
 			field.note.textContent = field.hint ? t(field.hint) : '';
 		}
 		faultLabel.textContent = t('field.fault');
-		[...fault.options].forEach((option) => option.text = t(`condition.${option.value}`));
+		[...fault.options].forEach((option) => option.text = t(option.value === 'none' ? 'fault.none' : `condition.${option.value}`));
 		clear();
 	}
 
@@ -73,10 +74,26 @@ export function runForm(fieldset, info) {
 	const valueOf = ({ input }) => input.value === '' ? null : Number(input.value);
 
 	/** The numbers as they were typed. The lab decides whether they will do. */
-	const values = () => Object.fromEntries(all.map((field) => [field.name, valueOf(field)]));
+	const values = () => Object.fromEntries(all.map((field) => [field.name, valueOf(field)])
+		.filter(([name, value]) => value !== null || name !== 'ratePerSecond'));
 
-	/** What is to be done to the first node, or to Redis: for twice the lease. */
-	const faults = () => fault.value === 'calm' ? [] : [{ atMs: FAULT_AT, node: 1, millis: info.leaseMs * 2, ...FAULTS[fault.value] }];
+	const keyOf = (preset) => Object.keys(FAULTS).find((key) => FAULTS[key].kind === preset?.faults[0]?.kind
+		&& (FAULTS[key].moment ?? preset.faults[0].moment) === preset.faults[0].moment) ?? 'none';
+
+	/** What is to be done to the first node, or to Redis: as in the preset, or for twice the lease. */
+	const faults = () => fault.value === 'none' ? [] : fault.value === keyOf(preset) ? preset.faults
+			: [{ atMs: FAULT_AT, node: 1, millis: info.leaseMs * 2, ...FAULTS[fault.value] }];
+
+	/** Fills in the numbers and the fault that show the weakness of a strategy, or else the usual ones. */
+	function fill(wanted) {
+		preset = wanted;
+		for (const field of all) {
+			field.input.value = (preset ? preset[field.name] : field.value) ?? '';
+		}
+		fault.value = keyOf(preset);
+		more.parentElement.open ||= all.some((field) => field.more && String(field.input.value) !== String(field.value));
+		clear();
+	}
 
 	/** Marks what the lab has refused, and goes to the first of these fields. */
 	function refused(errors) {
@@ -102,5 +119,5 @@ export function runForm(fieldset, info) {
 	}
 
 	render();
-	return { render, clear, refused, values, faults };
+	return { render, clear, fill, refused, values, faults };
 }

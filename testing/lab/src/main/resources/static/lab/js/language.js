@@ -43,10 +43,10 @@ export function onLanguage(listener) {
 
 export const known = (key) => key in texts;
 
-/** The text with this key; {name} is replaced by the argument of that name. */
+/** The text with this key; {name} is replaced by the argument of that name, {name:one|many} by one of the two words. */
 export function t(key, args = {}) {
-	return (texts[key] ?? key).replace(/\{(\w+)\}/g,
-			(placeholder, name) => name in args ? shown(args[name]) : placeholder);
+	return (texts[key] ?? key).replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (placeholder, name, one, many) =>
+		!(name in args) ? placeholder : one === undefined ? shown(args[name]) : args[name] === 1 ? one : many);
 }
 
 const shown = (value) => typeof value === 'number' ? number(value) : (value ?? '–');

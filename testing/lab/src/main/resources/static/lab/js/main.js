@@ -1,27 +1,24 @@
 // The page: what is shown of what, and who tells whom.
 
 import * as api from './api.js';
-import { chartView } from './chart.js';
 import { comparisonView } from './comparison.js';
 import { byId } from './dom.js';
-import { experimentsView } from './experiments.js';
 import { runForm } from './form.js';
+import { ALL, isOf, ladderView, rungAt, shows } from './ladder.js';
 import { lanesView } from './lanes.js';
 import { onLanguage, startLanguage, t } from './language.js';
-import { locksView } from './locks.js';
-import { nodesView } from './nodes.js';
-import { meeting, refusals } from './pairs.js';
+import { meeting, refusal } from './pairs.js';
 import { resultView } from './result.js';
 import { Run } from './run.js';
 import { stepperView } from './stepper.js';
 import { nextView, strategyChooser, strategyText, strategyView } from './strategies.js';
-import { onTheme, startTheme } from './theme.js';
 
-const RENDER_PAUSE = 200;
-const RESUME_PAUSE = 1000;
+const POLL_PAUSE = 300;
+
+/** A run that was lucky is repeated until it fails, but not for ever. */
+const MOST_TRIES = 5;
 
 await startLanguage(byId('language'));
-startTheme(byId('theme'));
 
 try {
 	const [info, strategies] = await Promise.all([api.info(), api.strategies()]);
@@ -29,8 +26,7 @@ try {
 }
 catch (problem) {
 	console.error(problem);
-	byId('setup').hidden = true;
-	byId('run').hidden = true;
+	byId('page').hidden = true;
 	say('app.unreachable');
 	api.onAnswering((answers) => answers && location.reload());
 	api.check();
@@ -45,44 +41,34 @@ function say(key, args) {
 async function page(info, strategies) {
 	let run = null;
 	let runs = [];
-	let unfollow = () => {};
-	let pending = null;
+	let tries = '';
+	let climbing = false;
 
-	const servers = byId('servers');
-	servers.textContent = [info.database, info.redis && `Redis ${info.redis}`, info.zookeeper && `ZooKeeper ${info.zookeeper}`]
-		.filter(Boolean).join(' · ');
-	const chooser = strategyChooser(byId('strategies'), strategies, (id) => next.render(id));
+	byId('servers').textContent = `${info.database} · Redis ${info.redis}`;
+	const ladder = ladderView(byId('ladder'), byId('rung'), strategies, climb);
+	const chooser = strategyChooser(byId('strategies'), strategies, choose);
 	const next = nextView(byId('next'), strategies);
-	const experiments = experimentsView(byId('experiments'), (request, faults) => attempt(() => begin(request, faults)));
 	const form = runForm(byId('orders'), info);
 	const about = strategyView(byId('strategy'), strategies);
-	const result = resultView(byId('result'), strategies.length, { cancel, open });
-	const chart = chartView(byId('chart'), titleOf);
-	const nodes = nodesView(byId('nodes'), info, fault);
-	const comparison = comparisonView(byId('comparison'), strategies, showStrategy);
-	const lanes = lanesView(byId('lanes'), titleOf, showPair);
+	const result = resultView(byId('result'), strategies.length, { cancel, open, step });
+	const comparison = comparisonView(byId('comparison'), strategies, showCell);
+	const lanes = lanesView(byId('lanes'));
 	const stepper = stepperView(byId('steps'));
-	const locks = locksView(byId('locks'), api.locks, api.answers);
+
+	const rung = () => rungAt(location.hash);
 
 	function render() {
-		clearTimeout(pending);
-		pending = null;
-		about.render(run?.cardStrategy);
-		result.render(run, runs.map(({ id, strategy }) => ({ id, title: titleOf(strategy) })), titleOf, api.answers());
-		chart.render(run);
-		nodes.render(run, api.answers());
-		comparison.render(run, runs);
-		lanes.render(run);
 		const free = api.answers() && (!run || run.over);
-		byId('start').disabled = !free;
-		experiments.render(free);
+		document.body.dataset.view = rung()?.id ?? ALL;
 		document.body.dataset.run = run?.id ?? '';
 		document.body.dataset.state = run?.state ?? '';
-	}
-
-	/** Many events come at once: they are drawn together. */
-	function renderSoon() {
-		pending ??= setTimeout(render, RENDER_PAUSE);
+		byId('setup').hidden = Boolean(rung());
+		byId('start').disabled = !free;
+		ladder.render(rung(), run && rung() && isOf(run, rung()) ? run : null, free && !climbing);
+		about.render(rung() ? null : run?.cardStrategy);
+		result.render(run, runs, titleOf, api.answers(), tries);
+		comparison.render(rung() ? null : run, rung() ? [] : runs);
+		lanes.render(run);
 	}
 
 	function titleOf(id) {
@@ -90,107 +76,144 @@ async function page(info, strategies) {
 		return strategy ? strategyText(strategy, 'title') : t('setup.all');
 	}
 
-	/** Starts a run, to which these faults are done at their times. */
-	async function begin(request, faults) {
-		await watch(await api.start({ ...request, faults }));
-		byId('result').scrollIntoView({ block: 'nearest' });
+	function choose(id) {
+		next.render(id);
+		form.fill(strategies.find((each) => each.id === id)?.preset);
 	}
 
-	/** Shows a run, and follows it if it is going. */
+	/** Shows a run, and follows it to its end. */
 	async function watch(answer) {
-		unfollow();
 		const watched = new Run(answer);
 		run = watched;
 		stepper.show(null);
 		render();
-		unfollow = api.follow(run.id, {
-			progress: (event) => { watched.progress(event); renderSoon(); },
-			order: (event) => { watched.order(event); renderSoon(); },
-			fault: (event) => { watched.fault(event); renderSoon(); },
-			result: (event) => { watched.result(event); renderSoon(); },
-			finished: (event) => finish(watched, event)
-		}, () => setTimeout(resume, RESUME_PAUSE));
-		runs = await api.runs();
-		render();
+		while (run === watched && !watched.over) {
+			await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE));
+			if (api.answers()) {
+				await poll(watched);
+			}
+		}
+		if (run === watched) {
+			runs = await api.runs();
+			await complete(watched);
+		}
+		return watched;
 	}
 
-	/** Shows what there is when the lab is back: it may have begun anew, and know nothing of the run. */
-	async function resume() {
+	async function poll(watched) {
 		try {
-			runs = await api.runs();
-			const known = runs.find(({ id, strategy }) => id === run?.id && strategy === run.strategy) ?? runs[0];
-			if (known) {
-				await watch(known);
-				return;
+			const answer = await api.run(watched.id);
+			if (answer.strategy === watched.strategy) {
+				watched.take(answer);
 			}
-			unfollow();
-			run = null;
-			stepper.show(null);
-			render();
 		}
 		catch (problem) {
-			if (api.answers()) {
-				say('error.failed', { detail: problem.message });
+			if (problem.status === 404 && run === watched) {
+				run = null;
 			}
 		}
-	}
-
-	api.onAnswering((answers) => {
-		document.body.dataset.answering = answers;
-		say(answers ? null : 'app.lost');
-		locks.render();
 		render();
-		if (answers) {
-			resume();
-		}
-	});
-
-	/** All orders are there now, and whether one of them was lost. */
-	async function finish(finished, answer) {
-		finished.take(answer);
-		runs = runs.map((each) => each.id === answer.id ? answer : each);
-		await attempt(() => complete(finished));
 	}
 
+	/** All orders are there now, and whether a sale of one of them was lost. */
 	async function complete(finished) {
-		const strategy = finished.drawnStrategy;
+		const strategy = finished.all ? finished.shownStrategy : finished.strategy;
 		if (strategy) {
-			const [orders, lost] = await Promise.all([
-				finished.fetchesOrders ? api.orders(finished.id, strategy) : [],
-				api.lostUpdate(finished.id, strategy)
-			]);
-			orders.forEach((order) => finished.order(order));
-			finished.refusals = refusals(finished.drawnOrders, finished.skus);
-			const pairs = { lost, refused: finished.refusals[0], met: meeting(finished.drawnOrders, finished.skus) };
+			const [orders, lost] = await Promise.all([finished.fetchesOrders ? api.orders(finished.id, strategy) : [],
+				api.lostUpdate(finished.id, strategy)]);
+			finished.orders = orders;
+			const pairs = { lost, refused: refusal(orders, finished.skus), met: meeting(orders, finished.skus) };
 			const kind = Object.keys(pairs).find((each) => pairs[each]);
 			finished.pair = kind ? { ...pairs[kind], kind } : null;
 		}
 		if (finished === run) {
+			stepper.show(run);
 			render();
 		}
 	}
 
-	function showPair() {
-		lanes.zoom(run.pair);
-		stepper.show(run.pair);
-		byId('steps').scrollIntoView({ block: 'nearest' });
-		byId('step-next').focus({ preventScroll: true });
+	/** Runs a rung, again and again until it shows what it is about. */
+	async function climb(which) {
+		await attempt(async () => {
+			climbing = true;
+			try {
+				for (let count = 1; count <= MOST_TRIES && rung() === which; count++) {
+					tries = count === 1 ? '' : t('rung.try', { count, most: MOST_TRIES });
+					const done = await begin({ strategy: which.strategy, ...which.preset });
+					if (done.state !== 'FINISHED' || shows(done, which)) {
+						return;
+					}
+				}
+			}
+			finally {
+				climbing = false;
+				tries = '';
+				render();
+			}
+		});
 	}
 
-	/** Shows a run; of "all", one of its strategies. */
-	async function showStrategy(runId, id) {
-		if (run?.id !== runId) {
-			await open(runId);
+	async function begin(request) {
+		try {
+			const done = watch(await api.start(request));
+			byId('result').scrollIntoView({ block: 'nearest' });
+			return await done;
 		}
-		if (run?.id !== runId || !run.all) {
+		catch (problem) {
+			if (problem.status === 409) {
+				await watchGoing();
+			}
+			throw problem;
+		}
+	}
+
+	/** Shows the run that is going, if there is one. */
+	async function watchGoing() {
+		runs = await api.runs();
+		const going = runs.find(({ state }) => ['STARTING', 'RUNNING'].includes(state));
+		if (going) {
+			attempt(() => watch(going));
+		}
+		return going;
+	}
+
+	/** Shows what there is: the run that is going, or the last one of this address. */
+	async function look() {
+		if (run && !run.over) {
+			render();
 			return;
 		}
-		run.shownStrategy = id;
-		run.pair = null;
-		run.refusals = [];
-		stepper.show(null);
-		render();
-		await attempt(() => complete(run));
+		if (!await watchGoing()) {
+			const last = rung() ? runs.find((each) => isOf(each, rung())) : runs.find(({ id }) => id === run?.id) ?? runs[0];
+			if (last) {
+				await watch(last);
+			}
+			else {
+				run = null;
+				stepper.show(null);
+				render();
+			}
+		}
+	}
+
+	/** What a cell says is shown, and the result is where one looks then. */
+	async function showCell(id, strategy) {
+		await attempt(async () => {
+			if (run?.id !== id) {
+				await watch(await api.run(id));
+			}
+			if (run.all) {
+				run.shownStrategy = strategy;
+				await complete(run);
+			}
+			byId('result').scrollIntoView({ block: 'start' });
+			byId('result').focus({ preventScroll: true });
+		});
+	}
+
+	function step() {
+		byId('steps').scrollIntoView({ block: 'nearest' });
+		byId('step-next').focus({ preventScroll: true });
 	}
 
 	async function open(id) {
@@ -201,57 +224,55 @@ async function page(info, strategies) {
 		await attempt(() => api.cancel(run.id));
 	}
 
-	async function fault(what) {
-		return attempt(async () => {
-			await api.fault(run.id, what);
-			return true;
-		});
-	}
-
 	async function attempt(action) {
 		try {
-			const done = await action();
+			await action();
 			say(api.answers() ? null : 'app.lost');
-			return done;
 		}
 		catch (problem) {
-			if (api.answers()) {
+			if (problem.status === 409) {
+				say('error.running');
+			}
+			else if (api.answers()) {
 				say('error.failed', { detail: problem.message });
 			}
-			return null;
 		}
 	}
+
+	/** After a while without answers the lab may have begun anew, and know nothing of the run. */
+	api.onAnswering((answers) => {
+		document.body.dataset.answering = answers;
+		say(answers ? null : 'app.lost');
+		render();
+		if (answers) {
+			attempt(async () => {
+				const known = (await api.runs()).find(({ id, strategy }) => id === run?.id && strategy === run.strategy);
+				run = known ? run : null;
+				await look();
+			});
+		}
+	});
 
 	byId('setup').addEventListener('submit', async (event) => {
 		event.preventDefault();
 		const error = byId('setup-error');
-		const start = byId('start');
 		form.clear();
 		error.textContent = '';
-		start.disabled = true;
 		try {
-			await begin({ strategy: chooser.selected, ...form.values() }, form.faults());
+			await begin({ strategy: chooser.selected, ...form.values(), faults: form.faults() });
 		}
 		catch (problem) {
-			start.disabled = false;
-			await refused(problem, error);
+			refused(problem, error);
 		}
 	});
 
-	async function refused(problem, error) {
-		if (problem.status === 409) {
-			error.textContent = t('error.running');
-			const going = (await api.runs()).find(({ state }) => ['STARTING', 'RUNNING'].includes(state));
-			if (going) {
-				await watch(going);
-			}
-		}
-		else if (problem.errors?.length > 0) {
+	function refused(problem, error) {
+		if (problem.errors?.length > 0) {
 			error.textContent = t('error.request');
 			form.refused(problem.errors);
 		}
 		else {
-			error.textContent = t('error.failed', { detail: problem.message });
+			error.textContent = problem.status === 409 ? t('error.running') : t('error.failed', { detail: problem.message });
 		}
 	}
 
@@ -260,15 +281,13 @@ async function page(info, strategies) {
 		form.render();
 		next.render(chooser.selected);
 		stepper.render();
-		locks.render();
 		render();
 	});
-	onTheme(render);
-	next.render(chooser.selected);
-	render();
-	runs = await api.runs() ?? [];
-	if (runs.length > 0) {
-		await watch(runs[0]);
-	}
+	addEventListener('hashchange', () => {
+		byId('rung').scrollIntoView({ block: 'nearest' });
+		attempt(look);
+	});
+	choose(chooser.selected);
+	await attempt(look);
 	document.body.dataset.ready = true;
 }

@@ -1,8 +1,8 @@
 // Two orders whose transactions are worth a look.
 
-/** Whether the second one overwrote what the first one had committed since it read. */
-export const loses = (first, second) => first.read !== null && second.read === first.read
-		&& second.wrote !== null && second.commit !== null && second.readAt < first.commit;
+/** How many sales an order has overwritten: the database has numbered all changes. */
+export const overwritten = ({ read, wrote, readChanges, wroteChanges }, quantity) =>
+	read !== null && wroteChanges !== null && wrote === read - quantity ? wroteChanges - readChanges - 1 : 0;
 
 /** Orders take the SKUs in turn. */
 const sameStock = (one, other, skus) => one.n % skus === other.n % skus;
@@ -16,17 +16,11 @@ export function meeting(orders, skus) {
 	return second > 0 ? { first: committed[second - 1], second: committed[second] } : null;
 }
 
-/**
- * The commits that were refused to a holder who had read before a newer one sold: each
- * with that newer one, whose sale it would have overwritten.
- */
-export function refusals(orders, skus) {
-	const sold = orders.filter(({ outcome, acquired, commit }) => outcome === 'SOLD' && acquired !== null && commit !== null)
-		.sort((a, b) => a.commit - b.commit);
-	return orders.filter(({ outcome, acquired, readAt }) => outcome === 'LOST' && acquired !== null && readAt !== null)
-		.map((refused) => ({ second: refused, first: sold.find((order) => sameStock(order, refused, skus)
-			&& order.acquired > refused.acquired && order.commit > refused.readAt && order.commit < refused.end) }))
-		.filter(({ first }) => first);
+/** The first commit that was refused to an order that had been overtaken, with the first sale that it would have erased. */
+export function refusal(orders, skus) {
+	const second = orders.find(({ outcome, overtakenBy }) => outcome === 'LOST' && overtakenBy > 0);
+	const first = second && orders.find((order) => sameStock(order, second, skus) && order.wroteChanges === second.readChanges + 1);
+	return first ? { first, second } : null;
 }
 
 /** Who had the lock, one after the other. */

@@ -1,7 +1,7 @@
 // The state of the run, its facts, and the verdict in words.
 
 import { el } from './dom.js';
-import { duration, known, number, t } from './language.js';
+import { duration, number, t } from './language.js';
 
 const FACTS = ['sold', 'refused', 'stockAfter', 'oversold', 'lostUpdates', 'busy', 'lost', 'failed', 'throughput',
 	'p50Ms', 'p99Ms', 'durationMs'];
@@ -12,10 +12,12 @@ const verdictKey = ({ code, arguments: args }) => `verdict.${code}${args?.lucky 
 
 export const verdictName = (verdict) => t(verdictKey(verdict));
 
-/** A verdict in the language that was chosen, or else as the lab says it. */
+/** A verdict in the language that was chosen, with the figures of the database. */
 export function verdictText({ facts, verdict }) {
-	const key = `${verdictKey(verdict)}.text`;
-	return known(key) ? t(key, { ...facts, ...verdict.arguments }) : verdict.text;
+	const args = { ...facts, ...verdict.arguments, break: t(`break.${verdict.arguments?.breaks}`) };
+	const refused = args.refused > 0 && verdict.code === 'RIGHT' && args.saved > 0
+			? t(args.refused === 1 ? 'verdict.refused.one' : 'verdict.refused.many', args) : '';
+	return [t(`${verdictKey(verdict)}.text`, args), args.hidden ? t('verdict.hidden') : '', refused].filter(Boolean).join(' ');
 }
 
 /** Which colour a verdict has. */
@@ -24,49 +26,55 @@ export const verdictKind = ({ code, arguments: args }) => args?.lucky ? 'lucky' 
 
 export const MARK = { right: '✓', lucky: '?', wrong: '✕', stuck: '‖', none: '–' };
 
-export const factText = (name, value) => value === null || value === undefined ? '–'
-		: name.endsWith('Ms') ? duration(value) : number(value);
+const factText = (name, value) => name.endsWith('Ms') ? duration(value) : number(value);
 
-export function resultView(section, strategies, { cancel, open }) {
+export function resultView(section, strategies, { cancel, open, step }) {
 	const title = el('h2', { id: 'result-title' });
 	const state = el('span', { class: 'chip' });
-	const csv = el('a', { class: 'button quiet', download: true, hidden: true });
-	const stop = el('button', { type: 'button', class: 'quiet', onclick: () => cancel(), hidden: true });
+	const stop = el('button', { type: 'button', class: 'quiet', id: 'cancel', onclick: () => cancel(), hidden: true });
 	const earlier = el('select', { hidden: true, onchange: () => open(earlier.value) });
 	const verdict = el('div', { class: 'verdict', role: 'status', 'aria-live': 'polite' });
-	const none = el('p', { class: 'muted' });
+	const pair = el('button', { type: 'button', class: 'primary', id: 'show-pair', onclick: () => step() });
+	const note = el('p', { class: 'muted' });
+	const nodes = el('p', { class: 'nodes' });
 	const facts = el('dl', { class: 'facts' });
-	section.append(el('div', { class: 'head' }, title, state, el('span', { class: 'space' }), earlier, csv, stop), verdict,
-			none, facts);
+	section.tabIndex = -1;
+	section.append(el('div', { class: 'head' }, title, state, el('span', { class: 'space' }), earlier, stop), verdict, pair, note, nodes, facts);
 	let said = '';
 
-	function render(run, runs, titleOf, answers) {
+	function render(run, runs, titleOf, answers, tries) {
 		title.textContent = run ? `${t('run.number', { id: run.id })} · ${titleOf(run.cardStrategy)}` : t('run.title');
-		renderNote(run, titleOf);
-		renderEarlier(run, runs);
+		note.textContent = [noteOf(run, titleOf), tries].filter(Boolean).join(' · ');
+		earlier.hidden = runs.length === 0;
+		earlier.setAttribute('aria-label', t('run.earlier'));
+		earlier.replaceChildren(...runs.map(({ id, strategy }) =>
+			new Option(`${t('run.number', { id })} · ${titleOf(strategy)}`, id, false, id === run?.id)));
 		section.dataset.run = run?.id ?? '';
 		section.dataset.strategy = run?.cardStrategy ?? '';
 		state.hidden = !run;
-		csv.hidden = !run?.over;
 		stop.hidden = !answers || !run || run.over;
+		stop.textContent = t('setup.cancel');
 		renderVerdict(run);
 		renderFacts(run?.knownFacts);
-		if (!run) {
-			return;
-		}
-		const known = answers || run.over ? run.state : 'UNKNOWN';
-		state.textContent = t(`state.${known}`);
-		state.dataset.state = known;
-		stop.textContent = t('setup.cancel');
-		csv.textContent = t('run.csv');
-		csv.href = `runs/${run.id}.csv`;
+		renderNodes(run, answers);
+		pair.hidden = !run?.pair;
+		pair.textContent = t(`pair.${run?.pair?.kind ?? 'met'}`);
+		const known = answers || run?.over ? run?.state : 'UNKNOWN';
+		state.textContent = known ? t(`state.${known}`) : '';
+		state.dataset.state = known ?? '';
 	}
 
 	/** What was asked for; of "all", how far it is. */
-	function renderNote(run, titleOf) {
-		none.textContent = !run ? t('run.none')
-				: run.all && !run.over && run.live ? t('compare.progress', { done: run.results.length, count: strategies, strategy: titleOf(run.live.strategy) })
-				: t('run.request', run.request);
+	const noteOf = (run, titleOf) => !run ? t('run.none')
+			: run.all && !run.over ? t('compare.progress', { done: run.results.length, count: strategies, strategy: titleOf(run.results.at(-1)?.strategy ?? 'all') })
+			: t('run.request', run.request);
+
+	/** The nodes while the run is going: one that is frozen or dead says so. */
+	function renderNodes(run, answers) {
+		nodes.replaceChildren(...run && !run.over ? run.nodes.map(({ id, state: of }) => {
+			const shown = answers ? of : 'UNKNOWN';
+			return el('span', { class: 'chip', 'data-state': shown, text: `${t('node.name', { node: id })}: ${t(`node.${shown}`)}` });
+		}) : []);
 	}
 
 	/** Is only written if it is new, as screen readers read it out. */
@@ -85,26 +93,19 @@ export function resultView(section, strategies, { cancel, open }) {
 	}
 
 	function saying(run) {
-		if (!run) {
-			return { code: '', kind: '', heading: '', text: '' };
-		}
-		if (run.all && run.over && !run.shownStrategy) {
-			const right = run.results.filter(({ verdict }) => verdictKind(verdict) === 'right').length;
+		if (run?.all && run.over && !run.shownStrategy) {
+			const right = run.results.filter(({ verdict: of }) => verdictKind(of) === 'right').length;
 			return { code: 'ALL', kind: 'none', heading: t('compare.title'),
 					text: t('compare.summary', { right, count: run.results.length }) };
 		}
-		if (run.state === 'FAILED') {
+		if (run?.state === 'FAILED') {
 			return { code: 'FAILED', kind: 'wrong', heading: t('state.FAILED'), text: run.message ?? '' };
 		}
-		if (run.judged && (run.over || run.all)) {
-			const { verdict } = run.judged;
-			return { code: verdict.code, kind: verdictKind(verdict), heading: verdictName(verdict), text: `${verdictText(run.judged)} ${savedText(run.refusals.length)}`.trim() };
+		if (run?.judged && (run.over || run.all)) {
+			const { verdict: of } = run.judged;
+			return { code: of.code, kind: verdictKind(of), heading: verdictName(of), text: verdictText(run.judged) };
 		}
 		return { code: '', kind: '', heading: '', text: '' };
-	}
-
-	function savedText(refused) {
-		return refused === 0 ? '' : t(refused === 1 ? 'verdict.refused.one' : 'verdict.refused.many', { refused });
 	}
 
 	function renderFacts(known) {
@@ -112,13 +113,6 @@ export function resultView(section, strategies, { cancel, open }) {
 			.map((name) => el('div', { class: BAD.includes(name) && known[name] > 0 ? 'bad' : '', 'data-fact': name },
 					el('dt', { text: t(`fact.${name}`) }),
 					el('dd', { text: factText(name, known[name]) }))));
-	}
-
-	function renderEarlier(run, runs) {
-		earlier.hidden = runs.length === 0;
-		earlier.setAttribute('aria-label', t('run.earlier'));
-		earlier.replaceChildren(...runs.map(({ id, title: name }) =>
-			new Option(`${t('run.number', { id })} · ${name}`, id, false, id === run?.id)));
 	}
 
 	return { render };

@@ -3,7 +3,7 @@
 
 import { el } from './dom.js';
 import { duration, t } from './language.js';
-import { loses } from './pairs.js';
+import { overwritten } from './pairs.js';
 import { stepsOf } from './steps.js';
 import { threadNumber } from './timeline.js';
 
@@ -40,14 +40,16 @@ export function stepperView(section) {
 
 	let player = null;
 	let pair = null;
+	let quantity = 1;
 	let steps = [];
 	let step = 0;
 
-	/** Begins with two orders, at the first event. */
-	function show(two) {
+	/** Begins with two orders of a run, at the first event. */
+	function show(run) {
 		stop();
-		pair = two;
-		steps = pair ? stepsOf(pair) : [];
+		pair = run?.pair ?? null;
+		quantity = run?.request.quantity ?? 1;
+		steps = pair ? stepsOf(pair, (order, change) => run.stockAt(order, change)) : [];
 		step = 0;
 		section.hidden = !pair;
 		render();
@@ -81,6 +83,9 @@ export function stepperView(section) {
 	}
 
 	function go(next) {
+		if (!pair) {
+			return;
+		}
 		step = Math.max(0, Math.min(steps.length - 1, next));
 		renderStep();
 	}
@@ -105,13 +110,23 @@ export function stepperView(section) {
 				el('div', { role: 'row', class: 'row top' }, head(orders[0]),
 						el('div', { role: 'columnheader', class: 'stock', text: t('steps.database') }), head(orders[1])),
 				...steps.map(row));
-		// The database knows better than the times that a frozen process has noted
-		const lost = pair.kind === 'lost' && pair.first.read !== null && pair.second.read === pair.first.read;
-		conclusion.textContent = lost || loses(pair.first, pair.second)
-				? t('steps.lost', { winner: pair.second.n, loser: pair.first.n, read: pair.second.read, lost: pair.first.wrote, wrote: pair.second.wrote })
-				: pair.kind === 'refused' ? t('steps.saved', { refused: pair.second.n, newer: pair.first.n, read: pair.second.read })
-				: t('steps.right', { first: pair.first.n, second: pair.second.n });
+		conclusion.textContent = concluded(pair.first, pair.second);
 		renderStep();
+	}
+
+	/** What was lost is what the database says, not what the times say. */
+	function concluded(first, second) {
+		const count = overwritten(second, quantity);
+		if (pair.kind === 'refused') {
+			return t('steps.saved', { refused: second.n, read: second.read, count: second.overtakenBy });
+		}
+		if (count > 1) {
+			return t('steps.lost.many', { winner: second.n, read: second.read, count, before: steps.findLast(({ kind }) => kind === 'others')?.stock ?? first.wrote,
+				wrote: second.wrote });
+		}
+		return count === 1 ? t('steps.lost', { winner: second.n, loser: first.n, read: second.read, lost: first.wrote, wrote: second.wrote })
+				: second.wrote < 0 ? t('steps.oversold', { second: second.n, wrote: second.wrote })
+				: t('steps.right', { first: first.n, second: second.n });
 	}
 
 	function row(each, index) {
@@ -119,15 +134,19 @@ export function stepperView(section) {
 				...['lock', 'transaction'].map((what) => el('i', { class: `${what} ${each.state[who][what] ?? ''}`
 						+ (what === 'transaction' && each.state[who].window ? ' window' : '') })),
 				el('span', { class: `text ${each.kind}`, text: each.who === who ? stepText(each) : '' }));
-		const written = each.kind === 'commit' && [pair.first, pair.second][each.who].wrote !== null;
+		const written = each.kind === 'others' || (each.kind === 'commit' && [pair.first, pair.second][each.who].wrote !== null);
 		return el('div', { role: 'row', class: 'row', onclick: () => go(index) }, cell(0),
 				el('div', { role: 'cell', class: `stock ${written ? 'changed' : ''}` },
+						each.kind === 'others' ? el('span', { class: 'others', text: stepText(each) }) : '',
 						el('b', { text: each.stock ?? '–' }),
 						el('small', { text: `+${duration((each.at - steps[0].at) / 1000)}` })),
 				cell(1));
 	}
 
 	function stepText(each) {
+		if (each.kind === 'others') {
+			return t('steps.others', { count: each.count });
+		}
 		const order = [pair.first, pair.second][each.who];
 		if (each.kind === 'refused') {
 			return t(order.strategy.endsWith('-lease') ? 'steps.refused.lease' : 'steps.refused');
@@ -142,7 +161,8 @@ export function stepperView(section) {
 		scrub.value = step;
 		scrub.setAttribute('aria-valuetext', stepText(current));
 		position.textContent = t('steps.position', { step: step + 1, steps: steps.length });
-		said.textContent = t('steps.says', { n: [pair.first, pair.second][current.who].n, step: stepText(current) });
+		said.textContent = current.who === null ? `${stepText(current)}.`
+				: t('steps.says', { n: [pair.first, pair.second][current.who].n, step: stepText(current) });
 		[...list.children].slice(1).forEach((element, index) => {
 			element.classList.toggle('future', index > step);
 			index === step ? element.setAttribute('aria-current', 'step') : element.removeAttribute('aria-current');

@@ -2,15 +2,12 @@
 
 import { el } from './dom.js';
 import { highlighted } from './highlight.js';
-import { known, t } from './language.js';
+import { t } from './language.js';
 
 const GROUPS = ['wrong', 'one-node', 'database', 'until-pause', 'holdfast'];
 
-/** What the language says of a strategy, or else what the lab says itself. */
-export function strategyText(strategy, what) {
-	const key = `strategy.${strategy.id}.${what}`;
-	return known(key) ? t(key) : strategy[what];
-}
+/** What the language says of a strategy. */
+export const strategyText = ({ id }, what) => t(`strategy.${id}.${what}`);
 
 /** Radio buttons in groups; one group is open at a time. */
 export function strategyChooser(fieldset, strategies, chosen) {
@@ -57,9 +54,11 @@ export function nextView(paragraph, strategies) {
 	return { render };
 }
 
+/** The code without package, imports and Javadoc: the lines that matter are seen first. */
+const essence = (source) => source.replace(/^(package|import) .*\n/gm, '').replace(/^\t*\/\*\*[\s\S]*?\*\/\n/gm, '').replace(/\n{3,}/g, '\n\n').trim();
+
 /** Title, explanation, weakness and code of the strategy of a run. */
 export function strategyView(article, strategies) {
-	let openSource = false;
 	let rendered = null;
 
 	function render(id) {
@@ -82,10 +81,10 @@ export function strategyView(article, strategies) {
 				el('p', { text: strategyText(strategy, 'explanation') }),
 				el('p', { class: 'weakness' },
 						el('b', { text: t('strategy.weakness') }), ' ', strategyText(strategy, 'weakness')),
-				el('details', { class: 'source', open: openSource, ontoggle: (event) => openSource = event.target.open },
+				el('details', { class: 'source' },
 						el('summary', { text: t('strategy.source') }),
 						el('pre', { tabindex: 0, 'aria-label': t('strategy.source'), lang: 'en' },
-								el('code', {}, highlighted(strategy.source)))));
+								el('code', {}, highlighted(essence(strategy.source))))));
 	}
 
 	return { render };

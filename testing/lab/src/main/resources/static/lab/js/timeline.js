@@ -1,8 +1,4 @@
-// Times and lanes: which lanes there are, and which part of the time is seen.
-
-import { calm } from './theme.js';
-
-const ANIMATION = 350;
+// Times and lanes.
 
 /** A lane for each node and thread, in the order of their numbers. */
 export function lanesOf(orders) {
@@ -38,22 +34,4 @@ export function ticks({ from, to }, count) {
 		times.push(time);
 	}
 	return times;
-}
-
-/** Moves from one window to another, at once if no motion is wanted. */
-export function glide(from, to, draw) {
-	if (calm()) {
-		draw(to);
-		return;
-	}
-	const begin = performance.now();
-	const frame = (now) => {
-		const done = Math.min(1, (now - begin) / ANIMATION);
-		const share = 1 - (1 - done) ** 3;
-		draw({ from: from.from + (to.from - from.from) * share, to: from.to + (to.to - from.to) * share });
-		if (done < 1) {
-			requestAnimationFrame(frame);
-		}
-	};
-	requestAnimationFrame(frame);
 }

@@ -1,5 +1,9 @@
 package io.github.holdfast.lab;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -8,6 +12,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
+import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
@@ -23,8 +28,11 @@ import io.github.holdfast.lab.access.LabAccess;
 @EnableConfigurationProperties(LabProperties.class)
 class LabConfiguration implements WebMvcConfigurer {
 
+	private static final Logger logger = LoggerFactory.getLogger(LabConfiguration.class);
+
 	@Override
 	public void addViewControllers(ViewControllerRegistry registry) {
+		registry.addRedirectViewController("/", "/lab/");
 		registry.addRedirectViewController("/lab", "/lab/");
 		registry.addViewController("/lab/").setViewName("forward:/lab/index.html");
 	}
@@ -78,6 +86,12 @@ class LabConfiguration implements WebMvcConfigurer {
 				new LabAccess(properties.allowRemote()));
 		registration.addUrlPatterns("/lab", "/lab/*");
 		return registration;
+	}
+
+	@EventListener
+	void sayWhereThePageIs(ApplicationReadyEvent ready) {
+		String port = ready.getApplicationContext().getEnvironment().getProperty("local.server.port");
+		logger.info("Lab: open http://localhost:{}/lab/", port);
 	}
 
 	private record ConnectionDetails(String getJdbcUrl) implements JdbcConnectionDetails {

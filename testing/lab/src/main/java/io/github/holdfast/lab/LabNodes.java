@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.springframework.web.client.RestClientException;
-
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -75,12 +73,9 @@ final class LabNodes implements AutoCloseable {
 	}
 
 	private LabNode start(int id) {
-		List<Integer> redis = this.servers.redisPorts();
 		List<String> arguments = Stream
 			.concat(Stream.of("spring.datasource.url=" + this.servers.jdbcUrl(),
-					"spring.data.redis.port=" + redis.get(0),
-					"lab.redis-ports=" + redis.get(0) + "," + redis.get(1) + "," + redis.get(2),
-					"lab.zookeeper=127.0.0.1:" + this.servers.zooKeeperPort(),
+					"spring.data.redis.port=" + this.servers.redisPort(),
 					"lab.lease-time=" + this.properties.leaseTime().toMillis() + "ms",
 					"lab.wait-time=" + this.properties.waitTime().toMillis() + "ms"), this.nodeProperties.stream())
 			.map((property) -> "--" + property)
@@ -110,21 +105,6 @@ final class LabNodes implements AutoCloseable {
 
 	synchronized List<NodeView> views() {
 		return this.nodes.stream().map(LabNode::view).toList();
-	}
-
-	/**
-	 * The locks that all nodes hold and wait for now. One that does not answer tells
-	 * nothing.
-	 */
-	List<LockView> locks() {
-		return all().stream().filter(LabNode::isUp).flatMap((node) -> {
-			try {
-				return this.client.locks(node).views(node.id());
-			}
-			catch (RestClientException ex) {
-				return Stream.empty();
-			}
-		}).toList();
 	}
 
 	@Override

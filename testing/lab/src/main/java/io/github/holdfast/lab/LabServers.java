@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -17,20 +14,14 @@ import org.slf4j.LoggerFactory;
 
 import io.github.holdfast.lab.server.EmbeddedMariaDb;
 import io.github.holdfast.lab.server.EmbeddedRedis;
-import io.github.holdfast.lab.server.EmbeddedZooKeeper;
 
 /**
- * The servers that all nodes share: MariaDB, three times Redis, and ZooKeeper. All that
- * they write is in one folder, which is removed with them.
+ * The servers that all nodes share: MariaDB and Redis. All that they write is in one
+ * folder, which is removed with them.
  */
 final class LabServers implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(LabServers.class);
-
-	private static final int REDIS_SERVERS = 3;
-
-	/** Sessions of ZooKeeper last two ticks at least. */
-	private static final Duration TICK = Duration.ofMillis(500);
 
 	private final Path folder;
 
@@ -40,9 +31,7 @@ final class LabServers implements AutoCloseable {
 
 	private final EmbeddedMariaDb database;
 
-	private final EmbeddedZooKeeper zooKeeper;
-
-	private final List<EmbeddedRedis> redis = new CopyOnWriteArrayList<>();
+	private volatile EmbeddedRedis redis;
 
 	LabServers() {
 		try {
@@ -53,11 +42,7 @@ final class LabServers implements AutoCloseable {
 		}
 		this.caretaker = new Caretaker(this.folder);
 		try {
-			for (int i = 0; i < REDIS_SERVERS; i++) {
-				this.redis.add(start("Redis", () -> EmbeddedRedis.start(this.folder), EmbeddedRedis::port));
-			}
-			this.zooKeeper = start("ZooKeeper", () -> EmbeddedZooKeeper.start(this.folder, TICK),
-					EmbeddedZooKeeper::port);
+			this.redis = start("Redis", () -> EmbeddedRedis.start(this.folder), EmbeddedRedis::port);
 			this.database = start("MariaDB", () -> EmbeddedMariaDb.start(this.folder), EmbeddedMariaDb::port);
 		}
 		catch (RuntimeException ex) {
@@ -78,10 +63,6 @@ final class LabServers implements AutoCloseable {
 		return server;
 	}
 
-	/**
-	 * Where everything is that the lab writes.
-	 * @return a folder
-	 */
 	Path folder() {
 		return this.folder;
 	}
@@ -102,21 +83,16 @@ final class LabServers implements AutoCloseable {
 		return this.database.jdbcUrl();
 	}
 
-	int zooKeeperPort() {
-		return this.zooKeeper.port();
-	}
-
-	List<Integer> redisPorts() {
-		return this.redis.stream().map(EmbeddedRedis::port).toList();
+	int redisPort() {
+		return this.redis.port();
 	}
 
 	/**
-	 * Kills the first Redis, which forgets everything, and starts it again on the same
-	 * port.
+	 * Kills Redis, which forgets everything, and starts it again on the same port.
 	 * @param pause how long it is away
 	 */
 	synchronized void restartRedis(Pause pause) throws InterruptedException {
-		this.redis.get(0).close();
+		this.redis.close();
 		try {
 			pause.await();
 		}
@@ -126,20 +102,20 @@ final class LabServers implements AutoCloseable {
 	}
 
 	/**
-	 * Kills the first Redis, and lets a replica take its place that has not heard of
-	 * everything yet.
+	 * Kills Redis, and lets a replica take its place that has not heard of everything
+	 * yet.
 	 * @param lag how long ago it has heard of something
 	 */
 	synchronized void promoteReplica(Pause lag) throws InterruptedException {
-		byte[] replica = this.redis.get(0).snapshot();
+		byte[] replica = this.redis.snapshot();
 		lag.await();
-		this.redis.get(0).close();
+		this.redis.close();
 		replaceRedis(replica);
 	}
 
 	private void replaceRedis(byte @Nullable [] snapshot) {
-		EmbeddedRedis server = EmbeddedRedis.start(this.redis.get(0).port(), this.folder, snapshot);
-		this.redis.set(0, server);
+		EmbeddedRedis server = EmbeddedRedis.start(this.redis.port(), this.folder, snapshot);
+		this.redis = server;
 		this.started.push(server);
 	}
 

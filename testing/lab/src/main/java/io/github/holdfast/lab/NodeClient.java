@@ -3,7 +3,6 @@ package io.github.holdfast.lab;
 import java.net.http.HttpClient;
 import java.time.Duration;
 
-import org.springframework.http.MediaType;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
@@ -20,23 +19,13 @@ final class NodeClient {
 	/** Longer than an order waits and a node stands still. */
 	private static final Duration READ_TIME = Duration.ofMinutes(2);
 
-	/** For a look at how a node is. */
-	private static final Duration QUICK_TIME = Duration.ofSeconds(2);
-
 	private final RestClient client;
 
-	private final RestClient quickClient;
-
 	NodeClient(RestClient.Builder builder) {
-		HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-		this.client = builder.clone().requestFactory(requests(http, READ_TIME)).build();
-		this.quickClient = builder.clone().requestFactory(requests(http, QUICK_TIME)).build();
-	}
-
-	private static JdkClientHttpRequestFactory requests(HttpClient http, Duration readTime) {
-		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(http);
-		requests.setReadTimeout(readTime);
-		return requests;
+		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(
+				HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
+		requests.setReadTimeout(READ_TIME);
+		this.client = builder.requestFactory(requests).build();
 	}
 
 	/**
@@ -74,17 +63,6 @@ final class NodeClient {
 		catch (RestClientException ex) {
 			// The dead do not answer
 		}
-	}
-
-	/**
-	 * What a node holds and waits for.
-	 */
-	LockView.Answer locks(LabNode node) {
-		return this.quickClient.get()
-			.uri(node.uri() + "/actuator/locks")
-			.accept(MediaType.APPLICATION_JSON)
-			.retrieve()
-			.requiredBody(LockView.Answer.class);
 	}
 
 }

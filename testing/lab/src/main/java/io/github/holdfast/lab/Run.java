@@ -6,17 +6,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 import io.github.holdfast.lab.strategy.StrategyType;
 
@@ -26,10 +20,6 @@ import io.github.holdfast.lab.strategy.StrategyType;
 final class Run implements Runnable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Run.class);
-
-	private static final int MAX_ORDER_EVENTS = 2_000;
-
-	private static final long PROGRESS_MS = 200;
 
 	private final String id;
 
@@ -44,10 +34,6 @@ final class Run implements Runnable {
 	private final NodeClient client;
 
 	private final int waitMs;
-
-	private final RunEvents events;
-
-	private final AtomicInteger orderEvents = new AtomicInteger();
 
 	private final List<Trial> trials = new ArrayList<>();
 
@@ -70,7 +56,7 @@ final class Run implements Runnable {
 	private boolean cancelled;
 
 	Run(String id, RunRequest request, LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client,
-			Duration waitTime, Executor eventSender) {
+			Duration waitTime) {
 		this.id = id;
 		this.request = request;
 		this.servers = servers;
@@ -78,7 +64,6 @@ final class Run implements Runnable {
 		this.database = database;
 		this.client = client;
 		this.waitMs = (int) waitTime.toMillis();
-		this.events = new RunEvents(eventSender);
 	}
 
 	@Override
@@ -123,24 +108,16 @@ final class Run implements Runnable {
 	}
 
 	private void trial(StrategyType strategy) throws IOException, InterruptedException {
-		Trial trial = new Trial(this.id, strategy, this.request, this.database, this.client, this.waitMs, this::tell);
+		Trial trial = new Trial(this.id, strategy, this.request, this.database, this.client, this.waitMs);
 		starting(trial);
 		this.nodes.require(strategy, this.request.nodes());
 		this.nodes.awaitStart(strategy);
 		Faults trialFaults = started(trial);
-		CountDownLatch over = new CountDownLatch(1);
-		Thread reporter = new Thread(() -> report(trial, over), "lab-progress");
-		reporter.setDaemon(true);
 		try {
-			trial.run(this.nodes.all(), () -> {
-				reporter.start();
-				this.request.faults().forEach(trialFaults::schedule);
-			});
+			trial.run(this.nodes.all(), () -> this.request.faults().forEach(trialFaults::schedule));
 		}
 		finally {
 			trialFaults.end(isCancelled());
-			over.countDown();
-			reporter.join();
 		}
 		finished(trial, trialFaults.happened());
 	}
@@ -159,57 +136,30 @@ final class Run implements Runnable {
 			throw new InterruptedException();
 		}
 		this.state = RunView.State.RUNNING;
-		this.trialFaults = new Faults(trial, this.servers, this.nodes, this.client, this::tell);
+		this.trialFaults = new Faults(trial, this.servers, this.nodes, this.client, this::note);
 		return this.trialFaults;
 	}
 
-	private synchronized void tell(Fault fault) {
+	private synchronized void note(Fault fault) {
 		this.faults.add(fault);
-		this.events.publish("fault", fault);
-	}
-
-	private void report(Trial trial, CountDownLatch over) {
-		try {
-			boolean last;
-			do {
-				last = over.await(PROGRESS_MS, TimeUnit.MILLISECONDS);
-				this.events.publish("progress", trial.progress(this.nodes.all()));
-			}
-			while (!last);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private void tell(OrderView order) {
-		if (this.orderEvents.getAndIncrement() < MAX_ORDER_EVENTS) {
-			this.events.publish("order", order);
-		}
 	}
 
 	private synchronized void finished(Trial trial, List<Fault> faults) {
 		Verdict found = trial.verdict(faults);
 		if (RunRequest.ALL.equals(this.request.strategy())) {
-			RunView.Result result = new RunView.Result(trial.strategy().id(), trial.facts(), found);
-			this.results.add(result);
-			this.events.publish("result", result);
+			this.results.add(new RunView.Result(trial.strategy().id(), trial.facts(), found));
 		}
 		else {
 			this.verdict = found;
 		}
 	}
 
-	private void end(RunView.State state, @Nullable String message) {
-		synchronized (this) {
-			this.thread = null;
-			Thread.interrupted();
-			this.lastNodes = this.nodes.views();
-			this.state = state;
-			this.message = message;
-		}
-		this.events.publish("finished", view());
-		this.events.end();
+	private synchronized void end(RunView.State state, @Nullable String message) {
+		this.thread = null;
+		Thread.interrupted();
+		this.lastNodes = this.nodes.views();
+		this.state = state;
+		this.message = message;
 	}
 
 	/**
@@ -282,10 +232,6 @@ final class Run implements Runnable {
 		return List.copyOf(this.trials)
 			.stream()
 			.filter((trial) -> strategy == null || trial.strategy().id().equals(strategy));
-	}
-
-	SseEmitter watch(long lastSeen) {
-		return this.events.watch(lastSeen);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.holdfast.lab;
 import java.util.ArrayList;
 import java.util.List;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.lab.strategy.StrategyType;
@@ -22,6 +23,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
  * @param skus how many SKUs share the stock; orders take them in turn
  * @param faults what is to be done to the run; with {@code all}, to each strategy
  */
+@JsonInclude(JsonInclude.Include.NON_NULL)
 record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable Integer orders,
 		@Nullable Integer concurrency, @Nullable Integer nodes, @Nullable Integer quantity,
 		@Nullable Integer ratePerSecond, @Nullable Integer workMs, @Nullable Integer skus,

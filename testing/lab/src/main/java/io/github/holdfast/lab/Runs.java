@@ -32,8 +32,6 @@ final class Runs implements AutoCloseable {
 
 	private final ExecutorService runner = Executors.newSingleThreadExecutor();
 
-	private final ExecutorService eventSender = Executors.newSingleThreadExecutor();
-
 	private int count;
 
 	Runs(LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client, LabProperties properties) {
@@ -54,7 +52,7 @@ final class Runs implements AutoCloseable {
 			return Optional.empty();
 		}
 		Run run = new Run(String.valueOf(++this.count), request, this.servers, this.nodes, this.database, this.client,
-				this.properties.waitTime(), this.eventSender);
+				this.properties.waitTime());
 		this.runs.addFirst(run);
 		if (this.runs.size() > MAX_KEPT) {
 			this.runs.removeLast();
@@ -88,7 +86,6 @@ final class Runs implements AutoCloseable {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.eventSender.shutdown();
 	}
 
 }

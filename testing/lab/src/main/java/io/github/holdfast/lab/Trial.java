@@ -3,12 +3,12 @@ package io.github.holdfast.lab;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,8 +16,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +49,6 @@ final class Trial {
 
 	private final int waitMs;
 
-	private final Consumer<OrderView> listener;
-
 	private final AtomicInteger next = new AtomicInteger(1);
 
 	private final List<OrderView> orders = new ArrayList<>();
@@ -58,25 +57,21 @@ final class Trial {
 
 	private final Map<OrderOutcome, Integer> outcomes = new HashMap<>();
 
-	private final Map<Integer, Integer> soldByNode = new HashMap<>();
-
-	private final Map<Integer, Long> stockByNode = new HashMap<>();
-
 	private int starved;
 
 	private volatile long origin;
 
 	private @Nullable Facts facts;
 
-	Trial(String run, StrategyType strategy, RunRequest request, LabDatabase database, NodeClient client, int waitMs,
-			Consumer<OrderView> listener) {
+	private Sales sales = new Sales(List.of());
+
+	Trial(String run, StrategyType strategy, RunRequest request, LabDatabase database, NodeClient client, int waitMs) {
 		this.strategy = strategy;
 		this.request = request;
 		this.name = "run-" + run + ":" + strategy.id();
 		this.database = database;
 		this.client = client;
 		this.waitMs = waitMs;
-		this.listener = listener;
 		this.origin = now();
 	}
 
@@ -174,7 +169,6 @@ final class Trial {
 					"Not answered by node " + node.id() + ": " + ex.getMessage());
 		}
 		add(order, starved, now() - sent);
-		this.listener.accept(order);
 	}
 
 	private synchronized void add(OrderView order, boolean starved, long duration) {
@@ -182,13 +176,6 @@ final class Trial {
 		this.durations.add(duration);
 		this.outcomes.merge(order.outcome(), 1, Integer::sum);
 		this.starved += starved ? 1 : 0;
-		if (order.outcome() == OrderOutcome.SOLD) {
-			this.soldByNode.merge(order.node(), 1, Integer::sum);
-		}
-		Long wrote = order.wrote();
-		if (wrote != null) {
-			this.stockByNode.put(order.node(), wrote);
-		}
 	}
 
 	/**
@@ -196,28 +183,53 @@ final class Trial {
 	 * not answer.
 	 */
 	private synchronized void settle() {
-		Set<Integer> sold = this.database.sold(this.name);
-		this.facts = facts(sold.size(), this.database.available(this.name), now() - this.origin);
+		this.sales = this.database.sales(this.name);
+		this.orders.replaceAll((order) -> order.with(this.sales.find(order.n())));
+		this.facts = facts(this.sales.count(), this.sales.overwritten(), now() - this.origin);
 	}
 
 	/**
-	 * The facts as they are now.
+	 * The facts as they are now. Until the run is over, the lost updates are those that
+	 * the stock shows.
 	 */
 	synchronized Facts facts() {
-		return (this.facts != null) ? this.facts
-				: facts(count(OrderOutcome.SOLD), this.database.available(this.name), now() - this.origin);
+		if (this.facts != null) {
+			return this.facts;
+		}
+		long sold = count(OrderOutcome.SOLD);
+		long missing = this.database.available(this.name) - this.request.stock() + sold * this.request.quantity();
+		return facts(sold, Math.max(0, missing / this.request.quantity()), now() - this.origin);
 	}
 
-	private Facts facts(long sold, long stockAfter, long duration) {
+	private Facts facts(long sold, long lostUpdates, long duration) {
 		long stockBefore = this.request.stock();
-		long taken = sold * this.request.quantity();
+		long reallyLeft = stockBefore - sold * this.request.quantity();
 		long[] sorted = this.durations.stream().mapToLong(Long::longValue).sorted().toArray();
 		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderOutcome.REFUSED),
-				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore, stockAfter,
-				Math.max(0, taken - stockBefore),
-				Math.max(0, taken - (stockBefore - stockAfter)) / this.request.quantity(),
+				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore,
+				this.database.available(this.name), reallyLeft, Math.max(0, -reallyLeft), lostUpdates,
+				refusals().flatMap(this::wouldOverwrite).distinct().count(),
 				rounded(this.orders.size() * 1_000_000.0 / Math.max(1, duration)), percentile(sorted, 0.5),
 				percentile(sorted, 0.99), duration / 1_000);
+	}
+
+	/**
+	 * The orders whose commits were refused and would have overwritten sales.
+	 */
+	private Stream<OrderView> refusals() {
+		return this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.LOST && order.overtakenBy() != null
+					&& order.overtakenBy() > 0);
+	}
+
+	/**
+	 * The changes that an order would have overwritten, each with the number of its SKU.
+	 */
+	private Stream<List<Long>> wouldOverwrite(OrderView refused) {
+		long sku = refused.n() % this.request.skus();
+		long read = Objects.requireNonNull(refused.readChanges());
+		return LongStream.rangeClosed(read + 1, read + Objects.requireNonNull(refused.overtakenBy()))
+			.mapToObj((change) -> List.of(sku, change));
 	}
 
 	private int count(OrderOutcome outcome) {
@@ -233,7 +245,7 @@ final class Trial {
 	}
 
 	/**
-	 * How many orders waited in vain while nothing at all was sold or refused.
+	 * How many orders waited without success while nothing at all was sold or refused.
 	 */
 	private int blocked() {
 		NavigableSet<Long> decided = new TreeSet<>();
@@ -260,8 +272,9 @@ final class Trial {
 	 */
 	synchronized Verdict verdict(List<Fault> faults) {
 		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
-		return Verdict.of(facts(), blocked(), this.starved, turnedAway(), !faults.isEmpty(), this.waitMs,
-				this.strategy.guards(this.request.nodes(), perils));
+		return Verdict.of(facts(), this.request.quantity(), blocked(), this.starved, turnedAway(),
+				(int) refusals().count(), !faults.isEmpty(), this.waitMs,
+				this.strategy.guards(this.request.nodes(), perils) ? null : Presets.breaks(this.strategy));
 	}
 
 	synchronized List<OrderView> orders() {
@@ -271,31 +284,14 @@ final class Trial {
 	/**
 	 * The two orders of the first lost update.
 	 */
-	Optional<LostUpdate> firstLostUpdate() {
-		return this.database.firstLostUpdate(this.name).flatMap((overlap) -> {
-			List<OrderView> all = orders();
-			return all.stream()
-				.filter((order) -> order.n() == overlap.earlier())
-				.findFirst()
-				.flatMap((first) -> all.stream()
-					.filter((order) -> order.n() == overlap.later())
-					.findFirst()
-					.map((second) -> new LostUpdate(first, second)));
-		});
+	synchronized Optional<LostUpdate> firstLostUpdate() {
+		return this.sales.firstLostUpdate()
+			.flatMap((overlap) -> find(overlap.earlier()).flatMap((first) -> find(overlap.later())
+				.map((second) -> new LostUpdate(first, second, overlap.overwritten(), overlap.stockBefore()))));
 	}
 
-	Progress progress(List<LabNode> nodes) {
-		long stock = this.database.available(this.name);
-		synchronized (this) {
-			int others = Arrays.stream(OrderOutcome.values()).mapToInt(this::count).sum() - count(OrderOutcome.SOLD)
-					- count(OrderOutcome.REFUSED);
-			return new Progress(this.strategy.id(), (now() - this.origin) / 1_000, stock, this.orders.size(),
-					count(OrderOutcome.SOLD), count(OrderOutcome.REFUSED), others,
-					nodes.stream()
-						.map((node) -> new Progress.NodeProgress(node.id(), node.state(),
-								this.soldByNode.getOrDefault(node.id(), 0), this.stockByNode.get(node.id())))
-						.toList());
-		}
+	private Optional<OrderView> find(int number) {
+		return this.orders.stream().filter((order) -> order.n() == number).findFirst();
 	}
 
 	StrategyType strategy() {
@@ -318,8 +314,11 @@ final class Trial {
 	 *
 	 * @param first the one that wrote first
 	 * @param second the one that did not know
+	 * @param overwritten how many sales the second one has overwritten
+	 * @param stockBefore what the database said immediately before the second one's
+	 * commit
 	 */
-	record LostUpdate(OrderView first, OrderView second) {
+	record LostUpdate(OrderView first, OrderView second, long overwritten, long stockBefore) {
 	}
 
 }

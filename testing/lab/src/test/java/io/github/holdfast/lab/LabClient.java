@@ -108,17 +108,6 @@ final class LabClient {
 		return String.valueOf(this.client.get().uri(path).retrieve().body(String.class));
 	}
 
-	/**
-	 * The events of a run, from the one on that follows another.
-	 */
-	String events(String id, long lastSeen) {
-		return String.valueOf(this.client.get()
-			.uri("/runs/{id}/events", id)
-			.header("Last-Event-ID", String.valueOf(lastSeen))
-			.retrieve()
-			.body(String.class));
-	}
-
 	void delete(String path) {
 		this.client.delete().uri(path).retrieve().toBodilessEntity();
 	}
@@ -131,6 +120,14 @@ final class LabClient {
 			.body(json)
 			.retrieve()
 			.toEntity(String.class);
+	}
+
+	/**
+	 * Where an address leads to.
+	 */
+	static String location(String uri) {
+		return String
+			.valueOf(RestClient.create().get().uri(uri).retrieve().toBodilessEntity().getHeaders().getLocation());
 	}
 
 	/**

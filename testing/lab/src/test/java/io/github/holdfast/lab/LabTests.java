@@ -1,21 +1,27 @@
 package io.github.holdfast.lab;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.node.OrderOutcome;
+import io.github.holdfast.lab.strategy.StrategyType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -36,6 +42,9 @@ class LabTests {
 	@LocalServerPort
 	private int port;
 
+	@Autowired
+	private JdbcClient jdbc;
+
 	private LabClient lab;
 
 	@BeforeEach
@@ -55,29 +64,81 @@ class LabTests {
 		assertThat(lost.first().read()).isEqualTo(lost.second().read());
 		assertThat(lost.second().readAt()).isLessThan(lost.first().commit());
 		assertThat(lost.first().commit()).isLessThan(lost.second().commit());
-		assertThat(this.lab.get("/runs/" + id + ".csv").lines()).hasSize(81)
-			.first()
-			.asString()
-			.startsWith("n,strategy,node,thread,outcome,read,wrote,start,acquired,begin");
-		assertThat(this.lab.get("/runs/" + id + "/events")).contains("event:progress", "event:order", "event:finished");
+	}
+
+	/**
+	 * Each sale that a later commit has overwritten counts once, whatever the stock says
+	 * in the end.
+	 */
+	@Test
+	void figuresAreThoseOfTheDatabase() {
+		String id = this.lab
+			.start("""
+					{"strategy": "memory-overwrite", "stock": 60, "orders": 90, "concurrency": 12, "workMs": 4, "quantity": 2}""");
+		assertFiguresAreThoseOfTheDatabase(this.lab.await(id), 2);
 	}
 
 	@Test
-	void eventsGoOnWhereWhoWatchesHasLost() {
-		String id = this.lab.start("""
-				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 2}""");
-		this.lab.await(id);
-		List<Long> all = ids(this.lab.events(id, 0));
-		assertThat(all).hasSizeGreaterThan(11).startsWith(1L).isSorted().doesNotHaveDuplicates();
-		assertThat(ids(this.lab.events(id, 7))).isEqualTo(all.subList(7, all.size()));
-		assertThat(this.lab.events(id, all.size() - 1)).contains("event:finished").doesNotContain("event:order");
+	void figuresOfAFrozenHolderAreThoseOfTheDatabase() {
+		RunView run = this.lab.run(preset(StrategyType.REDISSON_WATCHDOG));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.LOST_UPDATES);
+		assertFiguresAreThoseOfTheDatabase(run, 1);
 	}
 
-	private static List<Long> ids(String events) {
-		return events.lines()
-			.filter((line) -> line.startsWith("id:"))
-			.map((line) -> Long.valueOf(line.substring(3)))
-			.toList();
+	private void assertFiguresAreThoseOfTheDatabase(RunView run, int quantity) {
+		String sku = "run-" + run.id() + ":" + run.strategy();
+		Facts facts = Objects.requireNonNull(run.facts());
+		long sold = count("SELECT COUNT(*) FROM lab_order WHERE sku = ?", sku);
+		assertThat(facts.sold()).isEqualTo(sold);
+		assertThat(facts.stockAfter()).isEqualTo(count("SELECT available FROM lab_stock WHERE sku = ?", sku));
+		assertThat(facts.reallyLeft()).isEqualTo(facts.stockBefore() - sold * quantity);
+		assertThat(facts.lostUpdates()).isPositive().isEqualTo(count("""
+				SELECT COUNT(*) FROM lab_order erased WHERE sku = ? AND EXISTS (SELECT 1 FROM lab_order later
+				WHERE later.sku = erased.sku AND later.wrote_changes > erased.wrote_changes
+				AND later.read_changes < erased.wrote_changes
+				AND later.wrote_available = later.read_available - later.quantity)""", sku));
+		assertThat(facts.lostUpdates() * quantity).isGreaterThanOrEqualTo(facts.stockAfter() - facts.reallyLeft());
+		Trial.LostUpdate lost = Objects.requireNonNull(this.lab.lostUpdate(run.id()).getBody());
+		long wrote = count("SELECT wrote_changes FROM lab_order WHERE sku = ? AND n = ?", sku, lost.second().n());
+		long read = count("SELECT read_changes FROM lab_order WHERE sku = ? AND n = ?", sku, lost.second().n());
+		assertThat(lost.overwritten()).isEqualTo(wrote - read - 1);
+		assertThat(lost.stockBefore()).isEqualTo(
+				count("SELECT wrote_available FROM lab_order WHERE sku = ? AND wrote_changes = ?", sku, wrote - 1));
+		assertThat(lost.first().wroteChanges()).isEqualTo(read + 1);
+		assertThat(lost.second().wroteChanges()).isEqualTo(wrote);
+	}
+
+	private long count(String sql, Object... parameters) {
+		return this.jdbc.sql(sql).params(parameters).query(Long.class).single();
+	}
+
+	/**
+	 * The order that lost its lease had read the stock before the other node sold.
+	 */
+	@Test
+	void refusedCommitTellsWhatItWouldHaveErased() {
+		RunView run = Stream.generate(() -> this.lab.run("""
+				{"strategy": "holdfast-redis-lease", "stock": 200, "orders": 120, "concurrency": 12, "workMs": 1,
+					"faults": [{"kind": "FREEZE", "millis": 3000}]}"""))
+			.limit(5)
+			.filter((each) -> Objects.requireNonNull(each.facts()).saved() > 0)
+			.findFirst()
+			.orElseThrow();
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		Facts facts = Objects.requireNonNull(run.facts());
+		OrderView refused = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.overtakenBy() != null && order.overtakenBy() > 0)
+			.findFirst()
+			.orElseThrow();
+		long committed = count("SELECT COUNT(*) FROM lab_order WHERE sku = ? AND wrote_changes > ?",
+				"run-" + run.id() + ":holdfast-redis-lease", Objects.requireNonNull(refused.readChanges()));
+		assertThat(refused.overtakenBy()).isPositive().isLessThanOrEqualTo(committed);
+		assertThat(run.verdict().text()).contains("late commit", "would have erased " + facts.saved() + " sale");
+	}
+
+	private static String preset(StrategyType strategy) {
+		return new JsonMapper().writeValueAsString(Presets.of(strategy));
 	}
 
 	@Test
@@ -86,11 +147,13 @@ class LabTests {
 				{"strategy": "memory-overwrite", "stock": 5, "orders": 10, "concurrency": 1}""");
 		assertThat(wrong.verdict()).isNotNull();
 		assertThat(wrong.verdict().code()).isEqualTo(Code.RIGHT);
-		assertThat(wrong.verdict().text()).startsWith("Right this time: 5 orders were sold").contains("luck");
+		assertThat(wrong.verdict().text()).startsWith("Right this time: 5 orders were sold")
+			.contains("No damage this time, but it is not safe. To break it: send more orders at once to two nodes.");
+		assertThat(wrong.verdict().arguments()).containsEntry("lucky", true).containsEntry("breaks", "ORDERS");
 		RunView right = this.lab.run("""
 				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 1}""");
 		assertThat(right.verdict()).isNotNull();
-		assertThat(right.verdict().text()).startsWith("Right: 5 orders were sold").doesNotContain("luck");
+		assertThat(right.verdict().text()).startsWith("Right: 5 orders were sold").doesNotContain("To break it");
 	}
 
 	@Test
@@ -231,6 +294,16 @@ class LabTests {
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "node": 3}]}      | faults[0].node | must be a whole number from 1 to 2
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": -1}]}     | faults[0].atMs | must be a whole number from 0 to 60000
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "millis": 60001}]} | faults[0].millis | must be a whole number from 0 to 60000
+					{"strategy": "for-update", "stock": 1.5}              | stock       | must be a whole number
+					{"strategy": "for-update", "stock": 5.0}              | stock       | must be a whole number
+					{"strategy": "for-update", "stock": "5"}              | stock       | must be a whole number
+					{"strategy": "for-update", "faults": [{"kind": 0}]}   | faults[0].kind | must be one of FREEZE, KILL, RESTART_REDIS, PROMOTE_REPLICA
+					{"strategy": "for-update", "stock": null}             | stock       | must not be null
+					{"strategy": "for-update", "orders": 99999999999}     | orders      | is out of range
+					{"strategy": "for-update", "faults": [null]}          | faults[0]   | must not be null
+					{"strategy": "for-update", "faults": {"kind": "KILL"}} | faults     | must be a list
+					{"strategy": "for-update", "faults": [{"kind": "NAP"}]} | faults[0].kind | must be one of FREEZE, KILL, RESTART_REDIS, PROMOTE_REPLICA
+					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": 0.5}]} | faults[0].atMs | must be a whole number
 					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
 					{}                                                    | strategy    | must be one of the strategies, or 'all'
 					""")
@@ -242,11 +315,33 @@ class LabTests {
 
 	@Test
 	void refusesWhatIsNoRequest() {
-		for (String json : new String[] { "orders", "{\"strategy\": ", "{\"orders\": 10000000000000}" }) {
+		for (String json : new String[] { "orders", "{\"strategy\": ", "" }) {
 			ResponseEntity<String> answer = this.lab.post("/runs", json);
 			assertThat(answer.getStatusCode().value()).isEqualTo(400);
 			assertThat(answer.getBody()).contains("The request cannot be read");
 		}
+	}
+
+	@Test
+	void unknownFieldsAreRefusedWithThoseThatAreKnown() {
+		ResponseEntity<String> answer = this.lab.post("/runs", "{\"strategy\": \"for-update\", \"stok\": 5}");
+		assertThat(answer.getStatusCode().value()).isEqualTo(400);
+		assertThat(answer.getBody()).contains("\"field\":\"stok\"", "is not known; known are", "stock",
+				"urn:problem:lab:invalid-request");
+	}
+
+	@Test
+	void refusalsOfAllKindsAreProblems() {
+		assertThat(this.lab.get("/runs/4711")).contains("urn:problem:lab:unknown-run", "\"status\":404");
+		assertThat(this.lab.get("/nothing")).contains("\"status\":404", "\"title\"");
+		assertThat(this.lab.postFrom("http://shop.example", "/runs", "{}").getBody()).contains("\"status\":403",
+				"Only pages of the lab");
+	}
+
+	@Test
+	void rootLeadsToThePage() {
+		assertThat(LabClient.location("http://localhost:" + this.port + "/")).endsWith("/lab/");
+		assertThat(this.lab.get("/")).contains("Warehouse lab", "js/main.js");
 	}
 
 	@Test
@@ -259,17 +354,6 @@ class LabTests {
 		this.lab.delete("/runs/" + id);
 		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
 		assertThat(this.lab.post("/runs/" + id + "/faults", FREEZE).getStatusCode().value()).isEqualTo(409);
-	}
-
-	@Test
-	void showsWhoHoldsAndWhoWaits() {
-		String id = this.lab.start("""
-				{"strategy": "holdfast-jdbc", "stock": 100000, "orders": 100000, "concurrency": 4, "workMs": 200}""");
-		await().atMost(LabClient.RUN_TIME)
-			.untilAsserted(() -> assertThat(this.lab.get("/locks")).contains("\"state\":\"HELD\"",
-					"\"state\":\"WAITING\"", "stock:run-" + id));
-		this.lab.delete("/runs/" + id);
-		this.lab.await(id);
 	}
 
 	@Test
@@ -297,7 +381,7 @@ class LabTests {
 	@Test
 	void showsTheCodeOfEachStrategy() {
 		assertThat(this.lab.get("/strategies")).contains("class ForUpdate implements Strategy", "class StockService",
-				"// holdfast.backend=zookeeper");
+				"// holdfast.backend=redis");
 	}
 
 }

@@ -12,6 +12,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -35,10 +36,6 @@ public final class LabAccess extends OncePerRequestFilter {
 
 	private final boolean allowRemote;
 
-	/**
-	 * Create a new filter.
-	 * @param allowRemote whether other machines are served
-	 */
 	public LabAccess(boolean allowRemote) {
 		this.allowRemote = allowRemote;
 	}
@@ -50,14 +47,22 @@ public final class LabAccess extends OncePerRequestFilter {
 		response.setHeader("X-Frame-Options", "DENY");
 		response.setHeader("X-Content-Type-Options", "nosniff");
 		if (!this.allowRemote && !isLocal(request)) {
-			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from this machine");
+			refuse(response, "Only this machine may use the lab: open http://localhost, or set lab.allow-remote");
 		}
 		else if (!READING.contains(request.getMethod()) && !isSameOrigin(request)) {
-			response.sendError(HttpServletResponse.SC_FORBIDDEN, "Only from a page of the lab");
+			refuse(response, "Only pages of the lab may change something");
 		}
 		else {
 			chain.doFilter(request, response);
 		}
+	}
+
+	private static void refuse(HttpServletResponse response, String reason) throws IOException {
+		response.setStatus(HttpServletResponse.SC_FORBIDDEN);
+		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+		response.getWriter()
+			.write("{\"type\":\"urn:problem:lab:forbidden\",\"title\":\"Forbidden\",\"status\":403,\"detail\":\""
+					+ reason + "\"}");
 	}
 
 	private static boolean isLocal(HttpServletRequest request) throws IOException {

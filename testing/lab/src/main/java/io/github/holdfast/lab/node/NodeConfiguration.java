@@ -1,13 +1,9 @@
 package io.github.holdfast.lab.node;
 
 import java.time.Duration;
-import java.util.List;
 
 import javax.sql.DataSource;
 
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -21,13 +17,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Profile;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.StringRedisTemplate;
 
 import io.github.holdfast.lab.access.LabAccess;
-import io.github.holdfast.lab.strategy.RedisServers;
 
 /**
  * What a node has in addition to the service.
@@ -35,11 +26,6 @@ import io.github.holdfast.lab.strategy.RedisServers;
 @Configuration(proxyBeanMethods = false)
 @Profile("lab-node")
 class NodeConfiguration {
-
-	/** A server that is down keeps nobody waiting. */
-	private static final Duration COMMAND_TIME = Duration.ofMillis(500);
-
-	private static final int CONNECTION_MS = 5_000;
 
 	/**
 	 * Tells the lab on which port this node is.
@@ -76,30 +62,6 @@ class NodeConfiguration {
 		config.setLockWatchdogTimeout(leaseTime.toMillis());
 		config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
 		return Redisson.create(config);
-	}
-
-	@Bean
-	RedisServers redisServers(@Value("${lab.redis-ports}") List<Integer> ports) {
-		return new RedisServers(ports.stream().map(NodeConfiguration::template).toList());
-	}
-
-	private static StringRedisTemplate template(int port) {
-		LettuceConnectionFactory connections = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration("127.0.0.1", port),
-				LettuceClientConfiguration.builder().commandTimeout(COMMAND_TIME).build());
-		connections.afterPropertiesSet();
-		connections.start();
-		return new StringRedisTemplate(connections);
-	}
-
-	/**
-	 * Its session is as long as the other strategies' leases.
-	 */
-	@Bean(initMethod = "start")
-	CuratorFramework curatorFramework(@Value("${lab.zookeeper}") String servers,
-			@Value("${lab.lease-time}") Duration leaseTime) {
-		return CuratorFrameworkFactory.newClient(servers, (int) leaseTime.toMillis(), CONNECTION_MS,
-				new ExponentialBackoffRetry(100, 3));
 	}
 
 }

@@ -20,6 +20,7 @@ import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.lab.strategy.BusyException;
 import io.github.holdfast.lab.strategy.Order;
+import io.github.holdfast.lab.strategy.Shelf;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -45,7 +46,7 @@ class NodeController {
 	String prepare(@PathVariable String strategy) {
 		StrategyType type = StrategyType.of(strategy).orElseThrow();
 		this.beans.getBean(type.type());
-		return type.title();
+		return type.id();
 	}
 
 	@PostMapping("/lab-node/orders")
@@ -61,22 +62,24 @@ class NodeController {
 			return answer(order, OrderOutcome.BUSY, ex.getMessage());
 		}
 		catch (LockLostException ex) {
-			return answer(order, OrderOutcome.LOST, ex.getMessage());
+			return answer(order, OrderOutcome.LOST, false, this.beans.getBean(Shelf.class).overtakenBy(order),
+					ex.getMessage());
 		}
 		catch (Exception ex) {
 			Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
-			return answer(order, OrderOutcome.FAILED, cause instanceof SQLTransientConnectionException,
+			return answer(order, OrderOutcome.FAILED, cause instanceof SQLTransientConnectionException, null,
 					cause.toString());
 		}
 	}
 
 	private OrderAnswer answer(Order order, OrderOutcome outcome, @Nullable String message) {
-		return answer(order, outcome, false, message);
+		return answer(order, outcome, false, null, message);
 	}
 
-	private OrderAnswer answer(Order order, OrderOutcome outcome, boolean starved, @Nullable String message) {
+	private OrderAnswer answer(Order order, OrderOutcome outcome, boolean starved, @Nullable Long overtakenBy,
+			@Nullable String message) {
 		return new OrderAnswer(this.node, thread(), outcome, order.readAvailable(), order.wroteAvailable(),
-				order.times(), starved, message);
+				order.readChanges(), overtakenBy, order.times(), starved, message);
 	}
 
 	/**

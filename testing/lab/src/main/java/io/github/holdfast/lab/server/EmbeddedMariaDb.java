@@ -32,7 +32,6 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	/**
 	 * Starts a server without databases.
 	 * @param parent where its temporary folder is created
-	 * @return the server
 	 */
 	public static EmbeddedMariaDb start(Path parent) {
 		try {
@@ -74,7 +73,6 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 
 	/**
 	 * The port on which every process of this machine reaches the server.
-	 * @return the port
 	 */
 	public int port() {
 		return this.server.getConfiguration().getPort();
@@ -83,7 +81,6 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 	/**
 	 * The URL under which every process of this machine reaches the database {@code lab},
 	 * which the first connection creates.
-	 * @return the URL
 	 */
 	public String jdbcUrl() {
 		return "jdbc:mariadb://127.0.0.1:" + port() + "/lab?user=root&createDatabaseIfNotExist=true";

@@ -38,7 +38,6 @@ public final class EmbeddedRedis implements AutoCloseable {
 	/**
 	 * Starts a server on a free port.
 	 * @param parent where its temporary folder is created
-	 * @return the server
 	 */
 	public static EmbeddedRedis start(Path parent) {
 		for (int attempt = 1;; attempt++) {
@@ -58,7 +57,6 @@ public final class EmbeddedRedis implements AutoCloseable {
 	 * @param port the port
 	 * @param parent where its temporary folder is created
 	 * @param snapshot what it knows; {@code null} for nothing
-	 * @return the server
 	 * @throws IllegalStateException if it does not start
 	 */
 	public static EmbeddedRedis start(int port, Path parent, byte @Nullable [] snapshot) {
@@ -119,7 +117,6 @@ public final class EmbeddedRedis implements AutoCloseable {
 
 	/**
 	 * All that the server knows now, with which another one can be started.
-	 * @return the content of its file
 	 */
 	public byte[] snapshot() {
 		try (Socket socket = new Socket("127.0.0.1", this.port)) {
@@ -135,10 +132,6 @@ public final class EmbeddedRedis implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The port on which every process of this machine reaches the server.
-	 * @return the port
-	 */
 	public int port() {
 		return this.port;
 	}

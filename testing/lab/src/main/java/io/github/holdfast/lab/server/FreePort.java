@@ -23,7 +23,6 @@ public final class FreePort {
 
 	/**
 	 * A port of this machine on which nobody listens.
-	 * @return the port
 	 */
 	public static int find() {
 		int port;

@@ -7,10 +7,6 @@ public class BusyException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
-	/**
-	 * Create a new exception.
-	 * @param message who was quicker
-	 */
 	public BusyException(String message) {
 		super(message);
 	}

@@ -28,10 +28,6 @@ public enum Group {
 		this.id = id;
 	}
 
-	/**
-	 * What it is called over HTTP.
-	 * @return the id
-	 */
 	@JsonValue
 	public String id() {
 		return this.id;

@@ -17,7 +17,7 @@ public final class Mishap {
 	private static final AtomicReference<@Nullable Mishap> NEXT = new AtomicReference<>();
 
 	/** How long it waits for an order. */
-	private static final long PATIENCE_MS = 1_000;
+	private static final long PATIENCE_MS = 5_000;
 
 	/**
 	 * Who lets the node stand still also lets it go on, whatever becomes of the lab
@@ -54,7 +54,6 @@ public final class Mishap {
 	 * The JVM stands still for a while.
 	 * @param moment when
 	 * @param time how long
-	 * @return the mishap
 	 */
 	public static Mishap freeze(Moment moment, Duration time) {
 		return new Mishap(moment, FREEZE, String.valueOf(time.toMillis() / 100));
@@ -63,7 +62,6 @@ public final class Mishap {
 	/**
 	 * The JVM is killed.
 	 * @param moment when
-	 * @return the mishap
 	 */
 	public static Mishap kill(Moment moment) {
 		return new Mishap(moment, KILL, "");

@@ -45,14 +45,6 @@ public final class Order {
 
 	private @Nullable Long wrote;
 
-	/**
-	 * Create a new order.
-	 * @param number its number in the run
-	 * @param sku what is ordered
-	 * @param quantity how many pieces
-	 * @param work how long there is something to do between reading and writing
-	 * @param waitTime how long it waits for others
-	 */
 	public Order(int number, String sku, int quantity, Duration work, Duration waitTime) {
 		this.number = number;
 		this.sku = sku;
@@ -72,7 +64,6 @@ public final class Order {
 	/**
 	 * Lets a strategy sell it.
 	 * @param strategy the strategy
-	 * @return what that returned
 	 * @throws Exception what that threw
 	 */
 	public boolean sellBy(Strategy strategy) throws Exception {
@@ -85,26 +76,14 @@ public final class Order {
 		}
 	}
 
-	/**
-	 * Its number in the run.
-	 * @return the number, from 1 on
-	 */
 	public int number() {
 		return this.number;
 	}
 
-	/**
-	 * What is ordered.
-	 * @return the SKU
-	 */
 	public String sku() {
 		return this.sku;
 	}
 
-	/**
-	 * How many pieces are ordered.
-	 * @return the number of pieces
-	 */
 	public int quantity() {
 		return this.quantity;
 	}
@@ -131,7 +110,6 @@ public final class Order {
 
 	/**
 	 * How long it still waits for others.
-	 * @return the time, at least zero
 	 */
 	public Duration remainingWait() {
 		Duration remaining = Duration.between(Instant.now(), this.giveUpAt);
@@ -217,7 +195,6 @@ public final class Order {
 
 	/**
 	 * What has happened to it.
-	 * @return the happenings so far
 	 */
 	public Times times() {
 		return new Times(this.start, this.acquired, (this.begin != null) ? this.begin : this.lastBegin, this.readAt,
@@ -230,6 +207,14 @@ public final class Order {
 	 */
 	public @Nullable Long readAvailable() {
 		return (this.read != null) ? this.read.available() : null;
+	}
+
+	/**
+	 * The number of the last change of the stock that it has read.
+	 * @return the number, or {@code null} if it has read no stock
+	 */
+	public @Nullable Long readChanges() {
+		return (this.read != null) ? this.read.changes() : null;
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.github.holdfast.lab.strategy;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -27,7 +29,6 @@ public class Shelf {
 	 * Reads the stock of an order, and then does the order's work.
 	 * @param order the order
 	 * @param sql a {@code SELECT} by the SKU
-	 * @return the stock
 	 */
 	public Stock read(Order order, String sql) {
 		Stock stock = this.jdbc.sql(sql).param(order.sku()).query(Stock.class).single();
@@ -41,7 +42,6 @@ public class Shelf {
 	 * @param order the order
 	 * @param sql an {@code UPDATE}
 	 * @param parameters its parameters
-	 * @return whether a row was changed
 	 */
 	public boolean write(Order order, String sql, Object... parameters) {
 		if (this.jdbc.sql(sql).params(parameters).update() == 0) {
@@ -61,6 +61,23 @@ public class Shelf {
 			.query(Long.class)
 			.single());
 		return true;
+	}
+
+	/**
+	 * Counts the sales that an order would have overwritten.
+	 * @param order an order whose commit was refused
+	 * @return how many were committed since it read the stock, or {@code null} if it has
+	 * not read it
+	 */
+	public @Nullable Long overtakenBy(Order order) {
+		Stock read = order.read();
+		if (read == null) {
+			return null;
+		}
+		return this.jdbc.sql("SELECT changes FROM lab_stock WHERE sku = ?")
+			.param(order.sku())
+			.query(Long.class)
+			.single() - read.changes();
 	}
 
 }

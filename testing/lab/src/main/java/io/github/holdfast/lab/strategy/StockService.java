@@ -18,7 +18,6 @@ public class StockService {
 	/**
 	 * Takes the pieces of an order out of the stock, in a transaction.
 	 * @param order the order
-	 * @return whether there were enough of them
 	 */
 	@Transactional
 	public boolean deduct(Order order) {

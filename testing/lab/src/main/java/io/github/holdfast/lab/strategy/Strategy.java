@@ -8,7 +8,6 @@ public interface Strategy {
 	/**
 	 * Takes the pieces of an order out of the stock.
 	 * @param order the order
-	 * @return whether there were enough of them
 	 * @throws BusyException if others were quicker for too long
 	 * @throws Exception if it fails; nothing was sold then, unless the strategy is wrong
 	 */

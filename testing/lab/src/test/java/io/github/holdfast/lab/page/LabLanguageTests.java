@@ -31,7 +31,7 @@ class LabLanguageTests {
 
 	/** What is called the same everywhere. */
 	private static final Pattern NAMES = Pattern.compile("group.holdfast|fact.p99Ms|unit.ms|strategy.for-update.title"
-			+ "|strategy.curator-mutex.title|strategy.holdfast-(redis|redisson|zookeeper)-(fence|lease).title");
+			+ "|strategy.holdfast-redis-(fence|lease).title");
 
 	static List<String> translations() {
 		return Languages.CODES.subList(1, Languages.CODES.size());

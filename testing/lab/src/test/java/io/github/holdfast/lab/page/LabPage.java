@@ -40,6 +40,7 @@ final class LabPage {
 			this.driver.get(url + "icon.svg");
 		}
 		remember(Map.of());
+		this.driver.get("about:blank");
 		reload(url);
 	}
 
@@ -58,22 +59,6 @@ final class LabPage {
 	}
 
 	/**
-	 * Does something in a second tab, which is closed afterwards.
-	 */
-	void inAnotherTab(String url, Runnable action) {
-		String tab = this.driver.getWindowHandle();
-		this.driver.switchTo().newWindow(WindowType.TAB);
-		try {
-			reload(url);
-			action.run();
-		}
-		finally {
-			this.driver.close();
-			this.driver.switchTo().window(tab);
-		}
-	}
-
-	/**
 	 * Switches the language.
 	 * @param code the language's code, as it is remembered
 	 * @param tag the same, as the page is marked with it
@@ -84,7 +69,16 @@ final class LabPage {
 		await().until(() -> tag.equals(attribute("html", "lang")));
 	}
 
+	/**
+	 * Goes to a rung, or to all approaches.
+	 */
+	void go(String view) {
+		script("location.hash = arguments[0]", view);
+		await().until(() -> view.equals(attribute("body", "data-view")));
+	}
+
 	void choose(String strategy) {
+		go("all");
 		this.driver.executeScript("document.querySelector(`[name=strategy][value='${arguments[0]}']`).click()",
 				strategy);
 	}
@@ -99,8 +93,50 @@ final class LabPage {
 
 	void run(String strategy) {
 		choose(strategy);
-		start();
+		startAndWait();
+	}
+
+	void startAndWait() {
+		start(() -> start());
+	}
+
+	/**
+	 * Runs the rung that is shown, until it shows what it is about.
+	 */
+	void climb() {
+		start(() -> click("#climb"));
+		await().until(() -> find("#climb").isEnabled());
+	}
+
+	void climbWithoutWaiting() {
+		click("#climb");
+		awaitState("RUNNING");
+	}
+
+	/**
+	 * Opens more tabs, and does something in each of them.
+	 */
+	void inOtherTabs(String url, int tabs, Runnable action) {
+		String first = this.driver.getWindowHandle();
+		for (int i = 0; i < tabs; i++) {
+			this.driver.switchTo().newWindow(WindowType.TAB);
+			reload(url);
+			action.run();
+		}
+		for (String tab : this.driver.getWindowHandles()) {
+			if (!tab.equals(first)) {
+				this.driver.switchTo().window(tab).close();
+			}
+		}
+		this.driver.switchTo().window(first);
+	}
+
+	private void start(Runnable start) {
+		String before = attribute("body", "data-run");
+		start.run();
+		await().until(() -> !String.valueOf(before).equals(attribute("body", "data-run")));
 		awaitState("FINISHED");
+		await().until(() -> isDisplayed(".verdict strong"));
 	}
 
 	void fill(String field, String value) {
@@ -136,14 +172,6 @@ final class LabPage {
 			}
 		}
 		throw new AssertionError(selector + " cannot be reached by the keyboard");
-	}
-
-	/**
-	 * The number of points that the stock's line has.
-	 */
-	int points() {
-		String points = attribute("#chart .chart", "data-points");
-		return (points != null) ? Integer.parseInt(points) : 0;
 	}
 
 	/**

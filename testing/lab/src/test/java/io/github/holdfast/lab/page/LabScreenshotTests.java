@@ -29,38 +29,40 @@ class LabScreenshotTests {
 	/** Each page of the documentation can afford that. */
 	private static final int MAX_BYTES = 200_000;
 
-	/** The endings of the names of the READMEs. */
-	private static final Map<String, String> READMES = Map.of("en", "", "zh", ".zh-CN");
-
 	@Test
-	void pageIsShownInBothThemesAllLanguagesAndOnAPhone() throws IOException {
+	void rungIsShownInBothThemesAllLanguagesAndOnAPhone() throws IOException {
 		try (RecordedLab lab = new RecordedLab(); Chromium chromium = Chromium.start()) {
 			LabPage page = new LabPage(chromium.driver());
 			for (String language : Languages.CODES) {
-				show(page, chromium, lab, Map.of("language", language, "theme", "light"), 1280, 1130);
-				page.script("document.getElementById('result').scrollIntoView()");
-				take(chromium, "lab" + READMES.get(language));
+				show(page, chromium, lab, language, "light", 1280, 1130);
+				page.script("document.getElementById('rung').scrollIntoView()");
+				take(chromium, "lab-" + language);
 			}
-			show(page, chromium, lab, Map.of("theme", "dark"), 1280, 1000);
-			page.script("document.getElementById('lanes').scrollIntoView()");
+			show(page, chromium, lab, "en", "dark", 1280, 1000);
+			page.script("document.getElementById('steps').scrollIntoView()");
 			take(chromium, "lab-steps");
-			show(page, chromium, lab, Map.of("theme", "dark"), 360, 780);
+			show(page, chromium, lab, "en", "dark", 360, 780);
 			page.script("document.getElementById('steps').scrollIntoView()");
 			take(chromium, "lab-phone");
+			page.go("all");
+			chromium.size(1280, 1000, 1.5);
+			page.run("all");
+			take(chromium, "lab-all");
 		}
 	}
 
-	private static void show(LabPage page, Chromium chromium, RecordedLab lab, Map<String, String> choices, int width,
-			int height) {
+	private static void show(LabPage page, Chromium chromium, RecordedLab lab, String language, String scheme,
+			int width, int height) {
 		lab.reset();
 		chromium.size(width, height, 1.5);
-		chromium.prefer("prefers-reduced-motion", "reduce");
+		chromium.prefer("prefers-color-scheme", scheme);
 		page.open(lab.url());
-		page.remember(choices);
+		page.remember(Map.of("language", language));
 		page.reload(lab.url());
-		page.run("memory-overwrite");
-		await().until(() -> page.isDisplayed("#show-lost"));
-		page.click("#show-lost");
+		page.go("freeze");
+		page.climb();
+		await().until(() -> page.isDisplayed("#show-pair"));
+		page.click("#show-pair");
 		page.press(Keys.END);
 		await().until(() -> page.isDisplayed("#steps .conclusion"));
 		page.script("document.activeElement.blur()");

@@ -1,14 +1,11 @@
 package io.github.holdfast.lab.page;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -18,25 +15,20 @@ import java.util.regex.Pattern;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import org.webjars.WebJarVersionLocator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.StreamUtils;
 
 /**
- * Serves the page, and answers it with what the lab has said once, in the same order but
- * as fast as a test wants. A strategy that was not recorded is answered as
- * {@code for-update} was.
+ * Serves the page, and answers it with what the lab has said once. A strategy that was
+ * not recorded is answered as {@code for-update} was.
  */
 final class RecordedLab implements AutoCloseable {
 
 	private static final Path RECORDED = Path.of("src", "test", "resources", "lab");
-
-	private static final String WEBJARS = "/webjars/";
 
 	private static final Pattern RUN = Pattern.compile("/lab/runs/(\\d+)(/[\\w-]+)?");
 
@@ -46,15 +38,13 @@ final class RecordedLab implements AutoCloseable {
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
-	private final List<Recording> started = new CopyOnWriteArrayList<>();
+	private final List<ObjectNode> runs = new CopyOnWriteArrayList<>();
 
-	private final List<String> faults = new CopyOnWriteArrayList<>();
-
-	private final List<String> remembered = new CopyOnWriteArrayList<>();
+	private volatile int lucky;
 
 	private volatile String lastRequest = "";
 
-	private int allowedEvents = Integer.MAX_VALUE;
+	private volatile boolean going;
 
 	RecordedLab() throws IOException {
 		this.server = listen(0);
@@ -73,26 +63,24 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
-	 * Lets each run tell its first events only.
-	 * @param events how many
+	 * Lets runs begin and not end.
 	 */
-	synchronized void allow(int events) {
-		this.allowedEvents = events;
-		notifyAll();
+	void hold() {
+		this.going = true;
 	}
 
 	/**
 	 * Lets each run go on to its end.
 	 */
 	void proceed() {
-		allow(Integer.MAX_VALUE);
+		this.going = false;
 	}
 
 	/**
-	 * What was asked to be done to runs.
+	 * Lets the next runs do no damage.
 	 */
-	List<String> faults() {
-		return this.faults;
+	void beLucky(int times) {
+		this.lucky = times;
 	}
 
 	/**
@@ -112,14 +100,6 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
-	 * Lets it know of earlier runs.
-	 * @param faults what was done to each of them: a kind, or {@code kind.moment}
-	 */
-	void remember(String... faults) {
-		this.remembered.addAll(List.of(faults));
-	}
-
-	/**
 	 * With what the last run was started.
 	 */
 	String lastRequest() {
@@ -127,144 +107,116 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/**
+	 * How many runs were started.
+	 */
+	int started() {
+		return this.runs.size();
+	}
+
+	/**
 	 * Forgets all runs.
 	 */
 	void reset() {
 		proceed();
-		this.started.clear();
-		this.faults.clear();
-		this.remembered.clear();
+		beLucky(0);
+		this.runs.clear();
 	}
 
 	private void handle(HttpExchange exchange) throws IOException {
 		try (exchange) {
 			String path = exchange.getRequestURI().getPath();
 			Matcher run = RUN.matcher(path);
-			if (path.startsWith(WEBJARS)) {
-				sendWebJar(exchange, path.substring(WEBJARS.length()));
-			}
-			else if (path.equals("/lab/runs")) {
+			if (path.equals("/lab/runs")) {
 				handleRuns(exchange);
 			}
 			else if (run.matches()) {
-				handleRun(exchange, recording(run.group(1)), String.valueOf(run.group(2)));
+				handleRun(exchange, Integer.parseInt(run.group(1)) - 1, String.valueOf(run.group(2)));
 			}
-			else if (List.of("/lab/info", "/lab/strategies", "/lab/locks").contains(path)) {
-				send(exchange, 200, "application/json",
-						Files.readAllBytes(RECORDED.resolve(path.substring(5) + ".json")));
+			else if (List.of("/lab/info", "/lab/strategies").contains(path)) {
+				send(exchange, 200, read(path.substring(5) + ".json"));
 			}
 			else {
 				sendFile(exchange, path.equals("/lab/") ? "index.html" : path.substring("/lab/".length()));
 			}
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	private void handleRuns(HttpExchange exchange) throws IOException {
 		if (exchange.getRequestMethod().equals("GET")) {
-			ArrayNode runs = this.json.createArrayNode();
-			this.started.forEach((recording) -> runs.insert(0, seen(recording)));
-			this.remembered.forEach((fault) -> runs.add(withFault(fault, runs.size())));
-			send(exchange, 200, runs);
+			ArrayNode all = this.json.createArrayNode();
+			this.runs.forEach((run) -> all.insert(0, seen(run)));
+			send(exchange, 200, all);
 			return;
 		}
 		JsonNode request = this.json.readTree(exchange.getRequestBody());
 		this.lastRequest = request.toString();
 		if (request.path("nodes").asInt() < 1 || request.path("stock").asInt() < 0) {
-			send(exchange, 400, this.json.readTree(Files.readString(RECORDED.resolve("invalid.json"))));
-			return;
+			send(exchange, 400, read("invalid.json"));
 		}
-		if (this.allowedEvents < Integer.MAX_VALUE && !this.started.isEmpty()) {
-			send(exchange, 409, this.json.readTree(Files.readString(RECORDED.resolve("in-progress.json"))));
-			return;
-		}
-		Recording recording = Recording.of(request.path("strategy").asString());
-		this.started.remove(recording);
-		this.started.add(recording);
-		ObjectNode run = recording.run();
-		run.put("state", "STARTING").putNull("facts").putNull("verdict").putArray("results");
-		send(exchange, 201, run);
-	}
-
-	private static ObjectNode withFault(String fault, int number) {
-		String[] parts = fault.split("\\.");
-		ObjectNode run = Recording.of("memory-overwrite").run().put("id", "before-" + number);
-		run.putArray("faults")
-			.addObject()
-			.put("strategy", "memory-overwrite")
-			.put("kind", parts[0])
-			.put("moment", (parts.length > 1) ? parts[1] : null);
-		return run;
-	}
-
-	/**
-	 * A run that has not told everything is still going.
-	 */
-	private synchronized ObjectNode seen(Recording recording) {
-		ObjectNode run = recording.run();
-		if (this.allowedEvents < Integer.MAX_VALUE) {
-			run.put("state", "RUNNING").putNull("facts").putNull("verdict").putArray("results");
-		}
-		return run;
-	}
-
-	private void handleRun(HttpExchange exchange, Recording recording, String what)
-			throws IOException, InterruptedException {
-		switch (what) {
-			case "/events" -> sendEvents(exchange, recording);
-			case "/orders" -> send(exchange, 200, recording.orders(exchange.getRequestURI().getQuery()));
-			case "/lost-update" -> sendLostUpdate(exchange, recording);
-			case "/faults" -> {
-				this.faults.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
-				exchange.sendResponseHeaders(202, -1);
-			}
-			default -> send(exchange, 200, recording.run());
-		}
-	}
-
-	private Recording recording(String id) {
-		return this.started.stream()
-			.filter((recording) -> recording.run().path("id").asString().equals(id))
-			.findFirst()
-			.orElseThrow();
-	}
-
-	private void sendEvents(HttpExchange exchange, Recording recording) throws IOException, InterruptedException {
-		exchange.getResponseHeaders().add("Content-Type", "text/event-stream");
-		exchange.sendResponseHeaders(200, 0);
-		OutputStream body = exchange.getResponseBody();
-		List<String> events = recording.events();
-		for (int i = 0; i < events.size(); i++) {
-			synchronized (this) {
-				while (this.allowedEvents <= i) {
-					wait();
-				}
-			}
-			body.write((events.get(i) + "\n\n").getBytes(StandardCharsets.UTF_8));
-			body.flush();
-		}
-	}
-
-	private void sendLostUpdate(HttpExchange exchange, Recording recording) throws IOException {
-		Path file = recording.folder().resolve("lost-update.json");
-		String strategy = exchange.getRequestURI().getQuery().replace("strategy=", "");
-		if (Files.exists(file) && Files.readString(file).contains('"' + strategy + '"')) {
-			send(exchange, 200, "application/json", Files.readAllBytes(file));
+		else if (this.going && !this.runs.isEmpty()) {
+			send(exchange, 409, read("in-progress.json"));
 		}
 		else {
-			exchange.sendResponseHeaders(204, -1);
+			ObjectNode run = (ObjectNode) read(recorded(request.path("strategy").asString()) + "/run.json");
+			run.put("id", String.valueOf(this.runs.size() + 1));
+			((ObjectNode) run.path("request")).set("faults", request.path("faults"));
+			if (this.lucky > 0) {
+				this.lucky--;
+				run.set("verdict", read("lucky.json"));
+			}
+			this.runs.add(run);
+			send(exchange, 201, seen(run));
 		}
 	}
 
+	private static String recorded(String strategy) {
+		return Files.exists(RECORDED.resolve(strategy)) ? strategy : "for-update";
+	}
+
 	/**
-	 * As {@code webjars-locator-lite} does in the application.
+	 * A run that is going has no verdict yet.
 	 */
-	private void sendWebJar(HttpExchange exchange, String path) throws IOException {
-		int slash = path.indexOf('/');
-		String full = new WebJarVersionLocator().fullPath(path.substring(0, slash), path.substring(slash + 1));
-		send(exchange, 200, type(path), new ClassPathResource(String.valueOf(full)).getContentAsByteArray());
+	private ObjectNode seen(ObjectNode run) {
+		return this.going ? run.deepCopy().put("state", "RUNNING").putNull("verdict") : run;
+	}
+
+	private void handleRun(HttpExchange exchange, int index, String what) throws IOException {
+		if (index >= this.runs.size()) {
+			exchange.sendResponseHeaders(404, -1);
+			return;
+		}
+		ObjectNode run = this.runs.get(index);
+		String recorded = recorded(run.path("strategy").asString());
+		String strategy = String.valueOf(exchange.getRequestURI().getQuery()).replace("strategy=", "");
+		switch (what) {
+			case "/orders" -> {
+				ArrayNode orders = this.json.createArrayNode();
+				read(recorded + "/orders.json").forEach((order) -> {
+					if (order.path("strategy").asString().equals(strategy)) {
+						orders.add(order);
+					}
+				});
+				send(exchange, 200, orders);
+			}
+			case "/lost-update" -> {
+				if (Files.exists(RECORDED.resolve(recorded).resolve("lost-update.json"))) {
+					send(exchange, 200, read(recorded + "/lost-update.json"));
+				}
+				else {
+					exchange.sendResponseHeaders(204, -1);
+				}
+			}
+			default -> send(exchange, 200, seen(run));
+		}
+	}
+
+	private JsonNode read(String name) {
+		try {
+			return this.json.readTree(Files.readString(RECORDED.resolve(name)));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private void sendFile(HttpExchange exchange, String path) throws IOException {
@@ -302,49 +254,6 @@ final class RecordedLab implements AutoCloseable {
 	public void close() {
 		this.server.stop(0);
 		this.threads.shutdownNow();
-	}
-
-	/**
-	 * What the lab has said of one run.
-	 *
-	 * @param folder where it is
-	 */
-	private record Recording(Path folder) {
-
-		private static final JsonMapper JSON = new JsonMapper();
-
-		static Recording of(String strategy) {
-			Path folder = RECORDED.resolve(strategy);
-			return new Recording(Files.exists(folder) ? folder : RECORDED.resolve("for-update"));
-		}
-
-		ObjectNode run() {
-			return (ObjectNode) read("run.json");
-		}
-
-		ArrayNode orders(String query) {
-			ArrayNode orders = JSON.createArrayNode();
-			for (JsonNode order : read("orders.json")) {
-				if (query.equals("strategy=" + order.path("strategy").asString())) {
-					orders.add(order);
-				}
-			}
-			return orders;
-		}
-
-		List<String> events() throws IOException {
-			return new ArrayList<>(List.of(Files.readString(this.folder.resolve("events.txt")).trim().split("\n\n")));
-		}
-
-		private JsonNode read(String name) {
-			try {
-				return JSON.readTree(Files.readString(this.folder.resolve(name)));
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-
 	}
 
 }

@@ -15,9 +15,7 @@ class StrategyTypeTests {
 
 	@ParameterizedTest
 	@CsvSource({ "redis-px-lua, false, false, false", "redisson-watchdog, false, false, false",
-			"redlock, false, false, false", "curator-mutex, false, false, true",
-			"holdfast-redis-lease, true, false, false", "holdfast-jdbc-lease, true, false, true",
-			"holdfast-zookeeper-lease, true, false, true", "holdfast-redis-fence, true, true, true",
+			"holdfast-redis-lease, true, false, false", "holdfast-redis-fence, true, true, true",
 			"holdfast-jdbc, true, true, true", "for-update, true, true, true" })
 	void guardsUntilItsPeril(String id, boolean pause, boolean pauseAtCommit, boolean forgottenLocks) {
 		StrategyType strategy = StrategyType.of(id).orElseThrow();
@@ -29,7 +27,7 @@ class StrategyTypeTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "memory-overwrite, false, false", "reentrant-lock, true, false", "holdfast-off, false, false" })
+	@CsvSource({ "memory-overwrite, false, false", "synchronized-caller, true, false", "holdfast-off, false, false" })
 	void guardsWithoutAnyPeril(String id, boolean oneNode, boolean twoNodes) {
 		StrategyType strategy = StrategyType.of(id).orElseThrow();
 		assertThat(strategy.guards(1, Set.of())).isEqualTo(oneNode);

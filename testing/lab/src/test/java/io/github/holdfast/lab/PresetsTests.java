@@ -1,0 +1,27 @@
+package io.github.holdfast.lab;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import io.github.holdfast.lab.strategy.StrategyType;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each strategy has a run that can be sent as it is.
+ */
+class PresetsTests {
+
+	private final JsonMapper json = new JsonMapper();
+
+	@ParameterizedTest
+	@EnumSource
+	void presetCanBeRun(StrategyType strategy) {
+		RunRequest preset = Presets.of(strategy);
+		assertThat(preset.problems()).isEmpty();
+		assertThat(preset.strategies()).containsExactly(strategy);
+		assertThat(new RequestReader().read(this.json.valueToTree(preset), RunRequest.class)).isEqualTo(preset);
+	}
+
+}
