@@ -2,8 +2,9 @@ package io.github.holdfast.autoconfigure;
 
 import java.util.List;
 
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  * Locks in the quorum that the properties list, and what the start says when it is not
  * fit for them.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
 class RedisQuorumConfigurationTests {
 
@@ -33,7 +35,7 @@ class RedisQuorumConfigurationTests {
 
 	private final RedisQuorum quorum = new RedisQuorum();
 
-	@AfterEach
+	@AfterAll
 	void stop() {
 		this.quorum.close();
 	}
@@ -97,10 +99,8 @@ class RedisQuorumConfigurationTests {
 
 	@Test
 	void majorityThatCannotBeReachedFailsTheStart() {
-		this.quorum.server(0).kill();
-		this.quorum.server(1).kill();
-		assertFailure(application(this.quorum.nodes()), "The lock backend 'redis' cannot be used",
-				"Check that the store is running");
+		assertFailure(application(List.of(this.quorum.nodes().get(0), "127.0.0.1:1", "127.0.0.1:2")),
+				"The lock backend 'redis' cannot be used", "Check that the store is running");
 	}
 
 	@Test
