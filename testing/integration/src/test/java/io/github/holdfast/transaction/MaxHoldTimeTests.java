@@ -120,7 +120,7 @@ class MaxHoldTimeTests {
 			return (rows != null) ? rows : -1;
 		}
 
-		@DistributedLock(key = "'stuck'", leaseTime = "3s", maxHoldTime = "4s")
+		@DistributedLock(key = "'stuck'", leaseTime = "9s", maxHoldTime = "4s")
 		public void work(Runnable work) {
 			work.run();
 			this.transaction.executeWithoutResult((status) -> this.jdbc.update("INSERT INTO work VALUES (1)"));
