@@ -118,8 +118,8 @@ export const rungAt = (hash) => RUNGS.find(({ id }) => hash === `#${id}`) ?? (ha
 /** Whether a run is one of this rung. */
 export const isOf = (run, rung) => run.strategy === rung.strategy && (run.request.faults ?? []).length === (rung.preset.faults ?? []).length;
 
-/** Whether it shows what its rung is about. */
-export const shows = (run, rung) => run.judged && (verdictKind(run.judged.verdict) === rung.expect || rung.expect === 'right');
+/** Whether it shows what its rung is about. What is wrong is always shown, whatever was expected. */
+export const shows = (run, rung) => run.judged && [rung.expect, 'wrong'].includes(verdictKind(run.judged.verdict));
 
 export function ladderView(nav, section, strategies, begin) {
 	for (const rung of RUNGS) {

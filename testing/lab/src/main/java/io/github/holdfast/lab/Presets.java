@@ -16,6 +16,11 @@ final class Presets {
 	/** Twice the lease: other orders get the lock in the meantime. */
 	private static final int FREEZE_MS = 3_000;
 
+	/**
+	 * Longer than the lease, and so short that the others do not wait without success.
+	 */
+	private static final int SHORT_FREEZE_MS = 2_000;
+
 	private Presets() {
 	}
 
@@ -30,8 +35,9 @@ final class Presets {
 				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK));
 			case COPIED_ASPECT -> run(strategy, 1_000, 40, 40, null, 2);
 			case TRANSACTION_LEFT_OPEN -> run(strategy, 20, 80, 40, null, 2);
-			case REDIS_PX_LUA, REDISSON_WATCHDOG -> frozen(strategy, Mishap.Moment.WORK);
-			case HOLDFAST_JDBC, HOLDFAST_REDIS_FENCE, HOLDFAST_REDIS_LEASE -> frozen(strategy, Mishap.Moment.COMMIT);
+			case REDIS_PX_LUA, REDISSON_WATCHDOG -> frozen(strategy, Mishap.Moment.WORK, FREEZE_MS);
+			case HOLDFAST_JDBC, HOLDFAST_REDIS_FENCE -> frozen(strategy, Mishap.Moment.COMMIT, SHORT_FREEZE_MS);
+			case HOLDFAST_REDIS_LEASE -> frozen(strategy, Mishap.Moment.COMMIT, FREEZE_MS);
 			default -> run(strategy, 100, 200, 20, null, 2);
 		};
 	}
@@ -51,8 +57,8 @@ final class Presets {
 			.orElse((preset.workMs() >= 30) ? "SLOW" : "ORDERS");
 	}
 
-	private static RunRequest frozen(StrategyType strategy, Mishap.Moment moment) {
-		return run(strategy, 200, 120, 12, null, 1, fault(0, Fault.Kind.FREEZE, FREEZE_MS, moment));
+	private static RunRequest frozen(StrategyType strategy, Mishap.Moment moment, int millis) {
+		return run(strategy, 200, 120, 12, null, 1, fault(0, Fault.Kind.FREEZE, millis, moment));
 	}
 
 	private static FaultRequest fault(int atMs, Fault.Kind kind, int millis, Mishap.Moment moment) {
