@@ -24,12 +24,15 @@ enum Schedule implements Runnable {
 		@Override
 		void play() {
 			LocalQueue queue = new LocalQueue();
-			Thread first = start(() -> visit(queue, WAIT));
-			Thread second = start(() -> visit(queue, WAIT));
-			World.interrupt(first);
+			Thread first = start(() -> visit(queue, WAIT, () -> World.await(() -> World.queued() == 2)));
+			World.await(() -> World.visits() == 1);
+			Thread second = start(() -> visit(queue, WAIT, NOTHING));
+			Thread third = start(() -> visit(queue, WAIT, NOTHING));
+			World.await(() -> World.queued() == 2);
+			World.interrupt(second);
 			World.advance(WAIT.toNanos());
-			join(first, second);
-			join(start(() -> World.check(visit(queue, Duration.ZERO), "a turn is lost")));
+			join(first, second, third);
+			join(start(() -> World.check(visit(queue, Duration.ZERO, NOTHING), "a turn is lost")));
 			World.check(isEmpty(queue), "a place is left");
 		}
 	},
@@ -39,10 +42,11 @@ enum Schedule implements Runnable {
 		@Override
 		void play() {
 			Application application = new Application(false, Duration.ofMillis(25));
-			Thread first = start(() -> application.call(WAIT));
+			Thread first = start(() -> application.call(LONG, () -> World.await(() -> World.queued() == 1), KEY));
+			World.await(() -> World.bodies() == 1);
 			Thread second = start(() -> application.call(WAIT));
+			World.await(() -> World.queued() == 1);
 			World.interrupt(second);
-			World.advance(WAIT.toNanos());
 			join(first, second);
 			application.end();
 		}
@@ -53,9 +57,11 @@ enum Schedule implements Runnable {
 		@Override
 		void play() {
 			Application application = new Application(false, Duration.ofMillis(25));
-			Thread first = start(() -> application.call(LONG));
+			Thread first = start(() -> application.call(LONG, () -> World.await(() -> World.queued() == 2), KEY));
+			World.await(() -> World.bodies() == 1);
 			Thread second = start(() -> application.call(WAIT));
 			Thread third = start(() -> application.call(LONG));
+			World.await(() -> World.queued() == 2);
 			World.advance(WAIT.toNanos());
 			join(first, second, third);
 			application.end();
@@ -67,13 +73,16 @@ enum Schedule implements Runnable {
 		@Override
 		void play() {
 			Application application = new Application(false, Duration.ofMillis(25));
-			application.store.takeAway("b", LONG);
+			MemoryBackend store = application.store;
+			store.takeAway("b", LONG);
 			Thread first = start(() -> application.call(WAIT, "a", "b"));
-			Thread second = start(() -> application.call(WAIT, "b"));
-			Thread third = start(() -> application.call(WAIT, "a"));
+			World.await(() -> store.granted() == 2);
+			Thread second = start(() -> application.call(LONG, "a"));
+			World.await(() -> World.queued() == 1);
 			World.interrupt(first);
 			World.advance(WAIT.toNanos());
-			application.store.giveBack("b");
+			store.giveBack("b");
+			Thread third = start(() -> application.call(LONG, "b"));
 			join(first, second, third);
 			application.end();
 		}
@@ -258,6 +267,9 @@ enum Schedule implements Runnable {
 		}
 	};
 
+	private static final Runnable NOTHING = () -> {
+	};
+
 	private static final int ATTEMPTS = 5;
 
 	private static final String KEY = "a";
@@ -327,10 +339,12 @@ enum Schedule implements Runnable {
 		}
 	}
 
-	private static boolean visit(LocalQueue queue, Duration wait) {
+	private static boolean visit(LocalQueue queue, Duration wait, Runnable body) {
 		try {
 			LocalQueue.Turn turn = queue.enter(KEY, wait.toNanos());
 			if (turn != null) {
+				World.visit();
+				body.run();
 				turn.exit();
 			}
 			return turn != null;
@@ -374,8 +388,7 @@ enum Schedule implements Runnable {
 		}
 
 		private String call(Duration wait, String... keys) {
-			return call(wait, () -> {
-			}, (keys.length == 0) ? new String[] { KEY } : keys);
+			return call(wait, NOTHING, (keys.length == 0) ? new String[] { KEY } : keys);
 		}
 
 		private String call(Duration wait, Runnable body, String... keys) {

@@ -44,9 +44,10 @@ final class ScheduledCore {
 		Hole.compile(name, files, directory);
 		Path log = directory.resolve("log");
 		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m", "-XX:TieredStopAtLevel=1",
-						"-XX:+UseSerialGC", "-cp", directory + ":" + System.getProperty("java.class.path"),
-						Schedule.class.getName(), Integer.toString(times)));
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
+						"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+						directory + ":" + System.getProperty("java.class.path"), Schedule.class.getName(),
+						Integer.toString(times)));
 		command.addAll(schedules);
 		new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start().waitFor();
 		return Files.readAllLines(log);
@@ -56,8 +57,7 @@ final class ScheduledCore {
 	 * Without these imports, the classes of this package are meant.
 	 */
 	private static String inTheWorld(String source) {
-		return source
-			.replaceAll("import java.util.concurrent.(ConcurrentHashMap|Semaphore|locks.LockSupport);", "")
+		return source.replaceAll("import java.util.concurrent.(ConcurrentHashMap|Semaphore|locks.LockSupport);", "")
 			.replace("System.nanoTime()", "World.nanoTime()")
 			.replace("Thread.interrupted()", "World.interrupted()")
 			.replaceAll("(this.thread|Thread.currentThread..)[.]interrupt..", "World.interrupt($1)")

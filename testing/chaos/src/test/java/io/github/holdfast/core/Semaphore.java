@@ -50,6 +50,7 @@ final class Semaphore {
 	private boolean await(long end) throws InterruptedException {
 		Thread thread = Thread.currentThread();
 		this.queue.add(thread);
+		World.queue();
 		try {
 			while (this.queue.get(0) != thread || !tryAcquire()) {
 				if (World.interrupted()) {

@@ -24,6 +24,10 @@ final class World {
 
 	private static List<Thread> interrupted = new ArrayList<>();
 
+	private static int queued;
+
+	private static int visits;
+
 	private static List<LockCall> bodies = new ArrayList<>();
 
 	private static Map<String, Long> tokens = new HashMap<>();
@@ -37,6 +41,8 @@ final class World {
 		now = 0;
 		woken = new ArrayList<>();
 		interrupted = new ArrayList<>();
+		queued = 0;
+		visits = 0;
 		bodies = new ArrayList<>();
 		tokens = new HashMap<>();
 		violation = null;
@@ -73,6 +79,27 @@ final class World {
 
 	static synchronized boolean interrupted() {
 		return interrupted.remove(Thread.currentThread());
+	}
+
+	static synchronized void queue() {
+		queued++;
+		World.class.notifyAll();
+	}
+
+	/**
+	 * How many waits for a turn there were.
+	 */
+	static synchronized int queued() {
+		return queued;
+	}
+
+	static synchronized void visit() {
+		visits++;
+		World.class.notifyAll();
+	}
+
+	static synchronized int visits() {
+		return visits;
 	}
 
 	static Logger logger(Class<?> type) {
