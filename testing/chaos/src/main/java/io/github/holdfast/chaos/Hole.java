@@ -24,9 +24,10 @@ import org.springframework.util.Assert;
  * @param name the name of its file
  * @param lines the lines
  */
-record Hole(String name, List<String> lines) {
+public record Hole(String name, List<String> lines) {
 
-	private static final Path SOURCES = Path.of("..", "..", "autoconfigure", "src", "main", "java", "io", "github",
+	/** The sources of the library. */
+	public static final Path SOURCES = Path.of("..", "..", "autoconfigure", "src", "main", "java", "io", "github",
 			"holdfast");
 
 	static final Path DIRECTORY = Path.of("src", "test", "holes");
@@ -35,8 +36,19 @@ record Hole(String name, List<String> lines) {
 	 * The holes whose names begin with one of some texts, or all.
 	 */
 	static List<Hole> all(String... prefixes) throws IOException {
+		return in(DIRECTORY, prefixes);
+	}
+
+	/**
+	 * The holes of a directory whose names begin with one of some texts, or all.
+	 * @param directory the directory
+	 * @param prefixes the texts
+	 * @return the holes
+	 * @throws IOException if they cannot be read
+	 */
+	public static List<Hole> in(Path directory, String... prefixes) throws IOException {
 		List<Hole> holes = new ArrayList<>();
-		try (Stream<Path> files = Files.list(DIRECTORY)) {
+		try (Stream<Path> files = Files.list(directory)) {
 			for (Path file : files.sorted().toList()) {
 				String name = file.getFileName().toString().replace(".hole", "");
 				if (prefixes.length == 0 || Stream.of(prefixes).anyMatch(name::startsWith)) {
@@ -51,7 +63,12 @@ record Hole(String name, List<String> lines) {
 		return this.lines.get(0);
 	}
 
-	private List<String> values(String name) {
+	/**
+	 * What the lines with a name say.
+	 * @param name the name
+	 * @return the rest of each line
+	 */
+	public List<String> values(String name) {
 		return this.lines.stream()
 			.filter((line) -> line.startsWith(name + ": "))
 			.map((line) -> line.substring(name.length() + 2))
@@ -102,8 +119,9 @@ record Hole(String name, List<String> lines) {
 	 * The source files as they are with the hole.
 	 * @param directory where to write them
 	 * @return the files
+	 * @throws IOException if they cannot be written
 	 */
-	List<Path> dig(Path directory) throws IOException {
+	public List<Path> dig(Path directory) throws IOException {
 		List<Path> files = new ArrayList<>();
 		StringBuilder without = new StringBuilder();
 		StringBuilder with = new StringBuilder();
@@ -149,11 +167,21 @@ record Hole(String name, List<String> lines) {
 	 * @param directory where to write them
 	 */
 	void compile(Path directory) throws IOException {
+		compile(this.name, dig(directory.resolve("source")), directory);
+	}
+
+	/**
+	 * Compiles source files with the class path of this JVM.
+	 * @param name what they are called in a message
+	 * @param files the files
+	 * @param directory where to write the classes
+	 */
+	public static void compile(String name, List<Path> files, Path directory) {
 		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-parameters", "-nowarn", "-cp",
 				System.getProperty("java.class.path"), "-d", directory.toString()));
-		dig(directory.resolve("source")).forEach((file) -> arguments.add(file.toString()));
+		files.forEach((file) -> arguments.add(file.toString()));
 		int result = ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new));
-		Assert.state(result == 0, () -> "Hole " + this.name + " does not compile");
+		Assert.state(result == 0, () -> "Hole " + name + " does not compile");
 	}
 
 }

@@ -1,0 +1,59 @@
+package io.github.holdfast.core;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+import io.github.holdfast.chaos.Hole;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The schedules of the core. If one is broken, the log in {@code target/schedules} has
+ * the steps of each thread.
+ */
+class ScheduleTests {
+
+	private static final Path MISTAKES = Path.of("src", "test", "mistakes");
+
+	static List<Hole> mistakes() throws IOException {
+		return Hole.in(MISTAKES);
+	}
+
+	@Test
+	void fewSchedulesAreKept() throws Exception {
+		assertThat(ScheduledCore.play("few", null, 20, List.of("TURNS", "HAND_OVER"))).filteredOn(ScheduleTests::isKept)
+			.hasSize(2);
+	}
+
+	@Test
+	@Tag("long")
+	void manySchedulesAreKept() throws Exception {
+		assertThat(ScheduledCore.play("many", null, 2_000, List.of())).filteredOn(ScheduleTests::isKept)
+			.hasSameSizeAs(Schedule.values());
+	}
+
+	private static boolean isKept(String line) {
+		return line.endsWith(" kept");
+	}
+
+	@ParameterizedTest
+	@MethodSource("mistakes")
+	void mistakeFitsTheCore(Hole mistake, @TempDir Path directory) throws IOException {
+		assertThat(mistake.dig(directory)).isNotEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("mistakes")
+	@Tag("long")
+	void mistakeIsFound(Hole mistake) throws Exception {
+		assertThat(ScheduledCore.play(mistake.name(), mistake, 2_000, mistake.values("schedule")))
+			.anyMatch((line) -> line.contains(" BROKEN "));
+	}
+
+}
