@@ -19,6 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ScheduleTests {
 
+	private static final int SCHEDULES = Integer.getInteger("holdfast.schedules", 200);
+
 	private static final Path MISTAKES = Path.of("src", "test", "mistakes");
 
 	static List<Hole> mistakes() throws IOException {
@@ -26,15 +28,9 @@ class ScheduleTests {
 	}
 
 	@Test
-	void fewSchedulesAreKept() throws Exception {
-		assertThat(ScheduledCore.play("few", null, 20, List.of("TURNS", "HAND_OVER"))).filteredOn(ScheduleTests::isKept)
-			.hasSize(2);
-	}
-
-	@Test
 	@Tag("long")
-	void manySchedulesAreKept() throws Exception {
-		assertThat(ScheduledCore.play("many", null, 2_000, List.of())).filteredOn(ScheduleTests::isKept)
+	void schedulesAreKept() throws Exception {
+		assertThat(ScheduledCore.play("right", null, SCHEDULES, List.of())).filteredOn(ScheduleTests::isKept)
 			.hasSameSizeAs(Schedule.values());
 	}
 
@@ -52,7 +48,7 @@ class ScheduleTests {
 	@MethodSource("mistakes")
 	@Tag("long")
 	void mistakeIsFound(Hole mistake) throws Exception {
-		assertThat(ScheduledCore.play(mistake.name(), mistake, 2_000, mistake.values("schedule")))
+		assertThat(ScheduledCore.play(mistake.name(), mistake, SCHEDULES, mistake.values("schedule")))
 			.anyMatch((line) -> line.contains(" BROKEN "));
 	}
 
