@@ -96,8 +96,11 @@ public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseab
 		return LockWaits.poll(request.waitTime().toNanos(), (deadline) -> {
 			JdbcLockLease lease = attempt(request, id, deadline);
 			try {
-				return (lease == null && this.waits.look(id) == LockWaits.Look.MISSING) ? attempt(request, id, deadline)
-						: lease;
+				// A purge may delete the row before it is taken
+				for (int i = 0; lease == null && i < 5 && this.waits.look(id) == LockWaits.Look.MISSING; i++) {
+					lease = attempt(request, id, deadline);
+				}
+				return lease;
 			}
 			catch (SQLException ex) {
 				throw LockWaits.failed(request.key(), "could not be acquired", ex);
