@@ -1,0 +1,48 @@
+package io.github.holdfast.transaction;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.github.holdfast.LockTemplate;
+import io.github.holdfast.testsupport.LeaseCalls;
+import io.github.holdfast.testsupport.TestBackend;
+import io.github.holdfast.testsupport.TestDatabase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A lock is kept for a while after its method.
+ */
+class MinHoldTimeTests {
+
+	/**
+	 * Otherwise it would be renewed for ever.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void lockIsGivenBackAlthoughTheStoreFailedWhenItWasToBeKept(TestDatabase database) {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("renew") && fails.getAndSet(false)) {
+				throw new IllegalStateException("the store failed");
+			}
+		});
+		TestBackend.valueOf(database.name())
+			.application()
+			.withBean(LeaseCalls.class, () -> calls)
+			.withPropertyValues("holdfast.lease-time=10s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ofSeconds(60));
+				locks.withMinHoldTime(Duration.ofSeconds(1)).run("kept", () -> {
+				});
+				assertThat(fails).isFalse();
+				locks.run("kept", () -> {
+				});
+				assertThat(calls.owners()).hasSize(2);
+			});
+	}
+
+}
