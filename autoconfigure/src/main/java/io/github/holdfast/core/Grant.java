@@ -58,6 +58,8 @@ public final class Grant {
 
 	private volatile boolean claimed;
 
+	private volatile boolean overdue;
+
 	private CompletableFuture<Boolean> renewal = CompletableFuture.completedFuture(true);
 
 	private volatile long renewAt;
@@ -356,7 +358,8 @@ public final class Grant {
 
 	private void startRenewal(long now) {
 		Duration time = timeToRenew();
-		if (time == null) {
+		if (time == null && !this.overdue) {
+			this.overdue = true;
 			logger.warn("Lock {} is no longer renewed: it has been held for its maximum hold time", quoted());
 		}
 		CompletableFuture<Boolean> renewal = new CompletableFuture<>();

@@ -194,6 +194,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 			return;
 		}
 		RowClaims rows = this.manager.claims();
+		// A holder who is interrupted commits; an interrupt would cancel the question
+		boolean interrupted = Thread.interrupted();
 		try {
 			if (rows == null) {
 				checkClock(open.calls());
@@ -205,6 +207,11 @@ final class TransactionClaims implements TransactionExecutionListener {
 		}
 		catch (TransactionException | SQLException ex) {
 			throw new IllegalStateException("The transaction was rolled back: " + ex.getMessage(), ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 
@@ -223,17 +230,15 @@ final class TransactionClaims implements TransactionExecutionListener {
 	private static void check(OpenTransaction open, RowClaims rows) {
 		boolean asks = rows.rows().dialect().checksAtCommit();
 		for (Claim claim : open.claims()) {
-			if (claim.isLate(rows)) {
+			boolean late = claim.isLate(rows);
+			if (late) {
 				claim.begin(rows);
-				ask(claim, rows, () -> rows.claim(claim.grant(), open));
 			}
-			else if (asks) {
-				ask(claim, rows, () -> rows.check(claim.grant(), open));
+			if (late || asks) {
+				ask(claim, rows, late);
 			}
 		}
-		for (Claim outer : open.outerClaims()) {
-			ask(outer, rows, () -> rows.check(outer.grant(), outer.transaction()));
-		}
+		open.outerClaims().forEach((outer) -> ask(outer, rows, false));
 		for (LockCall call : open.calls()) {
 			if (call.mode() == LockMode.SHARED) {
 				throw new IllegalStateException("Lock " + LockException.quote(call.keys().get(0)) + " (" + call.name()
@@ -250,10 +255,11 @@ final class TransactionClaims implements TransactionExecutionListener {
 	 * A row that is not locked any more was not lost: the database has rolled back the
 	 * transaction that had locked it.
 	 */
-	private static void ask(Claim claim, RowClaims rows, Question question) {
+	private static void ask(Claim claim, RowClaims rows, boolean late) {
 		boolean locked;
 		try {
-			locked = question.ask();
+			locked = late ? rows.claim(claim.grant(), claim.transaction())
+					: rows.check(claim.grant(), claim.transaction());
 		}
 		catch (SQLException ex) {
 			throw failed(claim.call(), claim.grant(), rows, ex);
@@ -309,16 +315,6 @@ final class TransactionClaims implements TransactionExecutionListener {
 		if (failure != null && !failure.isReported()) {
 			throw failure.report();
 		}
-	}
-
-	/**
-	 * A question to the database.
-	 */
-	@FunctionalInterface
-	private interface Question {
-
-		boolean ask() throws SQLException;
-
 	}
 
 }

@@ -33,9 +33,6 @@ final class StatementDeadline {
 
 	private final Thread thread = Thread.currentThread();
 
-	/** Who was interrupted before may finish: a holder commits. */
-	private final boolean interruptible = !Thread.currentThread().isInterrupted();
-
 	private long deadline;
 
 	private boolean over;
@@ -96,7 +93,7 @@ final class StatementDeadline {
 
 	private synchronized void look() {
 		boolean late = System.nanoTime() - this.deadline >= 0;
-		if (this.over || !late && (this.cancelled || !this.interruptible || !this.thread.isInterrupted())) {
+		if (this.over || !late && (this.cancelled || !this.thread.isInterrupted())) {
 			return;
 		}
 		this.cancelled = true;

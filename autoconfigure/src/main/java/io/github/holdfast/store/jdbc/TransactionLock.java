@@ -53,8 +53,8 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;
 			}
-			// Those who wait for other keys do not keep the first attempt waiting
-			long most = this.attempted ? Long.MAX_VALUE : 1;
+			// The row may be free although those who wait for others have all places
+			long most = this.attempted ? LockWaits.SHORT / 100 : 1;
 			this.attempted = true;
 			this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
 			return true;

@@ -1,26 +1,32 @@
 package io.github.holdfast.transaction;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import org.springframework.dao.PessimisticLockingFailureException;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.DatabaseAccess;
+import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.RedisStore;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * MariaDB answers a statement with an error for which it has rolled the whole transaction
@@ -74,6 +80,31 @@ class RollbackByDatabaseTests {
 				assertThat(refusal).isInstanceOf(PessimisticLockingFailureException.class);
 			}
 		}));
+	}
+
+	/**
+	 * The database has answered, so the end is known, and the lease is given back.
+	 */
+	@Test
+	void lockIsFreeAfterATriggerHasRefusedTheCommit() {
+		LockedApplication.jdbc(TestDatabase.POSTGRESQL.newDatabase())
+			.withBean(StockService.class)
+			.withPropertyValues("holdfast.lease-time=10m")
+			.run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				jdbc.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+						+ "$$ BEGIN RAISE EXCEPTION 'refused'; END $$");
+				jdbc.execute("CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON stock "
+						+ "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()");
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+				assertThatExceptionOfType(RuntimeException.class).isThrownBy(
+						() -> locks.run("key", () -> transaction.executeWithoutResult((status) -> stock.write("A", 1))))
+					.withStackTraceContaining("refused");
+				assertThat(stock.quantity("A")).isEqualTo(100);
+				locks.withWaitTime(Duration.ZERO).acquire("key").close();
+			});
 	}
 
 	static class Stock {

@@ -25,6 +25,10 @@ final class ForgetfulStore implements LockBackend {
 		this.held.set(null);
 	}
 
+	boolean isHeld() {
+		return this.held.get() != null;
+	}
+
 	int grants() {
 		return this.grants;
 	}

@@ -15,7 +15,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
+import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -231,6 +235,45 @@ class LongTransactionAttackTests {
 			ended.countDown();
 			optimistic[0].join();
 			assertThat(nodes.sales()).containsExactly(1, 2);
+		}
+	}
+
+	/**
+	 * Red, by a failure of the store, if the others wait for the row of such a lease.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void leaseThatHasRunOutUnderItsTransactionIsBusy(Database database) {
+		try (Nodes nodes = new Nodes(database, "holdfast.wait-time=1s")) {
+			nodes.first.shop().held(() -> {
+				nodes.first.sell();
+				nodes.awaitRunOut();
+				assertThatThrownBy(() -> Nodes.async(() -> nodes.second.shop().locked(nodes.second::sell)).join())
+					.hasCauseInstanceOf(LockNotAcquiredException.class);
+			});
+			assertThat(nodes.sales()).containsExactly(1);
+		}
+	}
+
+	/**
+	 * Red if only the innermost transaction counts.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void scopeThatIsClosedInAnInnerTransactionLastsUntilTheOuterOneHasEnded(Database database) {
+		ForgetfulStore store = new ForgetfulStore();
+		try (Nodes nodes = new Nodes(database, store)) {
+			TransactionTemplate inner = new TransactionTemplate(
+					nodes.first.context().getBean(PlatformTransactionManager.class));
+			inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			LockTemplate.Scope scope = nodes.first.context().getBean(LockTemplate.class).acquire("stock");
+			nodes.first.transaction().executeWithoutResult((outer) -> {
+				nodes.first.sell();
+				inner.executeWithoutResult((status) -> scope.close());
+				assertThat(store.isHeld()).isTrue();
+			});
+			assertThat(store.isHeld()).isFalse();
+			assertThat(nodes.sales()).containsExactly(1);
 		}
 	}
 
