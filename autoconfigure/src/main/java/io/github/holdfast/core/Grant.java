@@ -333,7 +333,8 @@ public final class Grant {
 			exitQueue();
 		}
 		if (!this.lease.expires() || this.released || this.lost || this.releaseAt != 0) {
-			return (this.releaseAt != 0) ? this.releaseAt : now + Watchdog.LONGEST_SLEEP;
+			long end = (now - this.end < 0) ? this.end : now + Watchdog.LONGEST_SLEEP;
+			return (this.releaseAt != 0) ? this.releaseAt : end;
 		}
 		if (now - this.renewAt >= 0) {
 			startRenewal(now);
@@ -342,18 +343,20 @@ public final class Grant {
 	}
 
 	/**
-	 * A release that failed is tried again until the lease has run out.
+	 * A release that failed is tried again until the lease has run out. The store may
+	 * block, and renewals do not wait for it.
 	 */
 	private void releaseLate(long now) {
 		if (this.released && now - this.end >= 0) {
 			this.watchdog.forget(this);
 			return;
 		}
-		this.releaseAt = now + Watchdog.RELEASE_AGAIN;
-		release().exceptionally((failure) -> {
+		this.released = true;
+		this.releaseAt = 0;
+		CompletableFuture.runAsync(() -> release().exceptionally((failure) -> {
 			logger.debug("Lock {} could not be released, trying again", quoted(), failure);
 			return false;
-		});
+		}));
 	}
 
 	private void startRenewal(long now) {

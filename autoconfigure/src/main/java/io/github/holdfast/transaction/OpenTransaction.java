@@ -9,6 +9,7 @@ import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
+import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockCall.ClaimFailure;
@@ -179,11 +180,8 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	 * How long the transaction may still take, by its own time-out.
 	 */
 	long remainingNanos() {
-		DataSource dataSource = this.manager.dataSource();
-		ConnectionHolder holder = (dataSource != null)
-				? (ConnectionHolder) TransactionSynchronizationManager.getResource(dataSource) : null;
-		return (holder != null && holder.hasTimeout()) ? Math.max(1, holder.getTimeToLiveInMillis()) * 1_000_000
-				: Long.MAX_VALUE / 4;
+		return (this.holder instanceof ConnectionHolder jdbc && jdbc.hasTimeout())
+				? Math.max(1, jdbc.getTimeToLiveInMillis()) * 1_000_000 : Long.MAX_VALUE / 4;
 	}
 
 	List<LockCall> calls() {
@@ -290,8 +288,11 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		for (Claim claim : this.claims) {
 			claim.ended(committed);
 		}
+		// Only the database of the locks has compared the versions of an optimistic call
 		if (committed) {
-			this.calls.forEach(LockCall::committed);
+			this.calls.stream()
+				.filter((call) -> this.manager.claims() != null || call.mode() != LockMode.OPTIMISTIC)
+				.forEach(LockCall::committed);
 		}
 	}
 

@@ -184,7 +184,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 				? new CannotAcquireLockException("Lock " + LockException.quote(call.key(grant))
 						+ ": a deadlock, or a wait that was too long. It is safe to try again", ex)
 				: new LockBackendException(call.key(grant),
-						"its row could not be locked, so that the transaction was " + "rolled back", ex);
+						"its row could not be locked, so that the transaction was rolled back", ex);
 	}
 
 	@Override

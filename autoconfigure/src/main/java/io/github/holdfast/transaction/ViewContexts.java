@@ -120,6 +120,8 @@ public final class ViewContexts {
 				TransactionSynchronizationManager.unbindResource(context.key);
 				TransactionSynchronizationManager.bindResource(context.key, context.waiting);
 			}
+		}
+		for (Context context : replaced.contexts) {
 			changed |= HIBERNATE && !call.isCommitted() && Hibernate.hasChanges(context.own);
 			EntityManagerFactoryUtils.closeEntityManager(context.own.getEntityManager());
 		}

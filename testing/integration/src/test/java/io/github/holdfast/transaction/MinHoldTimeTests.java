@@ -1,8 +1,11 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -12,6 +15,7 @@ import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A lock is kept for a while after its method.
@@ -42,6 +46,29 @@ class MinHoldTimeTests {
 				locks.run("kept", () -> {
 				});
 				assertThat(calls.owners()).hasSize(2);
+			});
+	}
+
+	@Test
+	void othersAreRenewedWhileTheReleaseBlocks() {
+		AtomicBoolean releases = new AtomicBoolean();
+		CountDownLatch renewed = new CountDownLatch(1);
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("release") && !releases.getAndSet(true)) {
+				await().atMost(Duration.ofSeconds(60)).until(() -> renewed.getCount() == 0);
+			}
+			else if (call.equals("renew") && releases.get()) {
+				renewed.countDown();
+			}
+		});
+		TestBackend.H2.application()
+			.withBean(LeaseCalls.class, () -> calls)
+			.withPropertyValues("holdfast.lease-time=10s")
+			.run((context) -> {
+				LockTemplate locks = context.getBean(LockTemplate.class);
+				locks.withMinHoldTime(Duration.ofSeconds(1)).run("kept", () -> {
+				});
+				locks.run("other", () -> assertThat(renewed.await(50, TimeUnit.SECONDS)).isTrue());
 			});
 	}
 

@@ -29,6 +29,7 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.testsupport.LockedApplication;
+import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -228,6 +229,20 @@ class OptimisticLockTests {
 					.isThrownBy(() -> documents.optimisticallyWithoutTransaction(NOTHING))
 					.withMessageContaining("no transaction was committed")
 					.withMessageContaining("@Transactional"));
+	}
+
+	@Test
+	void commitOfAnotherManagerIsNoCommit() {
+		run(LockPlace.BUSINESS_DATABASE.application(TestDatabase.H2)
+			.withUserConfiguration(ResourcelessManagerTests.TwoManagers.class)
+			.withPropertyValues("holdfast.transaction-managers.steps=lease"), (context, documents) -> {
+				TransactionTemplate other = new TransactionTemplate(
+						context.getBean(ResourcelessTransactionManager.class));
+				assertThatIllegalStateException().isThrownBy(
+						() -> documents.optimisticallyWithoutTransaction(() -> other.executeWithoutResult((status) -> {
+						})))
+					.withMessageContaining("no transaction was committed");
+			});
 	}
 
 	@ParameterizedTest
