@@ -22,6 +22,7 @@ import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.LeaseCalls;
+import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -117,6 +118,29 @@ class InterruptTests {
 			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
 			assertThat(new Caller(locks, "stock:A").outcome()).isNull();
 		});
+	}
+
+	/**
+	 * Answers are late, so that the check before the COMMIT takes long enough to be
+	 * cancelled.
+	 */
+	@ParameterizedTest
+	@EnumSource(TestDatabase.class)
+	void interruptedHolderCommitsOverASlowNetwork(TestDatabase database) throws Exception {
+		DatabaseAccess access = database.newRemoteDatabase();
+		try (FaultProxy proxy = new FaultProxy(access.port())) {
+			LockedApplication.jdbc(access.onPort(proxy.port())).withBean(StockService.class).run((context) -> {
+				StockService stock = context.getBean(StockService.class);
+				Thread holder = new Thread(() -> stock.take("A", () -> {
+					proxy.delay(Duration.ofMillis(100));
+					Thread.currentThread().interrupt();
+				}));
+				holder.start();
+				holder.join(TimeUnit.SECONDS.toMillis(60));
+				proxy.delay(Duration.ZERO);
+				assertThat(stock.quantity("A")).isEqualTo(99);
+			});
+		}
 	}
 
 	/**
