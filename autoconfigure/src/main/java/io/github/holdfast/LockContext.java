@@ -80,10 +80,12 @@ public interface LockContext {
 	}
 
 	/**
-	 * The fencing token of one key.
+	 * The fencing token of one key. A transaction lock reads it from its row.
 	 * @param key one of {@link #keys()}
 	 * @return the token
 	 * @throws IllegalArgumentException if the key is not one of this call
+	 * @throws LockBackendException if the row could not be read, for example because the
+	 * thread was interrupted
 	 */
 	long fencingToken(String key);
 

@@ -32,8 +32,6 @@ public final class Grant {
 
 	private static final int MOST_TURNS = 256;
 
-	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
-
 	private final LockRequest request;
 
 	private final LockBackend.Lease lease;
@@ -136,8 +134,7 @@ public final class Grant {
 	 * @return the time, at least 1 ms
 	 */
 	public Duration renewalTime() {
-		Duration left = timeToRenew();
-		return (left != null) ? left : Duration.ofMillis(1);
+		return Objects.requireNonNullElse(timeToRenew(), Duration.ofMillis(1));
 	}
 
 	/**
@@ -151,7 +148,7 @@ public final class Grant {
 			underWay = this.renewal;
 		}
 		try {
-			underWay.get(LONGEST_PAUSE, TimeUnit.NANOSECONDS);
+			underWay.get(1, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -5,8 +5,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockException;
 import io.github.holdfast.LockRequest;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.ConcurrencyFailureException;
 
 /**
  * The seam between locked calls and their transactions. Methods are called on the thread
@@ -64,6 +67,15 @@ public interface LockGuard {
 	 */
 	default LockBackend.@Nullable Lease version(LockRequest request) throws InterruptedException {
 		throw new UnsupportedOperationException("Optimistic locks need 'holdfast.commit-guard: fence'");
+	}
+
+	/**
+	 * Whether the database has refused the work of a transaction because of others.
+	 * @param failure what the body of an optimistic call has thrown
+	 * @return {@code true} if the body may run again
+	 */
+	default boolean isConflict(Throwable failure) {
+		return failure instanceof ConcurrencyFailureException && !(failure instanceof LockException);
 	}
 
 	/**

@@ -9,8 +9,6 @@ import io.github.holdfast.LockException;
 import io.github.holdfast.LockNotAcquiredException;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.ConcurrencyFailureException;
-
 /**
  * A call under optimistic locks: the body runs again, after a random pause, until its
  * commit meets no conflict or the wait time is over.
@@ -61,9 +59,9 @@ final class OptimisticCall {
 	 * worked at the same time. The database may notice that before the versions are
 	 * compared.
 	 */
-	private static boolean isConflict(LockCall call, Throwable ex) {
-		boolean refused = ex instanceof ConcurrencyFailureException && !(ex instanceof LockException);
-		return !call.missing().isEmpty() && !call.isCommitted() && (call.hasConflict() || refused);
+	private boolean isConflict(LockCall call, Throwable ex) {
+		return !call.missing().isEmpty() && !call.isCommitted()
+				&& (call.hasConflict() || this.manager.guard().isConflict(ex));
 	}
 
 	private static void checkCommitted(LockCall call) {
@@ -80,11 +78,9 @@ final class OptimisticCall {
 	 */
 	private void pause(LockCall call, int attempts, @Nullable Throwable conflict) {
 		long left = this.settings.times().waitNanos() - (System.nanoTime() - this.start);
-		LockNotAcquiredException.Reason end = LockNotAcquiredException.Reason.CONFLICT;
-		if (left > 0) {
-			long pause = Math.min(left, ThreadLocalRandom.current().nextLong(this.pause));
-			end = this.manager.pause(call, call.keys().get(0), pause);
-		}
+		long pause = Math.min(left, ThreadLocalRandom.current().nextLong(this.pause));
+		LockNotAcquiredException.Reason end = (left > 0) ? this.manager.pause(call, call.keys().get(0), pause)
+				: LockNotAcquiredException.Reason.CONFLICT;
 		if (end != null) {
 			if (end == LockNotAcquiredException.Reason.INTERRUPTED) {
 				Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.github.holdfast.transaction;
 
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +16,7 @@ import io.github.holdfast.core.LockGuard;
 import io.github.holdfast.core.LockSettings;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -87,11 +89,7 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	private RowClaims claims() {
-		RowClaims claims = this.claims.obtain().orElse(null);
-		if (claims == null) {
-			throw new UnsupportedOperationException("Optimistic locks need 'holdfast.commit-guard: fence'");
-		}
-		return claims;
+		return this.claims.obtain().orElseThrow();
 	}
 
 	@Override
@@ -106,7 +104,17 @@ public final class TransactionGuard implements LockGuard {
 
 	@Override
 	public LockBackend.@Nullable Lease version(LockRequest request) throws InterruptedException {
-		return claims().version(request);
+		return this.claims.obtain().isPresent() ? claims().version(request) : LockGuard.super.version(request);
+	}
+
+	/**
+	 * Spring does not translate 1020, which is what MariaDB's snapshot isolation reports.
+	 */
+	@Override
+	public boolean isConflict(Throwable failure) {
+		return LockGuard.super.isConflict(failure)
+				|| NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException ex
+						&& ex.getErrorCode() == 1020;
 	}
 
 	@Override
@@ -140,10 +148,7 @@ public final class TransactionGuard implements LockGuard {
 
 	@Override
 	public void exclude(String key, @Nullable Long epoch) {
-		RowClaims claims = this.claims.obtain().orElse(null);
-		if (claims != null && epoch != null) {
-			claims.exclude(key, epoch);
-		}
+		this.claims.obtain().filter((claims) -> epoch != null).ifPresent((claims) -> claims.exclude(key, epoch));
 	}
 
 }

@@ -146,6 +146,22 @@ final class Checker {
 		}
 	}
 
+	/**
+	 * MariaDB refuses an UPDATE of a row that an optimistic call has changed, even if it
+	 * has not committed. Optimistic calls repeat.
+	 */
+	private static boolean isRefusedBySnapshots(Plan plan, Call call) {
+		return plan.target().isolation() == Isolation.SNAPSHOT && call.kind() != Step.Kind.OPTIMISTIC
+				&& call.ending() == Ending.DATABASE_ERROR;
+	}
+
+	/**
+	 * An interrupt cancels the question for the fencing token.
+	 */
+	private static boolean isCancelled(Call call) {
+		return call.kind() == Step.Kind.INTERRUPT && call.ending() == Ending.BACKEND_ERROR;
+	}
+
 	private void checkCall(Call call) {
 		Plan plan = this.history.plan();
 		boolean calm = plan.faults().isEmpty();
@@ -159,7 +175,8 @@ final class Checker {
 		if (!call.left().isEmpty()) {
 			found(Violation.Kind.LEAK, call.toString());
 		}
-		boolean refused = call.kind().isRefusedByDatabases() || plan.target().isolation() == Isolation.SERIALIZABLE;
+		boolean refused = call.kind().isRefusedByDatabases() || plan.target().isolation() == Isolation.SERIALIZABLE
+				|| isRefusedBySnapshots(plan, call) || isCancelled(call);
 		boolean tooEarly = plan.weather() == Weather.PROCESSES && plan.target().level() == Level.FENCE
 				&& call.ending() == Ending.LOST && millis(call) < plan.leaseTime() - MARGIN / 100;
 		if (tooEarly || calm && !refused && LOSSES.contains(call.ending())) {

@@ -28,6 +28,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
+import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.ResourcelessTransactionManager;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -167,6 +168,20 @@ class OptimisticLockTests {
 			others.get(0).join();
 			assertThat(documents.entries()).containsExactlyInAnyOrder("first", "second");
 		});
+	}
+
+	@Test
+	void conflictWithASnapshotIsOneToo() {
+		DatabaseAccess access = TestDatabase.MARIADB.newDatabase();
+		run(LockedApplication.jdbc(new DatabaseAccess(access.url() + "?sessionVariables=innodb_snapshot_isolation=ON",
+				access.user(), access.password())), (context, documents) -> {
+					LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
+					Runnable meanwhile = once(
+							() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING)));
+					optimistic.run(DocumentService.KEY, () -> transaction(context)
+						.executeWithoutResult((status) -> documents.add("first", meanwhile)));
+					assertThat(documents.entries()).containsExactlyInAnyOrder("first", "second");
+				});
 	}
 
 	// The end of the wait time
