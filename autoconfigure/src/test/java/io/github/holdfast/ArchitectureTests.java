@@ -61,7 +61,7 @@ class ArchitectureTests {
 	private static final Map<String, Integer> BUDGETS = Map.ofEntries(entry("", 420), entry("core", 1545),
 			entry("interceptor", 700), entry("transaction", 1075), entry("store", 130), entry("store/local", 93),
 			entry("store/jdbc", 1222), entry("store/redis", 850), entry("store/zookeeper", 350),
-			entry("store/etcd", 320), entry("autoconfigure", 760), entry("check", 245), entry("observation", 180),
+			entry("store/etcd", 320), entry("autoconfigure", 750), entry("check", 240), entry("observation", 180),
 			entry("actuate", 110));
 
 	private static final int MOST_LINES = 8_000;

@@ -102,9 +102,7 @@ public final class HoldfastAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
 	@Import({ AutoProxyRegistrar.class, LockTableConfiguration.class, LockTransactionConfiguration.class,
-			LockBackendConfigurations.LocalConfiguration.class, LockBackendConfigurations.RedisConfiguration.class,
-			LockBackendConfigurations.RedissonConfiguration.class, LockBackendConfigurations.EtcdConfiguration.class,
-			LockBackendConfigurations.ZooKeeperConfiguration.class })
+			LockBackendConfigurations.class })
 	static class EnabledConfiguration {
 
 		@Bean
@@ -166,8 +164,8 @@ public final class HoldfastAutoConfiguration {
 
 		@Bean
 		LockStartup lockStartup(LockBackend backend, ObjectProvider<LockGuard> guard, ObjectProvider<RowClaims> claims,
-				HoldfastProperties properties, LockOverrides overrides, LockedBeanCheck locked,
-				ObjectProvider<LockStartupCheck> checks, ConfigurableListableBeanFactory beanFactory) {
+				HoldfastProperties properties, LockedBeanCheck locked, ObjectProvider<LockStartupCheck> checks,
+				ConfigurableListableBeanFactory beanFactory) {
 			CommitGuardLevel level = (claims.getIfAvailable() != null) ? CommitGuardLevel.FENCE
 					: CommitGuardLevel.LEASE;
 			if (properties.commitGuard() == CommitGuardLevel.FENCE && level != CommitGuardLevel.FENCE) {
@@ -176,8 +174,8 @@ public final class HoldfastAutoConfiguration {
 						"Add 'spring-boot-starter-jdbc' or another starter with a DataSource, or set "
 								+ "'holdfast.commit-guard' to 'lease'.");
 			}
-			return new LockStartup(backend, guard.getIfAvailable(() -> LockGuard.NONE), level, properties, overrides,
-					locked, checks, beanFactory);
+			return new LockStartup(backend, guard.getIfAvailable(() -> LockGuard.NONE), level, properties, locked,
+					checks, beanFactory);
 		}
 
 		@Bean

@@ -22,6 +22,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 /**
  * The stores outside of the application's database.
  */
+@Configuration(proxyBeanMethods = false)
 class LockBackendConfigurations {
 
 	private static final String BACKEND = "holdfast.backend";

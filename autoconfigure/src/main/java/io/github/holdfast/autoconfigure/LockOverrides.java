@@ -13,10 +13,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
 /**
  * The overrides of {@code holdfast.locks}. Notes which names are used during startup.
  */
-final class LockOverrides implements Function<String, LockSettings.@Nullable Overrides> {
+final class LockOverrides implements Function<String, LockSettings.@Nullable Overrides>, SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockOverrides.class);
 
@@ -51,7 +53,8 @@ final class LockOverrides implements Function<String, LockSettings.@Nullable Ove
 	/**
 	 * Logs which overrides switch locks off, and which match no lock so far.
 	 */
-	void logUnusual() {
+	@Override
+	public void afterSingletonsInstantiated() {
 		this.overrides.forEach((name, overrides) -> {
 			if (!overrides.enabled()) {
 				logger.warn("Lock '{}' is disabled by 'holdfast.locks': its methods run without a lock", name);

@@ -51,8 +51,6 @@ final class LockStartup implements SmartInitializingSingleton {
 
 	private final HoldfastProperties properties;
 
-	private final LockOverrides overrides;
-
 	private final LockedBeanCheck locked;
 
 	private final ObjectProvider<LockStartupCheck> checks;
@@ -62,13 +60,11 @@ final class LockStartup implements SmartInitializingSingleton {
 	private volatile Map<String, Protection> protections = Map.of();
 
 	LockStartup(LockBackend backend, LockGuard guard, CommitGuardLevel level, HoldfastProperties properties,
-			LockOverrides overrides, LockedBeanCheck locked, ObjectProvider<LockStartupCheck> checks,
-			ConfigurableListableBeanFactory beans) {
+			LockedBeanCheck locked, ObjectProvider<LockStartupCheck> checks, ConfigurableListableBeanFactory beans) {
 		this.backend = backend;
 		this.guard = guard;
 		this.level = level;
 		this.properties = properties;
-		this.overrides = overrides;
 		this.locked = locked;
 		this.checks = checks;
 		this.beans = beans;
@@ -90,7 +86,6 @@ final class LockStartup implements SmartInitializingSingleton {
 		logger.info("Holdfast uses backend '{}'{} with commit guard '{}' [prefix={}, wait={}{}]", this.backend.name(),
 				mode(), text(this.level), this.properties.keyPrefix(), text(this.properties.waitTime()),
 				(this.backend instanceof LocalLockBackend) ? "" : ", lease=" + text(this.properties.leaseTime()));
-		this.overrides.logUnusual();
 		if (this.locked.operations().isEmpty() && !isTemplateUsed()) {
 			logger.info("Lock store check skipped: no @DistributedLock method and no LockTemplate in use");
 			return;
@@ -107,8 +102,12 @@ final class LockStartup implements SmartInitializingSingleton {
 		catch (LockConfigurationException ex) {
 			this.properties.startupChecks().report(ex);
 		}
-		catch (LockBackendException ex) {
+		catch (LockBackendException | ExecutionException ex) {
 			this.properties.startupChecks().report(unusable(ex));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Startup was interrupted while a lock was taken as a check", ex);
 		}
 	}
 
@@ -132,21 +131,12 @@ final class LockStartup implements SmartInitializingSingleton {
 					|| this.beans.getDependentBeans(name).length > 0);
 	}
 
-	private void takeLock() {
-		try {
-			LockBackend.Lease lease = this.backend.acquire(new LockRequest(
-					this.properties.keyPrefix() + "startup-check", "startup check", LockMode.EXCLUSIVE, false,
-					this.properties.waitTime(), this.properties.leaseTime(), LockOwner.random(), "startup check"));
-			if (lease != null) {
-				lease.release().toCompletableFuture().get();
-			}
-		}
-		catch (ExecutionException ex) {
-			throw unusable(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Startup was interrupted while a lock was taken as a check", ex);
+	private void takeLock() throws InterruptedException, ExecutionException {
+		LockBackend.Lease lease = this.backend.acquire(new LockRequest(this.properties.keyPrefix() + "startup-check",
+				"startup check", LockMode.EXCLUSIVE, false, this.properties.waitTime(), this.properties.leaseTime(),
+				LockOwner.random(), "startup check"));
+		if (lease != null) {
+			lease.release().toCompletableFuture().get();
 		}
 	}
 

@@ -1,5 +1,7 @@
 package io.github.holdfast.autoconfigure;
 
+import java.util.concurrent.ExecutionException;
+
 /**
  * A check that is made once at startup, if the application uses locks. It throws a
  * {@link io.github.holdfast.LockConfigurationException}.
@@ -7,6 +9,6 @@ package io.github.holdfast.autoconfigure;
 @FunctionalInterface
 interface LockStartupCheck {
 
-	void run();
+	void run() throws InterruptedException, ExecutionException;
 
 }

@@ -49,10 +49,7 @@ class LockTableConfiguration {
 	@Bean
 	LockDataSource lockDataSource(@HoldfastDataSource ObjectProvider<DataSource> qualified,
 			ObjectProvider<DataSource> all, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-		return new LockDataSource(SingletonSupplier.of(() -> {
-			DataSource dataSource = qualified.getIfAvailable();
-			return (dataSource != null) ? dataSource : all.getObject();
-		}), pools);
+		return new LockDataSource(SingletonSupplier.of(() -> qualified.getIfAvailable(all::getObject)), pools);
 	}
 
 	@Bean
@@ -71,8 +68,8 @@ class LockTableConfiguration {
 				throw (backend instanceof JdbcLockBackend) ? ex : new LockConfigurationException("Commit guard 'fence'"
 						+ ((properties.commitGuard() == null) ? ", the default beside a transaction manager," : "")
 						+ " needs the table 'holdfast_lock'. " + ex.description(),
-						ex.action() + " Or set 'holdfast.commit-guard' to 'lease': a holder that was paused, or whose "
-								+ "store has lost its data, may commit then.",
+						"Set 'holdfast.commit-guard' to 'lease' if a holder that was paused, or whose store has lost its "
+								+ "data, may commit. Otherwise: " + ex.action(),
 						ex);
 			}
 		};

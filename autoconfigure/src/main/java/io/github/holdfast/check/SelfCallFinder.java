@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
@@ -83,12 +84,12 @@ final class SelfCallFinder extends ClassVisitor {
 	}
 
 	private @Nullable String unlocked(Call call) {
-		Method caller = find(this.type, call.caller, call.callerDescriptor);
 		LockOperation inner = operation(call.name, call.descriptor,
 				call.toSuper ? this.lineage.getOrDefault(call.owner, this.type) : this.type);
 		boolean overrides = call.toSuper && call.caller.equals(call.name)
 				&& Type.getArgumentCount(call.callerDescriptor) == Type.getArgumentCount(call.descriptor);
-		if (inner == null || overrides || (caller != null && isNeverMade(call, caller))) {
+		Optional<Method> caller = find(this.type, call.caller, call.callerDescriptor);
+		if (inner == null || overrides || caller.filter((method) -> isNeverMade(call, method)).isPresent()) {
 			return null;
 		}
 		LockOperation outer = operation(call.caller, call.callerDescriptor, this.type);
@@ -114,15 +115,13 @@ final class SelfCallFinder extends ClassVisitor {
 	}
 
 	private @Nullable LockOperation operation(String name, String descriptor, Class<?> type) {
-		Method method = find(type, name, descriptor);
-		return (method != null) ? this.source.get(method, type) : null;
+		return find(type, name, descriptor).map((method) -> this.source.get(method, type)).orElse(null);
 	}
 
-	private static @Nullable Method find(Class<?> type, String name, String descriptor) {
+	private static Optional<Method> find(Class<?> type, String name, String descriptor) {
 		return lineage(type).flatMap((parent) -> Arrays.stream(ReflectionUtils.getDeclaredMethods(parent)))
 			.filter((method) -> method.getName().equals(name) && Type.getMethodDescriptor(method).equals(descriptor))
-			.findFirst()
-			.orElse(null);
+			.findFirst();
 	}
 
 	@Override

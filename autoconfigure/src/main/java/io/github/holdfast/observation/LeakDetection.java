@@ -2,7 +2,6 @@ package io.github.holdfast.observation;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -51,8 +50,8 @@ public final class LeakDetection implements LockListener, AutoCloseable {
 	}
 
 	private void warn(Call call, Thread thread) {
-		List<String> keys = call.keys().stream().map(LockException::quote).toList();
-		logger.warn("Lock '{}' {} has been held for {} ms. Stack of thread '{}':{}", call.name(), keys,
+		String keys = call.keys().stream().map(LockException::quote).collect(Collectors.joining(", "));
+		logger.warn("Lock '{}' (key {}) has been held for {} ms. Stack of thread '{}':{}", call.name(), keys,
 				this.threshold.toMillis(), thread.getName(),
 				Arrays.stream(thread.getStackTrace()).map((frame) -> "\n\tat " + frame).collect(Collectors.joining()));
 	}

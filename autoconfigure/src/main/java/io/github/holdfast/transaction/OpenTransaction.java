@@ -313,7 +313,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 				action.run();
 			}
 			catch (RuntimeException ex) {
-				logger.warn("A lock that was closed inside of its transaction", ex);
+				logger.warn("Failed to release a lock after its transaction completed", ex);
 			}
 		}
 	}

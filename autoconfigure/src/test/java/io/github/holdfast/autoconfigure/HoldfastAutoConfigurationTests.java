@@ -207,7 +207,7 @@ class HoldfastAutoConfigurationTests {
 					.withBean(LocalLockBackend.class)
 					.withBean(Service.class),
 				"Commit guard 'fence', the default beside a transaction manager, needs the table 'holdfast_lock'. ",
-				"The table 'holdfast_lock' cannot be read", "Or set 'holdfast.commit-guard' to 'lease'");
+				"The table 'holdfast_lock' cannot be read", "Set 'holdfast.commit-guard' to 'lease'");
 	}
 
 	@Test
@@ -304,6 +304,26 @@ class HoldfastAutoConfigurationTests {
 		}
 		assertThat(output.getOut().split(warning)).hasSize(3);
 		assertThat(output).contains("'spring.datasource.hikari.connection-timeout' to 1000 or less");
+	}
+
+	@Test
+	void rowLocksAreNotProvenWithOneConnection(CapturedOutput output) {
+		LockedApplication.h2()
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
+			.withBean(Service.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("Row-lock check of the database skipped: it needs two connections");
+	}
+
+	@Test
+	void checkThatIsInterruptedFailsTheStart() {
+		LockedApplication.empty().withBean(LockBackend.class, () -> (request) -> {
+			throw new InterruptedException();
+		})
+			.withBean(Service.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("Startup was interrupted while a lock was taken as a check"));
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	// Disabled

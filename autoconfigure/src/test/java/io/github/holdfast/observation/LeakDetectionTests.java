@@ -24,7 +24,7 @@ class LeakDetectionTests {
 			locks.run("A", () -> await().until(() -> output.getOut().contains("\tat ")));
 			assertThat(output)
 				.contains("WARN",
-						"Lock 'stock' ['A'] has been held for 50 ms. Stack of thread '"
+						"Lock 'stock' (key 'A') has been held for 50 ms. Stack of thread '"
 								+ Thread.currentThread().getName() + "':\n\tat ")
 				.contains("LeakDetectionTests.lambda$lockThatIsHeldTooLongIsLoggedWithTheStackOfItsThread$")
 				.contains("Lock 'stock' that was reported after 50 ms was released after ");

@@ -161,9 +161,7 @@ public final class DatabaseProof {
 	 */
 	private void checkRowLocks() throws SQLException {
 		if (this.poolSize.getAsInt() < 2) {
-			logger
-				.info("Whether the database locks rows is not proven, because that takes two connections and the pool "
-						+ "has one");
+			logger.info("Row-lock check of the database skipped: it needs two connections, the pool has one");
 			return;
 		}
 		this.connections.repeat(() -> this.connections.call((connection, rows) -> {
