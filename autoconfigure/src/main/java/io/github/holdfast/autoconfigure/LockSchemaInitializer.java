@@ -15,12 +15,12 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Creates the table {@code holdfast_lock}. A script that fails is not reported here,
- * because another node may have created the table at the same time: a startup check reads
- * the table.
+ * because another node may have created the table at the same time, and neither is a
+ * database without a script: a startup check reads the table.
  */
 final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 
-	static final String SCRIPT = "classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
+	static final String SCRIPT = "optional:classpath:io/github/holdfast/jdbc/schema-@@platform@@.sql";
 
 	LockSchemaInitializer(DataSource dataSource, SchemaInitialization mode) {
 		super(dataSource, settings(dataSource, mode));

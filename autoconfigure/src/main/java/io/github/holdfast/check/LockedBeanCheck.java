@@ -124,7 +124,7 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 		if (!calls.isEmpty()) {
 			this.selfCalls.accept(new LockConfigurationException(
 					"Calls past the proxy of bean '" + beanName + "' take no lock: " + calls + ".",
-					"Move the locked method to another bean, or call it on an injected @Lazy reference to the own bean. "
+					"Move the locked method to another bean, or call it on an injected @Lazy reference to the bean itself. "
 							+ "To start anyway, set 'holdfast.startup-checks' to 'warn'."));
 		}
 	}
@@ -139,11 +139,11 @@ public final class LockedBeanCheck implements BeanPostProcessor {
 			this.supported.accept(operation.settings());
 		}
 		catch (UnsupportedOperationException ex) {
-			String backends = (operation.settings().mode() == LockMode.OPTIMISTIC) ? "'jdbc'"
-					: "'redis', 'redisson', 'zookeeper' or 'etcd'";
+			String remedy = (operation.settings().mode() == LockMode.OPTIMISTIC) ? "Set both properties"
+					: "Set 'holdfast.backend' to 'redis', 'redisson', 'zookeeper' or 'etcd'";
 			throw new LockConfigurationException(
 					"@DistributedLock on " + operation.location() + " cannot work: " + ex.getMessage() + ".",
-					"Set 'holdfast.backend' to " + backends + ", or remove 'mode' and 'fair'.", ex);
+					remedy + ", or remove 'mode' and 'fair'.", ex);
 		}
 		this.checked.put(operation.location(), operation);
 	}

@@ -199,6 +199,17 @@ class HoldfastAutoConfigurationTests {
 				"lock_key   varbinary(255) NOT NULL PRIMARY KEY");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "never", "embedded", "always" })
+	void databaseThatIsNotSupportedFailsTheStart(String initializeSchema) {
+		assertFailure(
+				LockedApplication.h2()
+					.withPropertyValues("spring.datasource.url=jdbc:hsqldb:mem:other",
+							"holdfast.jdbc.initialize-schema=" + initializeSchema)
+					.withBean(Service.class),
+				"The database 'HSQL Database Engine' cannot hold locks.", "Use PostgreSQL, MySQL, MariaDB or H2");
+	}
+
 	@Test
 	void readerWhoAskedForAnotherStoreHearsWhyThereIsATable() {
 		assertFailure(

@@ -159,7 +159,7 @@ class LockedBeanCheckTests {
 	@Test
 	void optimisticModeWithoutVersionsFailsTheStart() {
 		String[] text = { "OptimisticMode.lock()", "'holdfast.backend: jdbc' and 'holdfast.commit-guard: fence'",
-				"Set 'holdfast.backend' to 'jdbc', or" };
+				"Set both properties, or" };
 		assertFailure(LockedApplication.local(), OptimisticMode.class, text);
 		assertFailure(LockedApplication.h2().withPropertyValues("holdfast.commit-guard=lease"), OptimisticMode.class,
 				text);

@@ -118,7 +118,7 @@ class FirstDayMistakesTests {
 				start("fair order that the store does not have", JDBC.withBean(Fair.class), "needs FAIR",
 						"remove 'mode' and 'fair'"),
 				bean("optimistic without a fence", Optimistic.class, "mode OPTIMISTIC needs",
-						"Set 'holdfast.backend' to 'jdbc', or remove 'mode'"));
+						"Set both properties, or remove 'mode'"));
 	}
 
 	private static List<Mistake> properties() {
