@@ -28,7 +28,7 @@ function conditionOf(run, strategy) {
 function outcomes(runs) {
 	return runs.flatMap((run) => (run.strategy === 'all' ? run.results : [run])
 		.filter(({ verdict }) => verdict)
-		.map(({ strategy, verdict }) => ({ strategy, verdict, run: run.id, condition: conditionOf(run, strategy) })))
+		.map(({ strategy, verdict, facts }) => ({ strategy, verdict, rate: facts.throughput, run: run.id, condition: conditionOf(run, strategy) })))
 		.filter(({ condition }) => condition);
 }
 
@@ -88,7 +88,8 @@ export function comparisonView(section, strategies, show) {
 							count: such.length, repeats: all.length }),
 						onclick: () => show(shown.run, strategy.id) },
 						el('span', { 'aria-hidden': 'true', text: MARK[kind] }), ' ',
-						el('span', { class: 'name', text: name }), ' ', t('compare.count', { count: such.length, repeats: all.length })));
+						el('span', { class: 'name', text: name }), ' ', t('compare.count', { count: such.length, repeats: all.length }),
+						el('span', { class: 'name', text: ` · ${t('compare.rate', { rate: shown.rate })}` })));
 	}
 
 	return { render };

@@ -32,6 +32,7 @@ const FAULTS = {
 
 export function runForm(fieldset, info) {
 	let preset = null;
+	let quantities;
 	const faultLabel = el('span');
 	const fault = el('select', { id: 'field-fault' }, ...['none', ...Object.keys(FAULTS)].map((value) => new Option('', value)));
 	const all = fields(info.limits).map((field) => ({ ...field, ...elements(field) }));
@@ -75,7 +76,8 @@ export function runForm(fieldset, info) {
 
 	/** The numbers as they were typed. The lab decides whether they will do. */
 	const values = () => Object.fromEntries(all.map((field) => [field.name, valueOf(field)])
-		.filter(([name, value]) => value !== null || name !== 'ratePerSecond'));
+		.filter(([name, value]) => value !== null || name !== 'ratePerSecond')
+		.concat(quantities ? [['quantities', quantities]] : []));
 
 	const keyOf = (preset) => Object.keys(FAULTS).find((key) => FAULTS[key].kind === preset?.faults[0]?.kind
 		&& (FAULTS[key].moment ?? preset.faults[0].moment) === preset.faults[0].moment) ?? 'none';
@@ -84,13 +86,14 @@ export function runForm(fieldset, info) {
 	const faults = () => fault.value === 'none' ? [] : fault.value === keyOf(preset) ? preset.faults
 			: [{ atMs: FAULT_AT, node: 1, millis: info.leaseMs * 2, ...FAULTS[fault.value] }];
 
-	/** Fills in the numbers and the fault that show the weakness of a strategy, or else the usual ones. */
-	function fill(wanted) {
+	/** Fills in the numbers and the fault that show the weakness of a strategy, or others that an address asks for. */
+	function fill(wanted, others = {}) {
 		preset = wanted;
+		quantities = others.quantities?.split(',').map(Number);
 		for (const field of all) {
-			field.input.value = (preset ? preset[field.name] : field.value) ?? '';
+			field.input.value = others[field.name] ?? (preset ? preset[field.name] : field.value) ?? '';
 		}
-		fault.value = keyOf(preset);
+		fault.value = others.fault ?? keyOf(preset);
 		more.parentElement.open ||= all.some((field) => field.more && String(field.input.value) !== String(field.value));
 		clear();
 	}

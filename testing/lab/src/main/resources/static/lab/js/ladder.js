@@ -113,7 +113,7 @@ const GUESSES = ['right', 'wrong', 'stuck'];
 export const ALL = 'all';
 
 /** The rung in the address of the page; none for all approaches. */
-export const rungAt = (hash) => RUNGS.find(({ id }) => hash === `#${id}`) ?? (hash === `#${ALL}` ? null : RUNGS[0]);
+export const rungAt = (hash) => RUNGS.find(({ id }) => hash === `#${id}`) ?? (/^#all\b/.test(hash) ? null : RUNGS[0]);
 
 /** Whether a run is one of this rung. */
 export const isOf = (run, rung) => run.strategy === rung.strategy && (run.request.faults ?? []).length === (rung.preset.faults ?? []).length;
@@ -175,7 +175,7 @@ export function ladderView(nav, section, strategies, begin) {
 								text: t(`guess.${kind}`), onclick: () => { guesses.set(rung.id, kind); render(rung, run, free); } }))),
 				el('div', { class: 'toolbar' },
 						el('button', { type: 'button', class: 'primary', id: 'climb', disabled: !free, text: t(over ? 'rung.again' : 'rung.run'), onclick: () => begin(rung) }),
-						el('span', { class: 'muted', text: t('rung.estimate', { seconds: rung.seconds }) })),
+						el('span', { class: 'muted estimate', text: t('rung.estimate', { seconds: rung.seconds }) })),
 				el('div', { class: 'why', hidden: !over },
 						el('p', {}, over && guess ? `${t(guess === rung.expect ? 'guess.hit' : 'guess.missed')} ` : '', t(`rung.${rung.id}.why`)),
 						next ? el('a', { class: 'button quiet', href: `#${next.id}`, text: t('rung.next', { name: t(`rung.${next.id}.name`) }) }) : ''));

@@ -21,16 +21,12 @@ const MOST_TRIES = 5;
 await startLanguage(byId('language'));
 
 try {
-	const [info, strategies] = await Promise.all([api.info(), api.strategies()]);
-	await page(info, strategies);
+	await api.info();
 }
-catch (problem) {
-	console.error(problem);
-	byId('page').hidden = true;
-	say('app.unreachable');
-	api.onAnswering((answers) => answers && location.reload());
-	api.check();
+catch {
+	api.play();
 }
+await page(...await Promise.all([api.info(), api.strategies()]));
 
 function say(key, args) {
 	const notice = byId('notice');
@@ -46,7 +42,10 @@ async function page(info, strategies) {
 
 	byId('servers').textContent = `${info.database} · Redis ${info.redis}`;
 	const ladder = ladderView(byId('ladder'), byId('rung'), strategies, climb);
-	const chooser = strategyChooser(byId('strategies'), strategies, choose);
+	const chooser = strategyChooser(byId('strategies'), strategies, (id) => {
+		history.replaceState(null, '', `#${ALL}/${id}`);
+		choose(id);
+	});
 	const next = nextView(byId('next'), strategies);
 	const form = runForm(byId('orders'), info);
 	const about = strategyView(byId('strategy'), strategies);
@@ -55,13 +54,15 @@ async function page(info, strategies) {
 	const lanes = lanesView(byId('lanes'));
 	const stepper = stepperView(byId('steps'));
 
-	const rung = () => rungAt(location.hash);
+	/** All approaches are not recorded. */
+	const rung = () => rungAt(location.hash) ?? (api.plays() ? rungAt('') : null);
 
 	function render() {
 		const free = api.answers() && (!run || run.over);
 		document.body.dataset.view = rung()?.id ?? ALL;
 		document.body.dataset.run = run?.id ?? '';
 		document.body.dataset.state = run?.state ?? '';
+		document.body.dataset.recorded = api.plays();
 		byId('setup').hidden = Boolean(rung());
 		byId('start').disabled = !free;
 		ladder.render(rung(), run && rung() && isOf(run, rung()) ? run : null, free && !climbing);
@@ -76,9 +77,18 @@ async function page(info, strategies) {
 		return strategy ? strategyText(strategy, 'title') : t('setup.all');
 	}
 
-	function choose(id) {
+	function choose(id, others) {
 		next.render(id);
-		form.fill(strategies.find((each) => each.id === id)?.preset);
+		form.fill(strategies.find((each) => each.id === id)?.preset, others);
+	}
+
+	/** The address of all approaches may name one of them, and other numbers than those that show its weakness. */
+	function follow() {
+		const [, id, others] = /^#all\/([\w-]+)(?:\?(.*))?$/.exec(location.hash) ?? [];
+		if (id && id !== chooser.selected || others) {
+			chooser.select(id);
+			choose(id, Object.fromEntries(new URLSearchParams(others)));
+		}
 	}
 
 	/** Shows a run, and follows it to its end. */
@@ -227,7 +237,7 @@ async function page(info, strategies) {
 	async function attempt(action) {
 		try {
 			await action();
-			say(api.answers() ? null : 'app.lost');
+			say(api.plays() ? 'app.recorded' : api.answers() ? null : 'app.lost');
 		}
 		catch (problem) {
 			if (problem.status === 409) {
@@ -284,10 +294,12 @@ async function page(info, strategies) {
 		render();
 	});
 	addEventListener('hashchange', () => {
+		follow();
 		byId('rung').scrollIntoView({ block: 'nearest' });
 		attempt(look);
 	});
 	choose(chooser.selected);
+	follow();
 	await attempt(look);
 	document.body.dataset.ready = true;
 }

@@ -36,6 +36,12 @@ export class Run {
 		return this.request.skus ?? 1;
 	}
 
+	/** How many pieces an order took. */
+	quantityOf({ n }) {
+		const { quantity, quantities: all } = this.request;
+		return all ? all[(n - 1) % all.length] : quantity;
+	}
+
 	get fetchesOrders() {
 		return this.request.orders <= FETCHED_ORDERS;
 	}

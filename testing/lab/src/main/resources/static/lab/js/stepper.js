@@ -48,7 +48,7 @@ export function stepperView(section) {
 	function show(run) {
 		stop();
 		pair = run?.pair ?? null;
-		quantity = run?.request.quantity ?? 1;
+		quantity = run?.pair ? run.quantityOf(run.pair.second) : 1;
 		steps = pair ? stepsOf(pair, (order, change) => run.stockAt(order, change)) : [];
 		step = 0;
 		section.hidden = !pair;

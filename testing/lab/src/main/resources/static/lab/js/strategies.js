@@ -37,8 +37,13 @@ export function strategyChooser(fieldset, strategies, chosen) {
 					...members.map((strategy) => radio(strategy.id, strategyText(strategy, 'title'))))));
 	}
 
+	function select(id) {
+		selected = id;
+		render();
+	}
+
 	render();
-	return { render, get selected() { return selected; } };
+	return { render, select, get selected() { return selected; } };
 }
 
 /** Says which strategy the next run will have: what is shown beside it is of another one. */
@@ -53,9 +58,6 @@ export function nextView(paragraph, strategies) {
 
 	return { render };
 }
-
-/** The code without package, imports and Javadoc: the lines that matter are seen first. */
-const essence = (source) => source.replace(/^(package|import) .*\n/gm, '').replace(/^\t*\/\*\*[\s\S]*?\*\/\n/gm, '').replace(/\n{3,}/g, '\n\n').trim();
 
 /** Title, explanation, weakness and code of the strategy of a run. */
 export function strategyView(article, strategies) {
@@ -84,7 +86,7 @@ export function strategyView(article, strategies) {
 				el('details', { class: 'source' },
 						el('summary', { text: t('strategy.source') }),
 						el('pre', { tabindex: 0, 'aria-label': t('strategy.source'), lang: 'en' },
-								el('code', {}, highlighted(essence(strategy.source))))));
+								el('code', {}, highlighted(strategy.source)))));
 	}
 
 	return { render };

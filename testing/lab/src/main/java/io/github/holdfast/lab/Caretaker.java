@@ -24,10 +24,6 @@ final class Caretaker implements AutoCloseable {
 
 	private final Process process;
 
-	/**
-	 * Start the process.
-	 * @param folder the lab's folder
-	 */
 	Caretaker(Path folder) {
 		try {
 			this.process = new ProcessBuilder("sh", "-c", SCRIPT, folder.toString())
@@ -40,9 +36,6 @@ final class Caretaker implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Lets it clean up, and waits until it has.
-	 */
 	@Override
 	public void close() {
 		try {

@@ -9,21 +9,11 @@ import io.github.holdfast.lab.strategy.Peril;
 
 /**
  * What was done to a run.
- *
- * @param strategy to the orders of which strategy
- * @param kind what
- * @param node to which node
- * @param moment at which moment of an order
- * @param atMs when it began, since the run's start
- * @param untilMs when it ends
  */
 record Fault(String strategy, Kind kind, @Nullable Integer node, Mishap.@Nullable Moment moment, long atMs,
 		long untilMs) {
 
-	/**
-	 * What a strategy has to withstand.
-	 * @return the peril; none, if all of them do
-	 */
+	/** What a strategy has to withstand. */
 	Optional<Peril> peril() {
 		return switch (this.kind) {
 			case FREEZE -> Optional.of((this.moment == Mishap.Moment.COMMIT) ? Peril.PAUSE_AT_COMMIT : Peril.PAUSE);
@@ -32,9 +22,6 @@ record Fault(String strategy, Kind kind, @Nullable Integer node, Mishap.@Nullabl
 		};
 	}
 
-	/**
-	 * What can be done.
-	 */
 	enum Kind {
 
 		/** The node stands still. */

@@ -11,8 +11,6 @@ import io.github.holdfast.lab.strategy.Mishap;
  * What is to be done to a run.
  *
  * @param atMs how long after the first order; at once, if it is left out
- * @param kind what
- * @param node to which node; the first one, if it is left out
  * @param millis for how long, or how far a replica lags behind; 4 seconds, if it is left
  * out
  * @param moment at which moment of an order; while it works, if it is left out
@@ -31,9 +29,7 @@ record FaultRequest(@Nullable Integer atMs, Fault.@Nullable Kind kind, @Nullable
 
 	/**
 	 * What is wrong with it.
-	 * @param nodes how many nodes there are
 	 * @param path where it is in the request: empty, or with a dot at its end
-	 * @return nothing, if it can be done
 	 */
 	List<RunRequest.FieldProblem> problems(int nodes, String path) {
 		List<RunRequest.FieldProblem> problems = new ArrayList<>();

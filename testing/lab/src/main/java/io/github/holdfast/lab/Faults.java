@@ -27,11 +27,7 @@ final class Faults {
 
 	private final Trial trial;
 
-	private final LabServers servers;
-
-	private final LabNodes nodes;
-
-	private final NodeClient client;
+	private final Lab lab;
 
 	private final Consumer<Fault> listener;
 
@@ -43,17 +39,13 @@ final class Faults {
 
 	private final Set<LabNode> frozen = ConcurrentHashMap.newKeySet();
 
-	Faults(Trial trial, LabServers servers, LabNodes nodes, NodeClient client, Consumer<Fault> listener) {
+	Faults(Trial trial, Lab lab, Consumer<Fault> listener) {
 		this.trial = trial;
-		this.servers = servers;
-		this.nodes = nodes;
-		this.client = client;
+		this.lab = lab;
 		this.listener = listener;
 	}
 
-	/**
-	 * Does something when its time has come, unless all orders are answered by then.
-	 */
+	/** Does something when its time has come, unless all orders are answered by then. */
 	synchronized void schedule(FaultRequest request) {
 		start(() -> {
 			if (!this.over.await(Objects.requireNonNull(request.atMs()), TimeUnit.MILLISECONDS)) {
@@ -63,16 +55,6 @@ final class Faults {
 				}
 			}
 		});
-	}
-
-	/**
-	 * Does something now, without waiting for the end of that.
-	 * @return what will be noted about it, or nothing if all orders are answered
-	 */
-	synchronized Optional<Fault> inject(FaultRequest request) {
-		Optional<Fault> noted = note(request);
-		noted.ifPresent((fault) -> start(() -> act(fault)));
-		return noted;
 	}
 
 	private synchronized Optional<Fault> note(FaultRequest request) {
@@ -113,12 +95,12 @@ final class Faults {
 			case FREEZE -> freeze(node(fault), moment(fault), time);
 			case KILL -> kill(node(fault), moment(fault), time);
 			case RESTART_REDIS -> {
-				this.nodes.redisWasAway();
-				this.servers.restartRedis(() -> awaitEnd(time));
+				this.lab.nodes().redisWasAway();
+				this.lab.servers().restartRedis(() -> awaitEnd(time));
 			}
 			case PROMOTE_REPLICA -> {
-				this.nodes.redisWasAway();
-				this.servers.promoteReplica(() -> awaitEnd(time));
+				this.lab.nodes().redisWasAway();
+				this.lab.servers().promoteReplica(() -> awaitEnd(time));
 			}
 		}
 	}
@@ -126,7 +108,7 @@ final class Faults {
 	private void freeze(LabNode node, Mishap.Moment moment, Duration time) {
 		this.frozen.add(node);
 		try {
-			node.freezeDuring(() -> this.client.freeze(node, moment, time));
+			node.freezeDuring(() -> this.lab.client().freeze(node, moment, time));
 		}
 		finally {
 			this.frozen.remove(node);
@@ -135,22 +117,19 @@ final class Faults {
 
 	private void kill(LabNode node, Mishap.Moment moment, Duration time) throws IOException, InterruptedException {
 		node.comesBack();
-		this.client.kill(node, moment);
+		this.lab.client().kill(node, moment);
 		node.kill();
 		awaitEnd(time);
 		node.restart();
-		this.nodes.awaitStart(node, this.trial.strategy());
+		this.lab.nodes().awaitStart(node, this.trial.strategy());
 	}
 
-	/**
-	 * Waits no longer than there are orders.
-	 */
 	private void awaitEnd(Duration time) throws InterruptedException {
 		this.over.await(time.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
 	private LabNode node(Fault fault) {
-		return this.nodes.all().get(Objects.requireNonNull(fault.node()) - 1);
+		return this.lab.nodes().all().get(Objects.requireNonNull(fault.node()) - 1);
 	}
 
 	private static Mishap.Moment moment(Fault fault) {
@@ -186,9 +165,6 @@ final class Faults {
 		}
 	}
 
-	/**
-	 * What was done so far.
-	 */
 	synchronized List<Fault> happened() {
 		return List.copyOf(this.happened);
 	}

@@ -71,13 +71,8 @@ class LabConfiguration implements WebMvcConfigurer {
 	}
 
 	@Bean
-	LabDatabase labDatabase(JdbcClient jdbc) {
-		return new LabDatabase(jdbc);
-	}
-
-	@Bean
-	Runs runs(LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client, LabProperties properties) {
-		return new Runs(servers, nodes, database, client, properties);
+	Runs runs(LabServers servers, LabNodes nodes, JdbcClient jdbc, NodeClient client, LabProperties properties) {
+		return new Runs(new Lab(servers, nodes, new LabDatabase(jdbc), client, properties));
 	}
 
 	@Bean

@@ -19,6 +19,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 import io.github.holdfast.lab.strategy.Group;
+import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -93,17 +94,6 @@ class LabController {
 			.orElseGet(() -> ResponseEntity.noContent().build());
 	}
 
-	@PostMapping("/runs/{id:\\d+}/faults")
-	ResponseEntity<Fault> inject(@PathVariable String id, @RequestBody JsonNode json) {
-		FaultRequest request = this.reader.read(json, FaultRequest.class);
-		Run run = find(id);
-		List<RunRequest.FieldProblem> problems = request.problems(run.request().nodes(), "");
-		if (!problems.isEmpty()) {
-			throw LabException.invalid(problems);
-		}
-		return ResponseEntity.accepted().body(run.inject(request).orElseThrow(LabException::notRunning));
-	}
-
 	private Run find(String id) {
 		return this.runs.find(id).orElseThrow(() -> LabException.unknownRun(id));
 	}
@@ -111,24 +101,11 @@ class LabController {
 	/**
 	 * What the lab is.
 	 *
-	 * @param nodes how many nodes it starts at most
-	 * @param database its database
-	 * @param redis the version of Redis
 	 * @param leaseMs how soon others get a lock whose holder has died or stands still
-	 * @param waitMs how long an order waits for others
-	 * @param limits the most that can be asked for
 	 */
 	record Info(int nodes, String database, String redis, long leaseMs, long waitMs, RunRequest.Limits limits) {
 	}
 
-	/**
-	 * A strategy, as it is shown.
-	 *
-	 * @param id what it is called over HTTP
-	 * @param group what it has in common with others
-	 * @param source its code
-	 * @param preset a run that shows its weakness
-	 */
 	record StrategyView(String id, Group group, String source, RunRequest preset) {
 	}
 

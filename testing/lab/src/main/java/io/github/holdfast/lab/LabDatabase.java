@@ -13,10 +13,7 @@ final class LabDatabase {
 		this.jdbc = jdbc;
 	}
 
-	/**
-	 * Shares pieces among SKUs.
-	 * @param trial after which they are called
-	 */
+	/** Shares pieces among SKUs. */
 	void create(String trial, int skus, long available) {
 		for (int sku = 1; sku <= skus; sku++) {
 			this.jdbc.sql("INSERT INTO lab_stock (sku, available) VALUES (?, ?)")
@@ -25,9 +22,7 @@ final class LabDatabase {
 		}
 	}
 
-	/**
-	 * The first SKU of a trial has its name, the others have a number, too.
-	 */
+	/** The first SKU of a trial has its name, the others have a number, too. */
 	static String sku(String trial, int sku) {
 		return (sku == 1) ? trial : trial + "/" + sku;
 	}
@@ -39,9 +34,6 @@ final class LabDatabase {
 			.single();
 	}
 
-	/**
-	 * The orders that were sold.
-	 */
 	Sales sales(String trial) {
 		return new Sales(this.jdbc.sql("""
 				SELECT sku, n, quantity, read_available, read_changes, wrote_available, wrote_changes FROM lab_order

@@ -43,11 +43,6 @@ final class LabException extends ErrorResponseException {
 				"Another run is in progress. Wait for its end, or cancel it.");
 	}
 
-	static LabException notRunning() {
-		return new LabException(HttpStatus.CONFLICT, "not-running", "Not running",
-				"The run sends no orders now, so nothing can be done to it.");
-	}
-
 	static LabException unknownRun(String id) {
 		return new LabException(HttpStatus.NOT_FOUND, "unknown-run", "Unknown run",
 				"There is no run " + id + "; only the last ones are kept.");

@@ -41,12 +41,7 @@ final class LabNode implements AutoCloseable {
 
 	private boolean closed;
 
-	/**
-	 * Start a node, without waiting for it.
-	 * @param id its number
-	 * @param parent where its temporary folder is created
-	 * @param arguments what it is told on the command line
-	 */
+	/** Start a node, without waiting for it. */
 	LabNode(int id, Path parent, List<String> arguments) {
 		this.id = id;
 		this.parent = parent;
@@ -83,9 +78,7 @@ final class LabNode implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The same program as this one: the packaged lab, or its classes.
-	 */
+	/** The same program as this one: the packaged lab, or its classes. */
 	private static List<String> program() {
 		String classPath = System.getProperty("java.class.path");
 		String location = LabApplication.class.getProtectionDomain().getCodeSource().getLocation().toString();
@@ -107,10 +100,7 @@ final class LabNode implements AutoCloseable {
 		return this.folder.resolve("log");
 	}
 
-	/**
-	 * Waits until it listens.
-	 * @throws IllegalStateException if it has ended instead
-	 */
+	/** Waits until it listens. */
 	synchronized void awaitStart() throws IOException, InterruptedException {
 		long deadline = System.nanoTime() + START_TIME.toNanos();
 		while (this.port == 0) {
@@ -151,25 +141,17 @@ final class LabNode implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Notes that it is about to be killed, and started again.
-	 */
 	void comesBack() {
 		this.comesBack = true;
 	}
 
-	/**
-	 * Kills it, and waits until it has gone.
-	 */
 	void kill() {
 		this.state = NodeView.State.DEAD;
 		this.process.destroyForcibly().onExit().join();
 		this.port = 0;
 	}
 
-	/**
-	 * Starts it again, without waiting for it, unless it was closed meanwhile.
-	 */
+	/** Starts it again, without waiting for it, unless it was closed meanwhile. */
 	void restart() {
 		synchronized (this.life) {
 			if (this.closed) {
@@ -186,9 +168,7 @@ final class LabNode implements AutoCloseable {
 		return this.id;
 	}
 
-	/**
-	 * How it is. Whoever kills it from outside does not say so.
-	 */
+	/** How it is. Whoever kills it from outside does not say so. */
 	NodeView.State state() {
 		NodeView.State noted = this.state;
 		return this.process.isAlive() ? noted : NodeView.State.DEAD;
@@ -198,9 +178,7 @@ final class LabNode implements AutoCloseable {
 		return state() == NodeView.State.UP;
 	}
 
-	/**
-	 * Whether it has died and nobody starts it again.
-	 */
+	/** Whether it has died and nobody starts it again. */
 	boolean hasDied() {
 		return !this.comesBack && state() == NodeView.State.DEAD;
 	}

@@ -33,11 +33,7 @@ final class LabNodes implements AutoCloseable {
 		this.client = client;
 	}
 
-	/**
-	 * Sees to it that there are as many nodes as needed, without waiting for them.
-	 * @param strategy what they are to sell by
-	 * @param count how many
-	 */
+	/** Sees to it that there are as many nodes as needed, without waiting for them. */
 	synchronized void require(StrategyType strategy, int count) {
 		if (this.closed) {
 			throw new IllegalStateException("The lab has ended");
@@ -83,10 +79,6 @@ final class LabNodes implements AutoCloseable {
 		return new LabNode(id, this.servers.folder(), arguments);
 	}
 
-	/**
-	 * Waits until all nodes can sell.
-	 * @param strategy by what
-	 */
 	void awaitStart(StrategyType strategy) throws IOException, InterruptedException {
 		for (LabNode node : all()) {
 			awaitStart(node, strategy);

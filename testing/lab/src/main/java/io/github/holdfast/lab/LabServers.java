@@ -67,9 +67,6 @@ final class LabServers implements AutoCloseable {
 		return this.folder;
 	}
 
-	/**
-	 * Makes an empty folder in there.
-	 */
 	Path newFolder(String name) {
 		try {
 			return Files.createDirectory(this.folder.resolve(name));
@@ -87,10 +84,7 @@ final class LabServers implements AutoCloseable {
 		return this.redis.port();
 	}
 
-	/**
-	 * Kills Redis, which forgets everything, and starts it again on the same port.
-	 * @param pause how long it is away
-	 */
+	/** Kills Redis, which forgets everything, and starts it again on the same port. */
 	synchronized void restartRedis(Pause pause) throws InterruptedException {
 		this.redis.close();
 		try {
@@ -119,9 +113,6 @@ final class LabServers implements AutoCloseable {
 		this.started.push(server);
 	}
 
-	/**
-	 * Something that takes a while.
-	 */
 	interface Pause {
 
 		void await() throws InterruptedException;

@@ -7,9 +7,9 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 
-import io.github.holdfast.lab.node.OrderAnswer;
-import io.github.holdfast.lab.node.OrderRequest;
 import io.github.holdfast.lab.strategy.Mishap;
+import io.github.holdfast.lab.strategy.OrderRequest;
+import io.github.holdfast.lab.strategy.OrderView;
 
 /**
  * Talks to the nodes.
@@ -28,24 +28,19 @@ final class NodeClient {
 		this.client = builder.requestFactory(requests).build();
 	}
 
-	/**
-	 * Lets a node make what a strategy needs.
-	 */
 	void prepare(LabNode node, String strategy) {
 		this.client.get().uri(node.uri() + "/lab-node/strategies/{strategy}", strategy).retrieve().toBodilessEntity();
 	}
 
-	OrderAnswer send(LabNode node, OrderRequest order) {
+	OrderView send(LabNode node, OrderRequest order) {
 		return this.client.post()
 			.uri(node.uri() + "/lab-node/orders")
 			.body(order)
 			.retrieve()
-			.requiredBody(OrderAnswer.class);
+			.requiredBody(OrderView.class);
 	}
 
-	/**
-	 * Lets a node stand still, and waits until it goes on.
-	 */
+	/** Lets a node stand still, and waits until it goes on. */
 	void freeze(LabNode node, Mishap.Moment moment, Duration time) {
 		this.client.post()
 			.uri(node.uri() + "/lab-node/freeze?moment={moment}&millis={millis}", moment, time.toMillis())
@@ -53,9 +48,6 @@ final class NodeClient {
 			.toBodilessEntity();
 	}
 
-	/**
-	 * Lets a node be killed.
-	 */
 	void kill(LabNode node, Mishap.Moment moment) {
 		try {
 			this.client.post().uri(node.uri() + "/lab-node/kill?moment={moment}", moment).retrieve().toBodilessEntity();

@@ -28,16 +28,18 @@ final class Presets {
 		return switch (strategy) {
 			case DELETE_WITHOUT_OWNER, EXPIRY_IN_JAVA, INSERT_LOCK_CLEANER -> run(strategy, 40, 80, 20, null, 30);
 			case SETNX_NO_EXPIRY ->
-				run(strategy, 100, 16, 8, null, 50, fault(0, Fault.Kind.KILL, 2_000, Mishap.Moment.WORK));
+				run(strategy, 100, 32, 32, 10, 50, fault(0, Fault.Kind.KILL, 2_000, Mishap.Moment.WORK));
 			case GET_THEN_DEL ->
 				run(strategy, 1_000, 160, 8, null, 30, fault(0, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE));
-			case REDIS_STOCK ->
+			case REDIS_STOCK, REDIS_ATOMIC_LONG ->
 				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK));
 			case COPIED_ASPECT -> run(strategy, 1_000, 40, 40, null, 2);
 			case TRANSACTION_LEFT_OPEN -> run(strategy, 20, 80, 40, null, 2);
 			case REDIS_PX_LUA, REDISSON_WATCHDOG -> frozen(strategy, Mishap.Moment.WORK, FREEZE_MS);
 			case HOLDFAST_JDBC, HOLDFAST_REDIS_FENCE -> frozen(strategy, Mishap.Moment.COMMIT, SHORT_FREEZE_MS);
 			case HOLDFAST_REDIS_LEASE -> frozen(strategy, Mishap.Moment.COMMIT, FREEZE_MS);
+			case ONE_LOCK_FOR_ALL, LOCK_TABLE ->
+				new RunRequest(strategy.id(), 100, 200, 20, 2, 1, null, 20, 10, null, null);
 			default -> run(strategy, 100, 200, 20, null, 2);
 		};
 	}
@@ -67,7 +69,7 @@ final class Presets {
 
 	private static RunRequest run(StrategyType strategy, int stock, int orders, int concurrency,
 			@Nullable Integer ratePerSecond, int workMs, FaultRequest... faults) {
-		return new RunRequest(strategy.id(), stock, orders, concurrency, 2, 1, ratePerSecond, workMs, 1,
+		return new RunRequest(strategy.id(), stock, orders, concurrency, 2, 1, ratePerSecond, workMs, 1, null,
 				List.of(faults));
 	}
 

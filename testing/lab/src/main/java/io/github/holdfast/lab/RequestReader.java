@@ -40,9 +40,7 @@ final class RequestReader {
 		}
 	}
 
-	/**
-	 * All numbers of requests are whole numbers.
-	 */
+	/** All numbers of requests are whole numbers. */
 	private static void check(String path, JsonNode json, List<RunRequest.FieldProblem> problems) {
 		if (json.isNull()) {
 			problems.add(new RunRequest.FieldProblem(path, "must not be null"));

@@ -1,7 +1,6 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -12,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -25,15 +25,7 @@ final class Run implements Runnable {
 
 	private final RunRequest request;
 
-	private final LabServers servers;
-
-	private final LabNodes nodes;
-
-	private final LabDatabase database;
-
-	private final NodeClient client;
-
-	private final int waitMs;
+	private final Lab lab;
 
 	private final List<Trial> trials = new ArrayList<>();
 
@@ -45,8 +37,6 @@ final class Run implements Runnable {
 
 	private RunView.State state = RunView.State.STARTING;
 
-	private @Nullable Faults trialFaults;
-
 	private @Nullable Verdict verdict;
 
 	private @Nullable String message;
@@ -55,15 +45,10 @@ final class Run implements Runnable {
 
 	private boolean cancelled;
 
-	Run(String id, RunRequest request, LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client,
-			Duration waitTime) {
+	Run(String id, RunRequest request, Lab lab) {
 		this.id = id;
 		this.request = request;
-		this.servers = servers;
-		this.nodes = nodes;
-		this.database = database;
-		this.client = client;
-		this.waitMs = (int) waitTime.toMillis();
+		this.lab = lab;
 	}
 
 	@Override
@@ -97,9 +82,7 @@ final class Run implements Runnable {
 		this.thread = Thread.currentThread();
 	}
 
-	/**
-	 * Those that need the same nodes follow each other.
-	 */
+	/** Those that need the same nodes follow each other. */
 	private List<StrategyType> strategies() {
 		return this.request.strategies()
 			.stream()
@@ -108,13 +91,13 @@ final class Run implements Runnable {
 	}
 
 	private void trial(StrategyType strategy) throws IOException, InterruptedException {
-		Trial trial = new Trial(this.id, strategy, this.request, this.database, this.client, this.waitMs);
+		Trial trial = new Trial(this.id, strategy, this.request, this.lab);
 		starting(trial);
-		this.nodes.require(strategy, this.request.nodes());
-		this.nodes.awaitStart(strategy);
+		this.lab.nodes().require(strategy, this.request.nodes());
+		this.lab.nodes().awaitStart(strategy);
 		Faults trialFaults = started(trial);
 		try {
-			trial.run(this.nodes.all(), () -> this.request.faults().forEach(trialFaults::schedule));
+			trial.run(this.lab.nodes().all(), () -> this.request.faults().forEach(trialFaults::schedule));
 		}
 		finally {
 			trialFaults.end(isCancelled());
@@ -128,16 +111,13 @@ final class Run implements Runnable {
 		this.trials.add(trial);
 	}
 
-	/**
-	 * What is interrupted while nodes start need not tell.
-	 */
+	/** What is interrupted while nodes start need not tell. */
 	private synchronized Faults started(Trial trial) throws InterruptedException {
 		if (this.cancelled) {
 			throw new InterruptedException();
 		}
 		this.state = RunView.State.RUNNING;
-		this.trialFaults = new Faults(trial, this.servers, this.nodes, this.client, this::note);
-		return this.trialFaults;
+		return new Faults(trial, this.lab, this::note);
 	}
 
 	private synchronized void note(Fault fault) {
@@ -157,14 +137,11 @@ final class Run implements Runnable {
 	private synchronized void end(RunView.State state, @Nullable String message) {
 		this.thread = null;
 		Thread.interrupted();
-		this.lastNodes = this.nodes.views();
+		this.lastNodes = this.lab.nodes().views();
 		this.state = state;
 		this.message = message;
 	}
 
-	/**
-	 * Ends it before its time.
-	 */
 	synchronized void cancel() {
 		this.cancelled = true;
 		if (this.thread != null) {
@@ -174,19 +151,6 @@ final class Run implements Runnable {
 
 	private synchronized boolean isCancelled() {
 		return this.cancelled;
-	}
-
-	/**
-	 * Does something to it, without waiting for the end of that.
-	 * @param fault what
-	 * @return what will be noted about it, or nothing if no orders are being sent
-	 */
-	Optional<Fault> inject(FaultRequest fault) {
-		return trialFaults().flatMap((trialFaults) -> trialFaults.inject(fault));
-	}
-
-	private synchronized Optional<Faults> trialFaults() {
-		return (this.state == RunView.State.RUNNING) ? Optional.ofNullable(this.trialFaults) : Optional.empty();
 	}
 
 	private Trial current() {
@@ -201,29 +165,19 @@ final class Run implements Runnable {
 		return this.id;
 	}
 
-	RunRequest request() {
-		return this.request;
-	}
-
 	synchronized RunView view() {
 		return new RunView(this.id, String.valueOf(this.request.strategy()), this.state, this.request,
-				this.state.isEnd() ? this.lastNodes : this.nodes.views(),
+				this.state.isEnd() ? this.lastNodes : this.lab.nodes().views(),
 				this.trials.isEmpty() ? null : current().facts(), this.verdict, List.copyOf(this.faults),
 				List.copyOf(this.results), this.message);
 	}
 
-	/**
-	 * The orders that are answered.
-	 * @param strategy of which strategy; {@code null} for all
-	 */
+	/** The orders that are answered. */
 	List<OrderView> orders(@Nullable String strategy) {
 		return trials(strategy).flatMap((trial) -> trial.orders().stream()).toList();
 	}
 
-	/**
-	 * The first lost update, as far as the database knows.
-	 * @param strategy of which strategy; {@code null} for all
-	 */
+	/** The first lost update, as far as the database knows. */
 	Optional<Trial.LostUpdate> firstLostUpdate(@Nullable String strategy) {
 		return trials(strategy).flatMap((trial) -> trial.firstLostUpdate().stream()).findFirst();
 	}

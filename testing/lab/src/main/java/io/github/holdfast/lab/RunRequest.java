@@ -11,23 +11,18 @@ import io.github.holdfast.lab.strategy.StrategyType;
 /**
  * What a run is to do. What is left out gets a default.
  *
- * @param strategy the id of a strategy, or {@code all}
- * @param stock how many pieces there are
- * @param orders how many orders are sent
- * @param concurrency how many of them at the same time
- * @param nodes to how many nodes
- * @param quantity how many pieces each of them takes
  * @param ratePerSecond how many of them are sent in a second; without it, the next one is
  * sent as soon as one was answered
  * @param workMs how long each of them has something to do between reading and writing
  * @param skus how many SKUs share the stock; orders take them in turn
+ * @param quantities how many pieces the orders take in turn, if not all take the same
  * @param faults what is to be done to the run; with {@code all}, to each strategy
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable Integer orders,
 		@Nullable Integer concurrency, @Nullable Integer nodes, @Nullable Integer quantity,
 		@Nullable Integer ratePerSecond, @Nullable Integer workMs, @Nullable Integer skus,
-		@Nullable List<FaultRequest> faults) {
+		@Nullable List<Integer> quantities, @Nullable List<FaultRequest> faults) {
 
 	/** Stands for all strategies, one after the other. */
 	static final String ALL = "all";
@@ -55,10 +50,6 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		faults = (faults != null) ? List.copyOf(faults) : List.of();
 	}
 
-	/**
-	 * What is wrong with it.
-	 * @return nothing, if it can be run
-	 */
 	List<FieldProblem> problems() {
 		List<FieldProblem> problems = new ArrayList<>();
 		if (this.strategy == null || strategies().isEmpty()) {
@@ -69,6 +60,9 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		check("concurrency", this.concurrency, 1, LIMITS.concurrency(), problems);
 		check("nodes", this.nodes, 1, LIMITS.nodes(), problems);
 		check("quantity", this.quantity, 1, MAX_QUANTITY, problems);
+		List<Integer> each = (this.quantities != null) ? this.quantities : List.of(1);
+		check("quantities", each.size(), 1, MAX_SKUS, problems);
+		each.forEach((quantity) -> check("quantities", quantity, 1, MAX_QUANTITY, problems));
 		check("ratePerSecond", this.ratePerSecond, 1, MAX_RATE, problems);
 		check("workMs", this.workMs, 0, MAX_WORK, problems);
 		check("skus", this.skus, 1, MAX_SKUS, problems);
@@ -81,38 +75,24 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 		return problems;
 	}
 
+	int quantityOf(int order) {
+		return (this.quantities != null) ? this.quantities.get((order - 1) % this.quantities.size()) : this.quantity;
+	}
+
 	static void check(String field, @Nullable Integer value, int min, int max, List<FieldProblem> problems) {
 		if (value != null && (value < min || value > max)) {
 			problems.add(new FieldProblem(field, "must be a whole number from " + min + " to " + max));
 		}
 	}
 
-	/**
-	 * The strategies that are to be run.
-	 * @return one, or all
-	 */
 	List<StrategyType> strategies() {
 		return ALL.equals(this.strategy) ? List.of(StrategyType.values())
 				: StrategyType.of(String.valueOf(this.strategy)).stream().toList();
 	}
 
-	/**
-	 * What is wrong with one field.
-	 *
-	 * @param field its name
-	 * @param message what it must be
-	 */
 	record FieldProblem(String field, String message) {
 	}
 
-	/**
-	 * The most that can be asked for.
-	 *
-	 * @param nodes how many nodes
-	 * @param orders how many orders
-	 * @param concurrency how many at the same time
-	 * @param stock how many pieces
-	 */
 	record Limits(int nodes, int orders, int concurrency, int stock) {
 	}
 

@@ -18,15 +18,7 @@ final class Runs implements AutoCloseable {
 
 	private static final int STOP_SECONDS = 10;
 
-	private final LabServers servers;
-
-	private final LabNodes nodes;
-
-	private final LabDatabase database;
-
-	private final NodeClient client;
-
-	private final LabProperties properties;
+	private final Lab lab;
 
 	private final Deque<Run> runs = new ArrayDeque<>();
 
@@ -34,25 +26,15 @@ final class Runs implements AutoCloseable {
 
 	private int count;
 
-	Runs(LabServers servers, LabNodes nodes, LabDatabase database, NodeClient client, LabProperties properties) {
-		this.servers = servers;
-		this.nodes = nodes;
-		this.database = database;
-		this.client = client;
-		this.properties = properties;
+	Runs(Lab lab) {
+		this.lab = lab;
 	}
 
-	/**
-	 * Starts a run.
-	 * @param request what it is to do
-	 * @return the run, or nothing if another one is going on
-	 */
 	synchronized Optional<Run> start(RunRequest request) {
 		if (!this.runs.isEmpty() && !this.runs.getFirst().isOver()) {
 			return Optional.empty();
 		}
-		Run run = new Run(String.valueOf(++this.count), request, this.servers, this.nodes, this.database, this.client,
-				this.properties.waitTime());
+		Run run = new Run(String.valueOf(++this.count), request, this.lab);
 		this.runs.addFirst(run);
 		if (this.runs.size() > MAX_KEPT) {
 			this.runs.removeLast();
@@ -65,17 +47,10 @@ final class Runs implements AutoCloseable {
 		return this.runs.stream().filter((run) -> run.id().equals(id)).findFirst();
 	}
 
-	/**
-	 * All runs that are kept.
-	 * @return the newest first
-	 */
 	synchronized List<Run> all() {
 		return new ArrayList<>(this.runs);
 	}
 
-	/**
-	 * Cancels what is going on.
-	 */
 	@Override
 	public void close() {
 		all().forEach(Run::cancel);

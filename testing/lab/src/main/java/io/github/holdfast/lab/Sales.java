@@ -1,6 +1,7 @@
 package io.github.holdfast.lab;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +11,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+
+import io.github.holdfast.lab.strategy.OrderView;
 
 /**
  * All sales of a trial, as the database has committed them. The figures of a run come
@@ -33,21 +36,34 @@ final class Sales {
 		return this.byNumber.size();
 	}
 
-	@Nullable Sale find(int number) {
-		return this.byNumber.get(number);
+	long pieces() {
+		return pieces(this.byNumber.values());
+	}
+
+	static long pieces(Collection<Sale> sales) {
+		return sales.stream().mapToLong(Sale::quantity).sum();
+	}
+
+	/** The same order with what the database has stored, if it was sold. */
+	OrderView complete(OrderView order) {
+		Sale sale = this.byNumber.get(order.n());
+		return (sale == null) ? order
+				: order.sold(sale.readAvailable(), sale.wroteAvailable(), sale.readChanges(), sale.wroteChanges());
 	}
 
 	/**
-	 * How many sales were overwritten by a later commit. Each sale counts once, even if
+	 * The sales that were overwritten by a later commit. Each sale counts once, even if
 	 * the commit that erased it was overwritten in turn and the stock looks right again.
 	 */
-	int overwritten() {
-		int overwritten = 0;
+	List<Sale> overwritten() {
+		List<Sale> overwritten = new ArrayList<>();
 		for (List<Sale> ofSku : this.bySku.values()) {
 			long earliestRead = Long.MAX_VALUE;
 			for (int i = ofSku.size() - 1; i >= 0; i--) {
 				Sale sale = ofSku.get(i);
-				overwritten += (earliestRead < sale.wroteChanges()) ? 1 : 0;
+				if (earliestRead < sale.wroteChanges()) {
+					overwritten.add(sale);
+				}
 				if (sale.overwrites() > 0) {
 					earliestRead = Math.min(earliestRead, Objects.requireNonNull(sale.readChanges()));
 				}
@@ -59,7 +75,6 @@ final class Sales {
 	/**
 	 * The first two orders that should not have overlapped: a lost update, or else a sale
 	 * of stock that did not exist.
-	 * @return the two orders, if there are any
 	 */
 	Optional<Overlap> firstLostUpdate() {
 		Optional<Overlap> lost = all().filter((sale) -> sale.overwrites() > 0)
@@ -94,13 +109,7 @@ final class Sales {
 	/**
 	 * A committed sale. The database numbers all changes of an SKU.
 	 *
-	 * @param sku what was sold
-	 * @param n the number of the order
-	 * @param quantity how many pieces
-	 * @param readAvailable the stock that the order had read, if it had read any
-	 * @param readChanges the number of the last change that it had read
 	 * @param wroteAvailable the stock that it left behind
-	 * @param wroteChanges the number of its own change
 	 */
 	record Sale(String sku, int n, int quantity, @Nullable Long readAvailable, @Nullable Long readChanges,
 			long wroteAvailable, long wroteChanges) {
@@ -120,9 +129,6 @@ final class Sales {
 	/**
 	 * Two orders that should not have overlapped.
 	 *
-	 * @param earlier the number of the order that wrote first
-	 * @param later the number of the order that should have read that
-	 * @param overwritten how many sales the later one has overwritten
 	 * @param stockBefore what the database said immediately before the later one's commit
 	 */
 	record Overlap(int earlier, int later, long overwritten, long stockBefore) {

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.client.RestClientException;
 
-import io.github.holdfast.lab.node.OrderAnswer;
-import io.github.holdfast.lab.node.OrderOutcome;
-import io.github.holdfast.lab.node.OrderRequest;
+import io.github.holdfast.lab.strategy.OrderOutcome;
+import io.github.holdfast.lab.strategy.OrderRequest;
+import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.Peril;
 import io.github.holdfast.lab.strategy.StrategyType;
 
@@ -43,11 +43,7 @@ final class Trial {
 
 	private final String name;
 
-	private final LabDatabase database;
-
-	private final NodeClient client;
-
-	private final int waitMs;
+	private final Lab lab;
 
 	private final AtomicInteger next = new AtomicInteger(1);
 
@@ -65,28 +61,19 @@ final class Trial {
 
 	private Sales sales = new Sales(List.of());
 
-	Trial(String run, StrategyType strategy, RunRequest request, LabDatabase database, NodeClient client, int waitMs) {
+	Trial(String run, StrategyType strategy, RunRequest request, Lab lab) {
 		this.strategy = strategy;
 		this.request = request;
 		this.name = "run-" + run + ":" + strategy.id();
-		this.database = database;
-		this.client = client;
-		this.waitMs = waitMs;
+		this.lab = lab;
 		this.origin = now();
 	}
 
-	/**
-	 * Puts the pieces on the shelf.
-	 */
 	void stock() {
-		this.database.create(this.name, this.request.skus(), this.request.stock());
+		this.lab.database().create(this.name, this.request.skus(), this.request.stock());
 	}
 
-	/**
-	 * Sends all orders, and waits until all are answered.
-	 * @param nodes where to
-	 * @param begun is told before the first order
-	 */
+	/** Sends all orders, and waits until all are answered. */
 	void run(List<LabNode> nodes, Runnable begun) throws InterruptedException {
 		this.origin = now();
 		begun.run();
@@ -105,9 +92,7 @@ final class Trial {
 		}
 	}
 
-	/**
-	 * One customer, who orders as long as there are orders left.
-	 */
+	/** One customer, who orders as long as there are orders left. */
 	private void order(List<LabNode> nodes, int customer) {
 		try {
 			int number = this.next.getAndIncrement();
@@ -152,14 +137,11 @@ final class Trial {
 	private void order(int number, LabNode node) throws InterruptedException {
 		long sent = now();
 		OrderView order;
-		boolean starved = false;
 		try {
-			OrderAnswer answer = this.client.send(node,
-					new OrderRequest(this.strategy.id(), number,
-							LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantity(),
-							this.request.workMs(), this.waitMs));
-			order = OrderView.of(number, this.strategy.id(), answer, this.origin);
-			starved = answer.starved();
+			order = this.lab.client()
+				.send(node, new OrderRequest(this.strategy.id(), number,
+						LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantityOf(number),
+						this.request.workMs(), this.lab.waitMs(), this.origin));
 		}
 		catch (RestClientException ex) {
 			if (Thread.currentThread().isInterrupted()) {
@@ -168,14 +150,14 @@ final class Trial {
 			order = OrderView.unanswered(number, this.strategy.id(), node.id(), sent - this.origin, now() - this.origin,
 					"Not answered by node " + node.id() + ": " + ex.getMessage());
 		}
-		add(order, starved, now() - sent);
+		add(order, now() - sent);
 	}
 
-	private synchronized void add(OrderView order, boolean starved, long duration) {
+	private synchronized void add(OrderView order, long duration) {
 		this.orders.add(order);
 		this.durations.add(duration);
 		this.outcomes.merge(order.outcome(), 1, Integer::sum);
-		this.starved += starved ? 1 : 0;
+		this.starved += order.starved() ? 1 : 0;
 	}
 
 	/**
@@ -183,9 +165,10 @@ final class Trial {
 	 * not answer.
 	 */
 	private synchronized void settle() {
-		this.sales = this.database.sales(this.name);
-		this.orders.replaceAll((order) -> order.with(this.sales.find(order.n())));
-		this.facts = facts(this.sales.count(), this.sales.overwritten(), now() - this.origin);
+		this.sales = this.lab.database().sales(this.name);
+		this.orders.replaceAll(this.sales::complete);
+		this.facts = facts(this.sales.count(), this.sales.pieces(), this.sales.overwritten().size(),
+				now() - this.origin);
 	}
 
 	/**
@@ -197,25 +180,27 @@ final class Trial {
 			return this.facts;
 		}
 		long sold = count(OrderOutcome.SOLD);
-		long missing = this.database.available(this.name) - this.request.stock() + sold * this.request.quantity();
-		return facts(sold, Math.max(0, missing / this.request.quantity()), now() - this.origin);
+		long pieces = this.orders.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.mapToLong((order) -> this.request.quantityOf(order.n()))
+			.sum();
+		long missing = this.lab.database().available(this.name) - this.request.stock() + pieces;
+		return facts(sold, pieces, Math.max(0, missing * sold / Math.max(1, pieces)), now() - this.origin);
 	}
 
-	private Facts facts(long sold, long lostUpdates, long duration) {
+	private Facts facts(long sold, long pieces, long lostUpdates, long duration) {
 		long stockBefore = this.request.stock();
-		long reallyLeft = stockBefore - sold * this.request.quantity();
+		long reallyLeft = stockBefore - pieces;
 		long[] sorted = this.durations.stream().mapToLong(Long::longValue).sorted().toArray();
 		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderOutcome.REFUSED),
 				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore,
-				this.database.available(this.name), reallyLeft, Math.max(0, -reallyLeft), lostUpdates,
+				this.lab.database().available(this.name), reallyLeft, Math.max(0, -reallyLeft), lostUpdates,
 				refusals().flatMap(this::wouldOverwrite).distinct().count(),
 				rounded(this.orders.size() * 1_000_000.0 / Math.max(1, duration)), percentile(sorted, 0.5),
 				percentile(sorted, 0.99), duration / 1_000);
 	}
 
-	/**
-	 * The orders whose commits were refused and would have overwritten sales.
-	 */
+	/** The orders whose commits were refused and would have overwritten sales. */
 	private Stream<OrderView> refusals() {
 		return this.orders.stream()
 			.filter((order) -> order.outcome() == OrderOutcome.LOST && order.overtakenBy() != null
@@ -245,7 +230,8 @@ final class Trial {
 	}
 
 	/**
-	 * How many orders waited without success while nothing at all was sold or refused.
+	 * How many orders waited without success, and for the last three quarters of that
+	 * time nothing at all was sold or refused.
 	 */
 	private int blocked() {
 		NavigableSet<Long> decided = new TreeSet<>();
@@ -254,26 +240,21 @@ final class Trial {
 			.forEach((order) -> decided.add(order.end()));
 		return (int) this.orders.stream()
 			.filter((order) -> order.outcome() == OrderOutcome.BUSY
-					&& order.end() - order.start() >= this.waitMs * 900L)
-			.filter((order) -> decided.subSet(order.start(), order.end()).isEmpty())
+					&& order.end() - order.start() >= this.lab.waitMs() * 900L)
+			.filter((order) -> decided.subSet(order.end() - this.lab.waitMs() * 750L, order.end()).isEmpty())
 			.count();
 	}
 
-	/**
-	 * How many orders waited in vain, although what is left would do for one of them.
-	 */
+	/** How many orders waited in vain, although what is left would do for one of them. */
 	private int turnedAway() {
 		return (facts().stockAfter() >= this.request.quantity()) ? count(OrderOutcome.BUSY) : 0;
 	}
 
-	/**
-	 * What is to be said about it.
-	 * @param faults what was done to it, which explains failures and waiting
-	 */
 	synchronized Verdict verdict(List<Fault> faults) {
 		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
-		return Verdict.of(facts(), this.request.quantity(), blocked(), this.starved, turnedAway(),
-				(int) refusals().count(), !faults.isEmpty(), this.waitMs,
+		boolean hidden = Sales.pieces(this.sales.overwritten()) > facts().stockAfter() - facts().reallyLeft();
+		return Verdict.of(facts(), hidden, blocked(), this.starved, turnedAway(), (int) refusals().count(),
+				!faults.isEmpty(), this.lab.waitMs(),
 				this.strategy.guards(this.request.nodes(), perils) ? null : Presets.breaks(this.strategy));
 	}
 
@@ -281,9 +262,6 @@ final class Trial {
 		return this.orders.stream().sorted(Comparator.comparingInt(OrderView::n)).toList();
 	}
 
-	/**
-	 * The two orders of the first lost update.
-	 */
 	synchronized Optional<LostUpdate> firstLostUpdate() {
 		return this.sales.firstLostUpdate()
 			.flatMap((overlap) -> find(overlap.earlier()).flatMap((first) -> find(overlap.later())
@@ -298,9 +276,6 @@ final class Trial {
 		return this.strategy;
 	}
 
-	/**
-	 * How long it is since its first order.
-	 */
 	long elapsedMs() {
 		return (now() - this.origin) / 1_000;
 	}
@@ -312,9 +287,6 @@ final class Trial {
 	/**
 	 * Two orders, of which one should have read what the other one wrote.
 	 *
-	 * @param first the one that wrote first
-	 * @param second the one that did not know
-	 * @param overwritten how many sales the second one has overwritten
 	 * @param stockBefore what the database said immediately before the second one's
 	 * commit
 	 */

@@ -10,6 +10,8 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.client.RestClient;
 
+import io.github.holdfast.lab.strategy.OrderView;
+
 /**
  * Uses the lab over HTTP.
  */
@@ -58,9 +60,7 @@ final class LabClient {
 		return this.client.get().uri("/runs/{id}", id).retrieve().requiredBody(RunView.class);
 	}
 
-	/**
-	 * Waits until a run is over.
-	 */
+	/** Waits until a run is over. */
 	RunView await(String id) {
 		return Awaitility.await("end of run " + id)
 			.atMost(RUN_TIME)
@@ -69,27 +69,6 @@ final class LabClient {
 
 	RunView run(String json) {
 		return await(start(json));
-	}
-
-	/**
-	 * Runs something, and lets a fault happen as soon as some orders are sold.
-	 */
-	RunView run(String json, String fault) {
-		String id = start(json);
-		Awaitility.await("orders of run " + id).atMost(RUN_TIME).until(() -> hasSold(find(id)));
-		ResponseEntity<String> answer = post("/runs/" + id + "/faults", fault);
-		if (answer.getStatusCode().value() != 202) {
-			throw new IllegalStateException("There was no fault: " + answer + ", " + find(id));
-		}
-		return await(id);
-	}
-
-	private static boolean hasSold(RunView run) {
-		if (run.state().isEnd()) {
-			throw new IllegalStateException("The run is over: " + run);
-		}
-		Facts facts = run.facts();
-		return run.state() == RunView.State.RUNNING && facts != null && facts.sold() >= 4;
 	}
 
 	List<OrderView> orders(String id) {
@@ -122,9 +101,7 @@ final class LabClient {
 			.toEntity(String.class);
 	}
 
-	/**
-	 * Where an address leads to.
-	 */
+	/** Where an address leads to. */
 	static String location(String uri) {
 		return String
 			.valueOf(RestClient.create().get().uri(uri).retrieve().toBodilessEntity().getHeaders().getLocation());

@@ -59,10 +59,9 @@ class LabEndTests {
 			.ignoreExceptions()
 			.until(() -> lab.get("/info").contains("MariaDB"));
 		String id = lab.start("""
-				{"strategy": "redis-px-lua", "stock": 100000, "orders": 100000, "nodes": 2, "workMs": 20}""");
-		Awaitility.await("orders").atMost(PATIENCE).until(() -> hasSold(lab.find(id)));
-		assertThat(lab.post("/runs/" + id + "/faults", """
-				{"kind": "FREEZE", "node": 1, "millis": 60000}""").getStatusCode().value()).isEqualTo(202);
+				{"strategy": "redis-px-lua", "stock": 100000, "orders": 100000, "nodes": 2, "workMs": 20,
+					"faults": [{"kind": "FREEZE", "atMs": 500, "millis": 60000}]}""");
+		Awaitility.await("freeze").atMost(PATIENCE).until(() -> isFrozen(lab.find(id)));
 		this.children = this.process.descendants().toList();
 		assertThat(this.children).hasSizeGreaterThan(5);
 		if (signal.equals("TERM")) {
@@ -80,15 +79,12 @@ class LabEndTests {
 			.untilAsserted(() -> assertThat(foldersIn(folder)).isEmpty());
 	}
 
-	private static boolean hasSold(RunView run) {
+	private static boolean isFrozen(RunView run) {
 		assertThat(run.state().isEnd()).isFalse();
-		Facts facts = run.facts();
-		return facts != null && facts.sold() > 0;
+		return run.nodes().stream().anyMatch((node) -> node.state() == NodeView.State.FROZEN);
 	}
 
-	/**
-	 * An empty file of ZooKeeper's test server stays if the lab is killed.
-	 */
+	/** An empty file of ZooKeeper's test server stays if the lab is killed. */
 	private static List<Path> foldersIn(Path folder) throws IOException {
 		try (Stream<Path> files = Files.list(folder)) {
 			return files.filter(Files::isDirectory).toList();

@@ -2,7 +2,6 @@ package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.util.EnumSet;
-import java.util.Objects;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -47,15 +46,14 @@ class LabFaultTests {
 			.stream()
 			.flatMap((row) -> EnumSet.complementOf(EnumSet.of(Trouble.NONE))
 				.stream()
-				.filter((trouble) -> trouble.verdict(row) != null)
+				.filter((trouble) -> trouble.verdict(row).isPresent())
 				.map((trouble) -> Arguments.of(row, trouble)));
 	}
 
 	@ParameterizedTest
 	@MethodSource("troubles")
 	void strategyGetsItsVerdict(Row row, Trouble trouble) {
-		VerdictTable.expect(Objects.requireNonNull(trouble.verdict(row)),
-				() -> this.lab.run(trouble.request(row.strategy()), trouble.fault()));
+		VerdictTable.expect(trouble.verdict(row).orElseThrow(), () -> this.lab.run(trouble.run(row.strategy())));
 	}
 
 }

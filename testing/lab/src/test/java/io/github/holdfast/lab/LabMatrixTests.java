@@ -70,7 +70,7 @@ class LabMatrixTests {
 	@ParameterizedTest
 	@MethodSource("runs")
 	void strategyGetsItsVerdict(Row row, int nodes) {
-		VerdictTable.expect((nodes == 1) ? row.oneNode() : row.twoNodes(),
+		VerdictTable.expect(row.verdicts().get(nodes - 1).orElseThrow(),
 				() -> this.lab.run(Trouble.sale(row.strategy(), nodes)));
 	}
 

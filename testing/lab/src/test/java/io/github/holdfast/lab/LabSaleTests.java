@@ -17,7 +17,8 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.Verdict.Code;
-import io.github.holdfast.lab.node.OrderOutcome;
+import io.github.holdfast.lab.strategy.OrderOutcome;
+import io.github.holdfast.lab.strategy.OrderView;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -73,9 +74,7 @@ class LabSaleTests {
 		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
 	}
 
-	/**
-	 * Both are right; one of them keeps orders for different things from each other.
-	 */
+	/** Both are right; one of them keeps orders for different things from each other. */
 	@ParameterizedTest
 	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
 	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {

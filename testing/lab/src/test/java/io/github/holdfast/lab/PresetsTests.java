@@ -1,5 +1,12 @@
 package io.github.holdfast.lab;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,6 +29,14 @@ class PresetsTests {
 		assertThat(preset.problems()).isEmpty();
 		assertThat(preset.strategies()).containsExactly(strategy);
 		assertThat(new RequestReader().read(this.json.valueToTree(preset), RunRequest.class)).isEqualTo(preset);
+	}
+
+	@Test
+	void addressesOfThePageAreThoseOfStrategies() throws IOException {
+		assertThat(Pattern.compile("#all/([a-z-]+)")
+			.matcher(Files.readString(Path.of("README.md")))
+			.results()
+			.map((address) -> StrategyType.of(address.group(1)))).hasSizeGreaterThan(15).allMatch(Optional::isPresent);
 	}
 
 }

@@ -6,13 +6,11 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-
-import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.strategy.StrategyType;
@@ -36,9 +34,7 @@ final class VerdictTable {
 	private VerdictTable() {
 	}
 
-	/**
-	 * Those that need the same nodes follow each other.
-	 */
+	/** Those that need the same nodes follow each other. */
 	static List<Row> rows() throws IOException {
 		return ROW.matcher(Files.readString(PAGE))
 			.results()
@@ -67,34 +63,20 @@ final class VerdictTable {
 	/**
 	 * A row of the page.
 	 *
-	 * @param strategy the strategy
-	 * @param oneNode its verdict on one node
-	 * @param twoNodes its verdict on two nodes
-	 * @param frozen when one of them stands still, while an order works
-	 * @param frozenAtCommit when one of them stands still, while an order commits
-	 * @param frozenAtRelease when one of them stands still, while an order gives its lock
-	 * back
-	 * @param killed when one of them is killed, while an order works
-	 * @param redisRestarted when Redis is restarted and has forgotten everything
-	 * @param replicaPromoted when a replica of Redis takes its place that lags behind
+	 * @param verdicts the one on one node, and then one for each {@link Trouble}
 	 */
-	record Row(StrategyType strategy, Code oneNode, Code twoNodes, @Nullable Code frozen, @Nullable Code frozenAtCommit,
-			@Nullable Code frozenAtRelease, @Nullable Code killed, @Nullable Code redisRestarted,
-			@Nullable Code replicaPromoted) {
+	record Row(StrategyType strategy, List<Optional<Code>> verdicts) {
 
 		static Stream<Row> of(MatchResult row) {
-			String[] words = row.group(2).split("\\|");
 			return Stream.of(row.group(1).replace("`", "").split(", "))
 				.map((strategy) -> new Row(StrategyType.of(strategy).orElseThrow(),
-						Objects.requireNonNull(code(words[0])), Objects.requireNonNull(code(words[1])), code(words[2]),
-						code(words[3]), code(words[4]), code(words[5]), code(words[6]), code(words[7])));
+						Stream.of(row.group(2).split("\\|")).map(Row::code).toList()));
 		}
 
-		private static @Nullable Code code(String words) {
+		private static Optional<Code> code(String words) {
 			return Arrays.stream(Code.values())
 				.filter((code) -> code.name().replace('_', ' ').equalsIgnoreCase(words.strip()))
-				.findFirst()
-				.orElse(null);
+				.findFirst();
 		}
 
 		@Override

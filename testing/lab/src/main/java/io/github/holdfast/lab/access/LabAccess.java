@@ -70,9 +70,7 @@ public final class LabAccess extends OncePerRequestFilter {
 				&& LOCAL_NAMES.contains(request.getServerName());
 	}
 
-	/**
-	 * Programs send no origin; browsers do.
-	 */
+	/** Programs send no origin; browsers do. */
 	private static boolean isSameOrigin(HttpServletRequest request) {
 		String origin = request.getHeader(HttpHeaders.ORIGIN);
 		return origin == null || origin.equals(ownOrigin(request));

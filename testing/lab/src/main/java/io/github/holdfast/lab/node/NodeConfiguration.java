@@ -27,26 +27,20 @@ import io.github.holdfast.lab.access.LabAccess;
 @Profile("lab-node")
 class NodeConfiguration {
 
-	/**
-	 * Tells the lab on which port this node is.
-	 */
+	/** Tells the lab on which port this node is. */
 	@Bean
 	@Lazy(false)
 	static WebServerPortFileWriter portFile() {
 		return new WebServerPortFileWriter();
 	}
 
-	/**
-	 * Nodes are asked by the lab only, and by no page.
-	 */
+	/** Nodes are asked by the lab only, and by no page. */
 	@Bean
 	FilterRegistrationBean<LabAccess> nodeAccess() {
 		return new FilterRegistrationBean<>(new LabAccess(false));
 	}
 
-	/**
-	 * With what Boot would do to its own one.
-	 */
+	/** With what Boot would do to its own one. */
 	@Bean
 	NodeTransactionManager transactionManager(DataSource dataSource,
 			ObjectProvider<TransactionManagerCustomizers> customizers) {

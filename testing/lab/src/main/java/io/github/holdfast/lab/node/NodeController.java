@@ -3,8 +3,6 @@ package io.github.holdfast.lab.node;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Profile;
@@ -14,12 +12,17 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.lab.strategy.BusyException;
+import io.github.holdfast.lab.strategy.Mishap;
 import io.github.holdfast.lab.strategy.Order;
+import io.github.holdfast.lab.strategy.OrderOutcome;
+import io.github.holdfast.lab.strategy.OrderRequest;
+import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.Shelf;
 import io.github.holdfast.lab.strategy.StrategyType;
 
@@ -39,9 +42,7 @@ class NodeController {
 		this.node = node;
 	}
 
-	/**
-	 * Makes what a strategy needs, so that the first order does not wait for it.
-	 */
+	/** Makes what a strategy needs, so that the first order does not wait for it. */
 	@GetMapping("/lab-node/strategies/{strategy}")
 	String prepare(@PathVariable String strategy) {
 		StrategyType type = StrategyType.of(strategy).orElseThrow();
@@ -49,45 +50,36 @@ class NodeController {
 		return type.id();
 	}
 
+	@PostMapping("/lab-node/freeze")
+	void freeze(@RequestParam Mishap.Moment moment, @RequestParam long millis) throws InterruptedException {
+		Mishap.freeze(moment, Duration.ofMillis(millis)).happenSoon();
+	}
+
+	@PostMapping("/lab-node/kill")
+	void kill(@RequestParam Mishap.Moment moment) throws InterruptedException {
+		Mishap.kill(moment).happenSoon();
+	}
+
 	@PostMapping("/lab-node/orders")
-	OrderAnswer sell(@RequestBody OrderRequest request) {
+	OrderView sell(@RequestBody OrderRequest request) {
 		StrategyType type = StrategyType.of(request.strategy()).orElseThrow();
-		Order order = new Order(request.number(), request.sku(), request.quantity(),
-				Duration.ofMillis(request.workMs()), Duration.ofMillis(request.waitMs()));
+		Order order = new Order(request);
 		try {
-			boolean sold = order.sellBy(this.beans.getBean(type.type()));
-			return answer(order, sold ? OrderOutcome.SOLD : OrderOutcome.REFUSED, null);
+			boolean sold = type.sell(this.beans.getBean(type.type()), order);
+			return order.view(this.node, sold ? OrderOutcome.SOLD : OrderOutcome.REFUSED, false, null, null);
 		}
 		catch (BusyException | LockNotAcquiredException | OptimisticLockingFailureException ex) {
-			return answer(order, OrderOutcome.BUSY, ex.getMessage());
+			return order.view(this.node, OrderOutcome.BUSY, false, null, ex.getMessage());
 		}
 		catch (LockLostException ex) {
-			return answer(order, OrderOutcome.LOST, false, this.beans.getBean(Shelf.class).overtakenBy(order),
+			return order.view(this.node, OrderOutcome.LOST, false, this.beans.getBean(Shelf.class).overtakenBy(order),
 					ex.getMessage());
 		}
 		catch (Exception ex) {
 			Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
-			return answer(order, OrderOutcome.FAILED, cause instanceof SQLTransientConnectionException, null,
+			return order.view(this.node, OrderOutcome.FAILED, cause instanceof SQLTransientConnectionException, null,
 					cause.toString());
 		}
-	}
-
-	private OrderAnswer answer(Order order, OrderOutcome outcome, @Nullable String message) {
-		return answer(order, outcome, false, null, message);
-	}
-
-	private OrderAnswer answer(Order order, OrderOutcome outcome, boolean starved, @Nullable Long overtakenBy,
-			@Nullable String message) {
-		return new OrderAnswer(this.node, thread(), outcome, order.readAvailable(), order.wroteAvailable(),
-				order.readChanges(), overtakenBy, order.times(), starved, message);
-	}
-
-	/**
-	 * Tomcat's names begin with the address.
-	 */
-	private static String thread() {
-		String name = Thread.currentThread().getName();
-		return name.substring(Math.max(0, name.indexOf("exec-")));
 	}
 
 }

@@ -29,10 +29,6 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 		this.server = server;
 	}
 
-	/**
-	 * Starts a server without databases.
-	 * @param parent where its temporary folder is created
-	 */
 	public static EmbeddedMariaDb start(Path parent) {
 		try {
 			Path folder = Files.createTempDirectory(parent, "lab-mariadb");
@@ -71,9 +67,7 @@ public final class EmbeddedMariaDb implements AutoCloseable {
 		return configuration.build();
 	}
 
-	/**
-	 * The port on which every process of this machine reaches the server.
-	 */
+	/** The port on which every process of this machine reaches the server. */
 	public int port() {
 		return this.server.getConfiguration().getPort();
 	}

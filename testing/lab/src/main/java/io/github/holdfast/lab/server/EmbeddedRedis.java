@@ -22,8 +22,6 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class EmbeddedRedis implements AutoCloseable {
 
-	private static final int ATTEMPTS = 10;
-
 	private final Path folder;
 
 	private final int port;
@@ -35,30 +33,11 @@ public final class EmbeddedRedis implements AutoCloseable {
 		this.port = port;
 	}
 
-	/**
-	 * Starts a server on a free port.
-	 * @param parent where its temporary folder is created
-	 */
 	public static EmbeddedRedis start(Path parent) {
-		for (int attempt = 1;; attempt++) {
-			try {
-				return start(FreePort.find(), parent, null);
-			}
-			catch (IllegalStateException ex) {
-				if (attempt == ATTEMPTS || !String.valueOf(ex.getMessage()).contains("Address already in use")) {
-					throw ex;
-				}
-			}
-		}
+		return start(FreePort.find(), parent, null);
 	}
 
-	/**
-	 * Starts a server on a port that is known to be free.
-	 * @param port the port
-	 * @param parent where its temporary folder is created
-	 * @param snapshot what it knows; {@code null} for nothing
-	 * @throws IllegalStateException if it does not start
-	 */
+	/** Starts a server on a port that is known to be free. */
 	public static EmbeddedRedis start(int port, Path parent, byte @Nullable [] snapshot) {
 		try {
 			EmbeddedRedis server = new EmbeddedRedis(Files.createTempDirectory(parent, "lab-redis"), port);
@@ -99,9 +78,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		reader.start();
 	}
 
-	/**
-	 * Redis stands still when nobody reads what it says.
-	 */
+	/** Redis stands still when nobody reads what it says. */
 	private static void drain(Reader output) {
 		try {
 			output.transferTo(Writer.nullWriter());
@@ -115,9 +92,7 @@ public final class EmbeddedRedis implements AutoCloseable {
 		return this.folder.resolve("dump.rdb");
 	}
 
-	/**
-	 * All that the server knows now, with which another one can be started.
-	 */
+	/** All that the server knows now, with which another one can be started. */
 	public byte[] snapshot() {
 		try (Socket socket = new Socket("127.0.0.1", this.port)) {
 			socket.getOutputStream().write("SAVE\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -136,9 +111,6 @@ public final class EmbeddedRedis implements AutoCloseable {
 		return this.port;
 	}
 
-	/**
-	 * Kills the server and waits until it has gone.
-	 */
 	@Override
 	public void close() {
 		try {

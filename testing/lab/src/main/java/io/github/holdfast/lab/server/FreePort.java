@@ -21,9 +21,6 @@ public final class FreePort {
 	private FreePort() {
 	}
 
-	/**
-	 * A port of this machine on which nobody listens.
-	 */
 	public static int find() {
 		int port;
 		do {

@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * connection, while it keeps its first one.
  */
 @NodeComponent
-class CopiedAspect implements Strategy {
+class CopiedAspect {
 
 	private final LockedStock stock;
 
@@ -31,57 +31,38 @@ class CopiedAspect implements Strategy {
 		this.stock = stock;
 	}
 
-	/**
-	 * The caller of the locked method has a transaction, as callers often do.
-	 */
-	@Override
+	/** The caller of the locked method has a transaction, as callers often do. */
 	@Transactional
 	public boolean sell(Order order) {
 		return this.stock.deduct(order);
 	}
 
-	/**
-	 * A method that runs under a lock.
-	 */
 	@Target(ElementType.METHOD)
 	@Retention(RetentionPolicy.RUNTIME)
 	@interface Locked {
 
-		/** How long to wait for the lock, in milliseconds. */
 		long waitTime() default 5_000;
 
-		/** How long the lock is held at most, in milliseconds. */
 		long leaseTime() default 4_000;
 
 	}
 
-	/**
-	 * The stock, with a lock around it.
-	 */
 	@NodeComponent
 	static class LockedStock {
 
-		private final Shelf shelf;
+		private final StockService stock;
 
-		LockedStock(Shelf shelf) {
-			this.shelf = shelf;
+		LockedStock(StockService stock) {
+			this.stock = stock;
 		}
 
 		@Locked
 		public boolean deduct(Order order) {
-			Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
-			if (stock.available() < order.quantity()) {
-				return false;
-			}
-			return this.shelf.write(order, "UPDATE lab_stock SET available = ? WHERE sku = ?",
-					stock.available() - order.quantity(), order.sku());
+			return this.stock.deduct(order); // in the same transaction
 		}
 
 	}
 
-	/**
-	 * The aspect.
-	 */
 	@Aspect
 	@NodeComponent
 	static class LockAspect {

@@ -1,5 +1,7 @@
 package io.github.holdfast.lab.strategy;
 
+import java.util.Locale;
+
 import com.fasterxml.jackson.annotation.JsonValue;
 
 /**
@@ -8,29 +10,23 @@ import com.fasterxml.jackson.annotation.JsonValue;
 public enum Group {
 
 	/** Wrong on purpose, on one node already. */
-	WRONG("wrong"),
+	WRONG,
 
 	/** Right as long as there is one node. */
-	ONE_NODE("one-node"),
+	ONE_NODE,
 
 	/** Right, by the database. */
-	DATABASE("database"),
+	DATABASE,
 
 	/** Right until a pause outlasts the lease. */
-	UNTIL_PAUSE("until-pause"),
+	UNTIL_PAUSE,
 
 	/** Holdfast, at each level and off. */
-	HOLDFAST("holdfast");
-
-	private final String id;
-
-	Group(String id) {
-		this.id = id;
-	}
+	HOLDFAST;
 
 	@JsonValue
 	public String id() {
-		return this.id;
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 }

@@ -9,24 +9,18 @@ import io.github.holdfast.DistributedLock;
  * who decides at the commit, the properties say.
  */
 @NodeComponent
-class Holdfast implements Strategy {
+class Holdfast {
 
-	private final Shelf shelf;
+	private final StockService stock;
 
-	Holdfast(Shelf shelf) {
-		this.shelf = shelf;
+	Holdfast(StockService stock) {
+		this.stock = stock;
 	}
 
-	@Override
 	@DistributedLock(name = "stock", key = "'stock:' + #order.sku")
 	@Transactional
 	public boolean sell(Order order) {
-		Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
-		if (stock.available() < order.quantity()) {
-			return false;
-		}
-		return this.shelf.write(order, "UPDATE lab_stock SET available = ? WHERE sku = ?",
-				stock.available() - order.quantity(), order.sku());
+		return this.stock.deduct(order); // in the same transaction
 	}
 
 }

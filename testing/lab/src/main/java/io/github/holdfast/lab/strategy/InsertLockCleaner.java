@@ -12,7 +12,7 @@ import org.springframework.scheduling.annotation.Scheduled;
  * died. It cannot tell them from those who are slow.
  */
 @NodeComponent
-class InsertLockCleaner implements Strategy {
+class InsertLockCleaner {
 
 	private final JdbcClient jdbc;
 
@@ -23,23 +23,13 @@ class InsertLockCleaner implements Strategy {
 		this.stock = stock;
 	}
 
-	@Override
 	public boolean sell(Order order) {
 		String key = "stock:" + order.sku();
 		String holder = UUID.randomUUID().toString();
-		while (!insert(key, holder)) {
-			order.waitOrGiveUp();
-		}
-		order.acquired();
-		try {
-			return this.stock.deduct(order);
-		}
-		finally {
-			this.jdbc.sql("DELETE FROM lab_cleaned_lock WHERE lock_key = ? AND holder = ?")
-				.params(key, holder)
-				.update();
-			order.released();
-		}
+		return order.sellLocked(() -> insert(key, holder), this.stock,
+				() -> this.jdbc.sql("DELETE FROM lab_cleaned_lock WHERE lock_key = ? AND holder = ?")
+					.params(key, holder)
+					.update());
 	}
 
 	private boolean insert(String key, String holder) {
@@ -52,9 +42,7 @@ class InsertLockCleaner implements Strategy {
 		}
 	}
 
-	/**
-	 * The job. Locks are held for less than 20 ms, usually.
-	 */
+	/** The job. Locks are held for less than 20 ms, usually. */
 	@Scheduled(fixedDelay = 10)
 	void clean() {
 		this.jdbc.sql("DELETE FROM lab_cleaned_lock WHERE locked_at < NOW(3) - INTERVAL 20000 MICROSECOND").update();

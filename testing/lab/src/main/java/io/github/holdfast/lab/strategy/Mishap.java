@@ -50,19 +50,11 @@ public final class Mishap {
 		this.tenths = tenths;
 	}
 
-	/**
-	 * The JVM stands still for a while.
-	 * @param moment when
-	 * @param time how long
-	 */
+	/** The JVM stands still for a while. */
 	public static Mishap freeze(Moment moment, Duration time) {
 		return new Mishap(moment, FREEZE, String.valueOf(time.toMillis() / 100));
 	}
 
-	/**
-	 * The JVM is killed.
-	 * @param moment when
-	 */
 	public static Mishap kill(Moment moment) {
 		return new Mishap(moment, KILL, "");
 	}
@@ -79,9 +71,7 @@ public final class Mishap {
 		}
 	}
 
-	/**
-	 * Called when a moment has come for an order.
-	 */
+	/** Called when a moment has come for an order. */
 	static void happenAt(Moment moment) {
 		Mishap mishap = NEXT.get();
 		if (mishap != null && mishap.moment == moment) {
@@ -112,9 +102,6 @@ public final class Mishap {
 		}
 	}
 
-	/**
-	 * The moments at which it harms.
-	 */
 	public enum Moment {
 
 		/** The order has read the stock, and not written it yet. */

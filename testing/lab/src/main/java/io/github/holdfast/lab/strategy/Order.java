@@ -3,29 +3,25 @@ package io.github.holdfast.lab.strategy;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * An order, and what has happened to it so far. Each happening is noted in microseconds
- * since 1970, so that those of several nodes of one machine can be compared.
+ * since the origin of its run, so that those of several nodes can be compared.
  */
 public final class Order {
 
 	private static final ThreadLocal<@Nullable Order> CURRENT = new ThreadLocal<>();
 
-	private final int number;
-
-	private final String sku;
-
-	private final int quantity;
-
-	private final Duration work;
+	private final OrderRequest request;
 
 	private final Instant giveUpAt;
 
-	private final long start = now();
+	private final long start;
 
 	private @Nullable Long acquired;
 
@@ -45,47 +41,62 @@ public final class Order {
 
 	private @Nullable Long wrote;
 
-	public Order(int number, String sku, int quantity, Duration work, Duration waitTime) {
-		this.number = number;
-		this.sku = sku;
-		this.quantity = quantity;
-		this.work = work;
-		this.giveUpAt = Instant.now().plus(waitTime);
+	private Runnable afterwards = () -> {
+	};
+
+	public Order(OrderRequest request) {
+		this.request = request;
+		this.start = now();
+		this.giveUpAt = Instant.now().plusMillis(request.waitMs());
 	}
 
-	/**
-	 * The order that this thread is working on.
-	 * @return the order, or {@code null} if it works on none
-	 */
+	/** The order that this thread is working on. */
 	public static @Nullable Order current() {
 		return CURRENT.get();
 	}
 
-	/**
-	 * Lets a strategy sell it.
-	 * @param strategy the strategy
-	 * @throws Exception what that threw
-	 */
-	public boolean sellBy(Strategy strategy) throws Exception {
+	/** Lets a strategy sell it. */
+	public boolean sellBy(Callable<Boolean> strategy) throws Exception {
 		CURRENT.set(this);
 		try {
-			return strategy.sell(this);
+			return strategy.call();
 		}
 		finally {
 			CURRENT.remove();
+			this.afterwards.run();
 		}
 	}
 
-	public int number() {
-		return this.number;
+	/** Lets something be tidied up when the strategy has ended. */
+	void afterwards(Runnable action) {
+		this.afterwards = action;
+	}
+
+	/** Waits for a lock, and sells as long as it is held. */
+	boolean sellLocked(Supplier<@Nullable Boolean> lock, StockService stock, Runnable unlock) {
+		while (!Boolean.TRUE.equals(lock.get())) {
+			waitOrGiveUp();
+		}
+		acquired();
+		try {
+			return stock.deduct(this);
+		}
+		finally {
+			unlock.run();
+			released();
+		}
+	}
+
+	int number() {
+		return this.request.number();
 	}
 
 	public String sku() {
-		return this.sku;
+		return this.request.sku();
 	}
 
-	public int quantity() {
-		return this.quantity;
+	int quantity() {
+		return this.request.quantity();
 	}
 
 	/**
@@ -94,13 +105,10 @@ public final class Order {
 	 */
 	public void work() {
 		Mishap.happenAt(Mishap.Moment.WORK);
-		sleep(this.work.toNanos());
+		sleep(Duration.ofMillis(this.request.workMs()).toNanos());
 	}
 
-	/**
-	 * Waits a little before the next attempt.
-	 * @throws BusyException if it has waited long enough
-	 */
+	/** Waits a little before the next attempt. */
 	public void waitOrGiveUp() {
 		if (Instant.now().isAfter(this.giveUpAt)) {
 			throw new BusyException("Waited in vain");
@@ -108,17 +116,12 @@ public final class Order {
 		sleep(ThreadLocalRandom.current().nextLong(500_000, 5_000_000));
 	}
 
-	/**
-	 * How long it still waits for others.
-	 */
 	public Duration remainingWait() {
 		Duration remaining = Duration.between(Instant.now(), this.giveUpAt);
 		return remaining.isNegative() ? Duration.ZERO : remaining;
 	}
 
-	/**
-	 * Waits as long as it may, whatever happens.
-	 */
+	/** Waits as long as it may, whatever happens. */
 	void waitInVain() {
 		sleep(remainingWait().toNanos());
 	}
@@ -133,7 +136,6 @@ public final class Order {
 		}
 	}
 
-	/** Notes that the lock is held. */
 	public void acquired() {
 		this.acquired = now();
 	}
@@ -184,7 +186,6 @@ public final class Order {
 		Mishap.happenAt(Mishap.Moment.RELEASE);
 	}
 
-	/** Notes that the lock was given back. */
 	public void released() {
 		this.released = now();
 	}
@@ -193,56 +194,21 @@ public final class Order {
 		return this.read;
 	}
 
-	/**
-	 * What has happened to it.
-	 */
-	public Times times() {
-		return new Times(this.start, this.acquired, (this.begin != null) ? this.begin : this.lastBegin, this.readAt,
-				this.writeAt, this.commit, this.released, now());
+	/** What has become of it. */
+	public OrderView view(int node, OrderOutcome outcome, boolean starved, @Nullable Long overtakenBy,
+			@Nullable String message) {
+		String thread = Thread.currentThread().getName();
+		return new OrderView(number(), this.request.strategy(), node,
+				// Tomcat's names begin with the address
+				thread.substring(Math.max(0, thread.indexOf("exec-"))), outcome, starved,
+				(this.read != null) ? this.read.available() : null, this.wrote,
+				(this.read != null) ? this.read.changes() : null, null, overtakenBy, this.start, this.acquired,
+				(this.begin != null) ? this.begin : this.lastBegin, this.readAt, this.writeAt, this.commit,
+				this.released, now(), message);
 	}
 
-	/**
-	 * The stock that it has read last.
-	 * @return how many pieces, or {@code null} if it has read none
-	 */
-	public @Nullable Long readAvailable() {
-		return (this.read != null) ? this.read.available() : null;
-	}
-
-	/**
-	 * The number of the last change of the stock that it has read.
-	 * @return the number, or {@code null} if it has read no stock
-	 */
-	public @Nullable Long readChanges() {
-		return (this.read != null) ? this.read.changes() : null;
-	}
-
-	/**
-	 * The stock that it has left behind.
-	 * @return how many pieces, or {@code null} if it has written none
-	 */
-	public @Nullable Long wroteAvailable() {
-		return this.wrote;
-	}
-
-	private static long now() {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
-	}
-
-	/**
-	 * When something happened to an order; {@code null} if it did not.
-	 *
-	 * @param start when it arrived
-	 * @param acquired when its lock was acquired
-	 * @param begin when its transaction began
-	 * @param readAt when it had read the stock
-	 * @param writeAt when it had written the stock
-	 * @param commit when its transaction was committed
-	 * @param released when its lock was given back
-	 * @param end when it was answered
-	 */
-	public record Times(long start, @Nullable Long acquired, @Nullable Long begin, @Nullable Long readAt,
-			@Nullable Long writeAt, @Nullable Long commit, @Nullable Long released, long end) {
+	private long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()) - this.request.origin();
 	}
 
 }

@@ -25,11 +25,7 @@ public class Shelf {
 		this.node = node;
 	}
 
-	/**
-	 * Reads the stock of an order, and then does the order's work.
-	 * @param order the order
-	 * @param sql a {@code SELECT} by the SKU
-	 */
+	/** Reads the stock of an order, and then does the order's work. */
 	public Stock read(Order order, String sql) {
 		Stock stock = this.jdbc.sql(sql).param(order.sku()).query(Stock.class).single();
 		order.hasRead(stock);
@@ -37,12 +33,7 @@ public class Shelf {
 		return stock;
 	}
 
-	/**
-	 * Changes the stock, and notes the order as sold, both in the same transaction.
-	 * @param order the order
-	 * @param sql an {@code UPDATE}
-	 * @param parameters its parameters
-	 */
+	/** Changes the stock, and notes the order as sold, both in the same transaction. */
 	public boolean write(Order order, String sql, Object... parameters) {
 		if (this.jdbc.sql(sql).params(parameters).update() == 0) {
 			return false;
@@ -56,16 +47,19 @@ public class Shelf {
 			.param((read != null) ? read.changes() : null)
 			.param(order.sku())
 			.update();
-		order.hasWritten(this.jdbc.sql("SELECT available FROM lab_stock WHERE sku = ?")
+		order.hasWritten(available(order));
+		return true;
+	}
+
+	long available(Order order) {
+		return this.jdbc.sql("SELECT available FROM lab_stock WHERE sku = ?")
 			.param(order.sku())
 			.query(Long.class)
-			.single());
-		return true;
+			.single();
 	}
 
 	/**
 	 * Counts the sales that an order would have overwritten.
-	 * @param order an order whose commit was refused
 	 * @return how many were committed since it read the stock, or {@code null} if it has
 	 * not read it
 	 */

@@ -15,10 +15,7 @@ public class StockService {
 		this.shelf = shelf;
 	}
 
-	/**
-	 * Takes the pieces of an order out of the stock, in a transaction.
-	 * @param order the order
-	 */
+	/** Takes the pieces of an order out of the stock, in a transaction. */
 	@Transactional
 	public boolean deduct(Order order) {
 		Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");

@@ -1,96 +1,89 @@
 package io.github.holdfast.lab.strategy;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+
+import org.springframework.util.ReflectionUtils;
 
 /**
  * All strategies. The language files of the page describe them.
  */
 public enum StrategyType {
 
-	MEMORY_OVERWRITE("memory-overwrite", Group.WRONG, MemoryOverwrite.class),
-	SYNCHRONIZED_TRANSACTIONAL("synchronized-transactional", Group.WRONG, SynchronizedTransactional.class),
-	REDIS_INSIDE_TRANSACTION("redis-inside-transaction", Group.WRONG, RedisInsideTransaction.class),
-	SETNX_NO_EXPIRY("setnx-no-expiry", Group.WRONG, SetnxNoExpiry.class),
-	DELETE_WITHOUT_OWNER("delete-without-owner", Group.WRONG, DeleteWithoutOwner.class),
-	GET_THEN_DEL("get-then-del", Group.WRONG, GetThenDel.class),
-	UNLOCK_UNLOCKED("unlock-unlocked", Group.WRONG, UnlockUnlocked.class),
-	EXPIRY_IN_JAVA("expiry-in-java", Group.WRONG, ExpiryInJava.class),
-	INSERT_LOCK_CLEANER("insert-lock-cleaner", Group.WRONG, InsertLockCleaner.class),
-	LOCK_ROW_IN_TRANSACTION("lock-row-in-transaction", Group.WRONG, LockRowInTransaction.class),
-	TRANSACTION_LEFT_OPEN("transaction-left-open", Group.WRONG, TransactionLeftOpen.class),
-	TWO_WAITS("two-waits", Group.WRONG, TwoWaits.class), REDIS_STOCK("redis-stock", Group.WRONG, RedisStock.class),
-	COPIED_ASPECT("copied-aspect", Group.WRONG, CopiedAspect.class),
-	SYNCHRONIZED_CALLER("synchronized-caller", Group.ONE_NODE, SynchronizedCaller.class),
-	FOR_UPDATE("for-update", Group.DATABASE, ForUpdate.class),
-	LOCK_TABLE("lock-table", Group.DATABASE, LockTable.class),
-	ONE_LOCK_FOR_ALL("one-lock-for-all", Group.DATABASE, OneLockForAll.class),
-	INSERT_LOCK("insert-lock", Group.DATABASE, InsertLock.class),
-	OPTIMISTIC_RETRY("optimistic-retry", Group.DATABASE, OptimisticRetry.class),
-	CONDITIONAL_UPDATE("conditional-update", Group.DATABASE, ConditionalUpdate.class),
-	REDIS_PX_LUA("redis-px-lua", Group.UNTIL_PAUSE, RedisPxLua.class),
-	REDISSON_WATCHDOG("redisson-watchdog", Group.UNTIL_PAUSE, RedissonWatchdog.class),
-	HOLDFAST_JDBC("holdfast-jdbc", Group.HOLDFAST, Holdfast.class, "holdfast.backend=jdbc",
-			"holdfast.jdbc.mode=transaction", "holdfast.commit-guard=fence"),
-	HOLDFAST_REDIS_FENCE("holdfast-redis-fence", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis",
+	MEMORY_OVERWRITE(Group.WRONG, Statements.class), SYNCHRONIZED_TRANSACTIONAL(Group.WRONG, Statements.class),
+	REDIS_INSIDE_TRANSACTION(Group.WRONG, RedissonLocks.class), SETNX_NO_EXPIRY(Group.WRONG, RedisKeys.class),
+	DELETE_WITHOUT_OWNER(Group.WRONG, RedisKeys.class), GET_THEN_DEL(Group.WRONG, RedisKeys.class),
+	UNLOCK_UNLOCKED(Group.WRONG, RedisKeys.class), EXPIRY_IN_JAVA(Group.WRONG, LockRows.class),
+	INSERT_LOCK_CLEANER(Group.WRONG, InsertLockCleaner.class), LOCK_ROW_IN_TRANSACTION(Group.WRONG, LockRows.class),
+	TRANSACTION_LEFT_OPEN(Group.WRONG, Statements.class), TWO_WAITS(Group.WRONG, LockRows.class),
+	REDIS_STOCK(Group.WRONG, RedisKeys.class), REDIS_ATOMIC_LONG(Group.WRONG, RedissonLocks.class),
+	COPIED_ASPECT(Group.WRONG, CopiedAspect.class), SYNCHRONIZED_CALLER(Group.ONE_NODE, Statements.class),
+	FOR_UPDATE(Group.DATABASE, Statements.class), LOCK_TABLE(Group.DATABASE, LockRows.class),
+	ONE_LOCK_FOR_ALL(Group.DATABASE, LockRows.class), INSERT_LOCK(Group.DATABASE, LockRows.class),
+	OPTIMISTIC_RETRY(Group.DATABASE, Statements.class), CONDITIONAL_UPDATE(Group.DATABASE, Statements.class),
+	REDIS_PX_LUA(Group.UNTIL_PAUSE, RedisKeys.class), REDISSON_WATCHDOG(Group.UNTIL_PAUSE, RedissonLocks.class),
+	HOLDFAST_JDBC(Group.HOLDFAST, Holdfast.class, "holdfast.backend=jdbc", "holdfast.jdbc.mode=transaction",
 			"holdfast.commit-guard=fence"),
-	HOLDFAST_REDIS_LEASE("holdfast-redis-lease", Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis",
-			"holdfast.commit-guard=lease"),
-	HOLDFAST_OFF("holdfast-off", Group.HOLDFAST, Holdfast.class, "holdfast.enabled=false");
-
-	private static final String STOCK_SERVICE = StockService.class.getSimpleName();
+	HOLDFAST_REDIS_FENCE(Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis", "holdfast.commit-guard=fence"),
+	HOLDFAST_REDIS_LEASE(Group.HOLDFAST, Holdfast.class, "holdfast.backend=redis", "holdfast.commit-guard=lease"),
+	HOLDFAST_OFF(Group.HOLDFAST, Holdfast.class, "holdfast.enabled=false");
 
 	/** The nodes of strategies that do not care. */
 	private static final List<String> DEFAULT_NODE = HOLDFAST_JDBC.nodeProperties;
 
-	private final String id;
-
 	private final Group group;
 
-	private final Class<? extends Strategy> type;
+	private final Class<?> type;
+
+	private final Method method;
 
 	private final List<String> nodeProperties;
 
-	StrategyType(String id, Group group, Class<? extends Strategy> type, String... nodeProperties) {
-		this.id = id;
+	StrategyType(Group group, Class<?> type, String... nodeProperties) {
 		this.group = group;
 		this.type = type;
+		this.method = method(type, id());
 		this.nodeProperties = List.of(nodeProperties);
 	}
 
-	/**
-	 * Finds a strategy.
-	 * @param id what it is called over HTTP
-	 * @return the strategy, if there is one
-	 */
 	public static Optional<StrategyType> of(String id) {
-		return Arrays.stream(values()).filter((type) -> type.id.equals(id)).findFirst();
+		return Arrays.stream(values()).filter((type) -> type.id().equals(id)).findFirst();
 	}
 
 	public String id() {
-		return this.id;
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	public Group group() {
 		return this.group;
 	}
 
-	public Class<? extends Strategy> type() {
+	/** The bean that has the strategy as one of its methods. */
+	public Class<?> type() {
 		return this.type;
+	}
+
+	/** Lets the bean sell an order. */
+	public boolean sell(Object bean, Order order) throws Exception {
+		try {
+			return order.sellBy(() -> (boolean) this.method.invoke(bean, order));
+		}
+		catch (InvocationTargetException ex) {
+			throw (ex.getCause() instanceof Exception cause) ? cause : ex;
+		}
 	}
 
 	/**
 	 * Whether it is right, whatever orders do. Otherwise a run in which nothing was lost
 	 * was a lucky one.
-	 * @param nodes how many nodes there are
-	 * @param perils what happens to them
 	 */
 	public boolean guards(int nodes, Set<Peril> perils) {
 		return switch (this.group) {
@@ -112,36 +105,28 @@ public enum StrategyType {
 		};
 	}
 
-	/**
-	 * The properties with which nodes are started for it.
-	 */
 	public List<String> nodeProperties() {
 		return this.nodeProperties.isEmpty() ? DEFAULT_NODE : this.nodeProperties;
 	}
 
-	/**
-	 * The code that runs, as it was compiled.
-	 */
+	/** The code that runs, as it was compiled. */
 	public String source() {
-		String source = read(this.type.getSimpleName());
-		if (source.contains(STOCK_SERVICE)) {
-			source += "\n" + read(STOCK_SERVICE);
-		}
 		return this.nodeProperties.stream()
 			.map((property) -> "// " + property + "\n")
-			.collect(Collectors.joining("", "", source));
+			.collect(Collectors.joining("", "", SourceCode.of(this.type, this.method.getName())));
 	}
 
-	private static String read(String name) {
-		try (InputStream source = StrategyType.class.getResourceAsStream(name + ".java")) {
-			if (source == null) {
-				throw new IllegalStateException("The source of " + name + " was not packaged");
-			}
-			return new String(source.readAllBytes(), StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+	/**
+	 * Its method has the name of the strategy, or is {@code sell} of a class with one
+	 * strategy.
+	 */
+	private static Method method(Class<?> type, String id) {
+		String name = Pattern.compile("-(\\w)")
+			.matcher(id)
+			.replaceAll((letter) -> letter.group(1).toUpperCase(Locale.ROOT));
+		Method method = ReflectionUtils.findMethod(type, name, Order.class);
+		return Objects
+			.requireNonNull((method != null) ? method : ReflectionUtils.findMethod(type, "sell", Order.class));
 	}
 
 }

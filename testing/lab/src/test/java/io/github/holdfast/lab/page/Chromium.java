@@ -61,9 +61,7 @@ final class Chromium implements AutoCloseable {
 		return this.driver;
 	}
 
-	/**
-	 * Sets the size of what is seen of the page.
-	 */
+	/** Sets the size of what is seen of the page. */
 	void size(int width, int height, double scale) {
 		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
 				Map.of("width", width, "height", height, "deviceScaleFactor", scale, "mobile", false));
@@ -79,18 +77,14 @@ final class Chromium implements AutoCloseable {
 				Map.of("features", List.of(Map.of("name", feature, "value", value))));
 	}
 
-	/**
-	 * Takes the network away, or gives it back.
-	 */
+	/** Takes the network away, or gives it back. */
 	void offline(boolean offline) {
 		this.driver.executeCdpCommand("Network.enable", Map.of());
 		this.driver.executeCdpCommand("Network.emulateNetworkConditions",
 				Map.of("offline", offline, "latency", 0, "downloadThroughput", -1, "uploadThroughput", -1));
 	}
 
-	/**
-	 * A picture of what is seen, as WebP.
-	 */
+	/** A picture of what is seen, as WebP. */
 	byte[] screenshot() {
 		Object picture = this.driver
 			.executeCdpCommand("Page.captureScreenshot", Map.of("format", "webp", "quality", 82))

@@ -66,9 +66,7 @@ class LabBrowserTests {
 		return "http://localhost:" + this.port + "/lab/";
 	}
 
-	/**
-	 * What each rung is about is seen after one click.
-	 */
+	/** What each rung is about is seen after one click. */
 	@ParameterizedTest
 	@CsvSource({ "no-lock, memory-overwrite, wrong", "inside, redis-inside-transaction, wrong",
 			"no-expiry, setnx-no-expiry, stuck", "no-owner, delete-without-owner, wrong",
@@ -122,9 +120,7 @@ class LabBrowserTests {
 		assertThat(page.text(".verdict")).contains("20 sold of 20, 0 left");
 	}
 
-	/**
-	 * What the page says while the lab is away is not what the lab said last.
-	 */
+	/** What the page says while the lab is away is not what the lab said last. */
 	@Test
 	void labThatDoesNotAnswerIsSaidAndGoneOnWithWhenItIsBack() {
 		page.choose("holdfast-redis-fence");

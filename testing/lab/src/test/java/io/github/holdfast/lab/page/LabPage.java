@@ -32,9 +32,7 @@ final class LabPage {
 		this.driver = driver;
 	}
 
-	/**
-	 * Opens it as somebody who was never there.
-	 */
+	/** Opens it as somebody who was never there. */
 	void open(String url) {
 		if (!url.equals(this.driver.getCurrentUrl())) {
 			this.driver.get(url + "icon.svg");
@@ -44,9 +42,7 @@ final class LabPage {
 		reload(url);
 	}
 
-	/**
-	 * Lets the browser remember choices.
-	 */
+	/** Lets the browser remember choices. */
 	void remember(Map<String, String> choices) {
 		this.driver.executeScript("localStorage.clear(); Object.entries(arguments[0])"
 				+ ".forEach(([name, value]) => localStorage.setItem('holdfast.lab.' + name, value))", choices);
@@ -69,9 +65,7 @@ final class LabPage {
 		await().until(() -> tag.equals(attribute("html", "lang")));
 	}
 
-	/**
-	 * Goes to a rung, or to all approaches.
-	 */
+	/** Goes to a rung, or to all approaches. */
 	void go(String view) {
 		script("location.hash = arguments[0]", view);
 		await().until(() -> view.equals(attribute("body", "data-view")));
@@ -100,9 +94,7 @@ final class LabPage {
 		start(() -> start());
 	}
 
-	/**
-	 * Runs the rung that is shown, until it shows what it is about.
-	 */
+	/** Runs the rung that is shown, until it shows what it is about. */
 	void climb() {
 		start(() -> click("#climb"));
 		await().until(() -> find("#climb").isEnabled());
@@ -113,9 +105,7 @@ final class LabPage {
 		awaitState("RUNNING");
 	}
 
-	/**
-	 * Opens more tabs, and does something in each of them.
-	 */
+	/** Opens more tabs, and does something in each of them. */
 	void inOtherTabs(String url, int tabs, Runnable action) {
 		String first = this.driver.getWindowHandle();
 		for (int i = 0; i < tabs; i++) {
@@ -154,16 +144,12 @@ final class LabPage {
 		});
 	}
 
-	/**
-	 * Presses keys where the focus is.
-	 */
+	/** Presses keys where the focus is. */
 	void press(CharSequence... keys) {
 		this.driver.switchTo().activeElement().sendKeys(keys);
 	}
 
-	/**
-	 * Presses the tabulator key until an element has the focus.
-	 */
+	/** Presses the tabulator key until an element has the focus. */
 	void tabTo(String selector) {
 		for (int i = 0; i < 60; i++) {
 			press(Keys.TAB);
@@ -174,9 +160,7 @@ final class LabPage {
 		throw new AssertionError(selector + " cannot be reached by the keyboard");
 	}
 
-	/**
-	 * What the console was told since it was asked last.
-	 */
+	/** What the console was told since it was asked last. */
 	List<LogEntry> complaints() {
 		return this.driver.manage().logs().get(LogType.BROWSER).getAll();
 	}
@@ -197,9 +181,7 @@ final class LabPage {
 		return settled(() -> all(selector).stream().anyMatch(WebElement::isDisplayed));
 	}
 
-	/**
-	 * What is looked at may just be written again.
-	 */
+	/** What is looked at may just be written again. */
 	private static <T extends @Nullable Object> T settled(Supplier<T> look) {
 		for (int i = 1; i < MOST_LOOKS; i++) {
 			try {

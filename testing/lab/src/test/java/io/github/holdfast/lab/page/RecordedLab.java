@@ -20,21 +20,24 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.StreamUtils;
 
 /**
- * Serves the page, and answers it with what the lab has said once. A strategy that was
- * not recorded is answered as {@code for-update} was.
+ * Serves the page, and answers it with the recordings that the page plays without a lab.
+ * A strategy that was not recorded is answered as {@code for-update} was.
  */
 final class RecordedLab implements AutoCloseable {
 
-	private static final Path RECORDED = Path.of("src", "test", "resources", "lab");
+	private static final Path RECORDED = Languages.PAGE.resolve("recorded");
+
+	private static final String REFUSED = "refused";
 
 	private static final Pattern RUN = Pattern.compile("/lab/runs/(\\d+)(/[\\w-]+)?");
 
 	private final JsonMapper json = new JsonMapper();
 
-	private HttpServer server;
+	private final HttpServer server;
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -46,39 +49,35 @@ final class RecordedLab implements AutoCloseable {
 
 	private volatile boolean going;
 
-	RecordedLab() throws IOException {
-		this.server = listen(0);
-	}
+	private volatile int away;
 
-	private HttpServer listen(int port) throws IOException {
-		HttpServer started = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-		started.setExecutor(this.threads);
-		started.createContext("/", this::handle);
-		started.start();
-		return started;
+	RecordedLab() throws IOException {
+		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		this.server.setExecutor(this.threads);
+		this.server.createContext("/", this::handle);
+		this.server.start();
 	}
 
 	String url() {
 		return "http://localhost:" + this.server.getAddress().getPort() + "/lab/";
 	}
 
-	/**
-	 * Lets runs begin and not end.
-	 */
+	/** Lets runs begin and not end. */
 	void hold() {
 		this.going = true;
 	}
 
-	/**
-	 * Lets each run go on to its end.
-	 */
+	/** Lets each run go on to its end. */
 	void proceed() {
 		this.going = false;
 	}
 
-	/**
-	 * Lets the next runs do no damage.
-	 */
+	/** Serves the page only. */
+	void beAbsent() {
+		this.away = 404;
+	}
+
+	/** Lets the next runs do no damage. */
 	void beLucky(int times) {
 		this.lucky = times;
 	}
@@ -87,38 +86,27 @@ final class RecordedLab implements AutoCloseable {
 	 * Is away for a while, and knows of no run afterwards.
 	 * @param meanwhile what happens while it is away
 	 */
-	void restart(Runnable meanwhile) throws IOException {
-		int port = this.server.getAddress().getPort();
-		this.server.stop(0);
-		try {
-			meanwhile.run();
-		}
-		finally {
-			reset();
-			this.server = listen(port);
-		}
+	void restart(Runnable meanwhile) {
+		this.away = 503;
+		meanwhile.run();
+		reset();
 	}
 
-	/**
-	 * With what the last run was started.
-	 */
+	/** With what the last run was started. */
 	String lastRequest() {
 		return this.lastRequest;
 	}
 
-	/**
-	 * How many runs were started.
-	 */
+	/** How many runs were started. */
 	int started() {
 		return this.runs.size();
 	}
 
-	/**
-	 * Forgets all runs.
-	 */
+	/** Forgets all runs. */
 	void reset() {
 		proceed();
 		beLucky(0);
+		this.away = 0;
 		this.runs.clear();
 	}
 
@@ -126,14 +114,17 @@ final class RecordedLab implements AutoCloseable {
 		try (exchange) {
 			String path = exchange.getRequestURI().getPath();
 			Matcher run = RUN.matcher(path);
-			if (path.equals("/lab/runs")) {
+			if (this.away != 0 && path.matches("/lab/(info|strategies|runs.*)")) {
+				exchange.sendResponseHeaders(this.away, -1);
+			}
+			else if (path.equals("/lab/runs")) {
 				handleRuns(exchange);
 			}
 			else if (run.matches()) {
 				handleRun(exchange, Integer.parseInt(run.group(1)) - 1, String.valueOf(run.group(2)));
 			}
 			else if (List.of("/lab/info", "/lab/strategies").contains(path)) {
-				send(exchange, 200, read(path.substring(5) + ".json"));
+				send(exchange, 200, read("lab").path(path.substring(5)));
 			}
 			else {
 				sendFile(exchange, path.equals("/lab/") ? "index.html" : path.substring("/lab/".length()));
@@ -151,31 +142,53 @@ final class RecordedLab implements AutoCloseable {
 		JsonNode request = this.json.readTree(exchange.getRequestBody());
 		this.lastRequest = request.toString();
 		if (request.path("nodes").asInt() < 1 || request.path("stock").asInt() < 0) {
-			send(exchange, 400, read("invalid.json"));
+			send(exchange, 400, this.json.readTree("""
+					{"detail": "stock and nodes", "errors": [{"field": "stock", "message": "is refused"},
+						{"field": "nodes", "message": "is refused"}]}"""));
 		}
 		else if (this.going && !this.runs.isEmpty()) {
-			send(exchange, 409, read("in-progress.json"));
+			send(exchange, 409, this.json.readTree("{\"detail\": \"Another run is in progress\"}"));
 		}
 		else {
-			ObjectNode run = (ObjectNode) read(recorded(request.path("strategy").asString()) + "/run.json");
+			ObjectNode run = run(recording(request), request.path("strategy").asString());
 			run.put("id", String.valueOf(this.runs.size() + 1));
-			((ObjectNode) run.path("request")).set("faults", request.path("faults"));
+			run.set("request", request);
 			if (this.lucky > 0) {
 				this.lucky--;
-				run.set("verdict", read("lucky.json"));
+				run.set("verdict", this.json.readTree("""
+						{"code": "RIGHT", "text": "", "arguments": {"lucky": true, "breaks": "ORDERS"}}"""));
 			}
 			this.runs.add(run);
 			send(exchange, 201, seen(run));
 		}
 	}
 
-	private static String recorded(String strategy) {
-		return Files.exists(RECORDED.resolve(strategy)) ? strategy : "for-update";
+	/** What was recorded of one strategy; of "all", the result of each one that was. */
+	private ObjectNode run(String recording, String strategy) {
+		ObjectNode run = (ObjectNode) read(recording).path("run");
+		if (strategy.equals("all")) {
+			run.put("strategy", "all").putNull("verdict").set("facts", null);
+			ArrayNode results = run.putArray("results");
+			read("lab").path("strategies")
+				.forEach((each) -> results.add(((ObjectNode) read(each.path("id").asString()).path("run"))
+					.retain("strategy", "facts", "verdict")));
+		}
+		return run;
 	}
 
-	/**
-	 * A run that is going has no verdict yet.
-	 */
+	/** A lease that is over before the commit is checked has a recording of its own. */
+	private static String recording(JsonNode request) {
+		String strategy = request.path("strategy").asString();
+		return strategy.equals("holdfast-redis-lease")
+				&& request.path("faults").path(0).path("moment").asString().equals("WORK") ? REFUSED
+						: recorded(strategy);
+	}
+
+	private static String recorded(String strategy) {
+		return Files.exists(RECORDED.resolve(strategy + ".json")) ? strategy : "for-update";
+	}
+
+	/** A run that is going has no verdict yet. */
 	private ObjectNode seen(ObjectNode run) {
 		return this.going ? run.deepCopy().put("state", "RUNNING").putNull("verdict") : run;
 	}
@@ -186,24 +199,27 @@ final class RecordedLab implements AutoCloseable {
 			return;
 		}
 		ObjectNode run = this.runs.get(index);
-		String recorded = recorded(run.path("strategy").asString());
 		String strategy = String.valueOf(exchange.getRequestURI().getQuery()).replace("strategy=", "");
+		JsonNode recording = read(
+				run.path("strategy").asString().equals("all") ? recorded(strategy) : recording(run.path("request")));
 		switch (what) {
 			case "/orders" -> {
 				ArrayNode orders = this.json.createArrayNode();
-				read(recorded + "/orders.json").forEach((order) -> {
-					if (order.path("strategy").asString().equals(strategy)) {
-						orders.add(order);
+				recording.path("orders").forEach((row) -> {
+					ObjectNode order = orders.addObject().put("strategy", strategy);
+					int column = 0;
+					for (JsonNode name : recording.path("columns")) {
+						order.set(name.asString(), row.get(column++));
 					}
 				});
 				send(exchange, 200, orders);
 			}
 			case "/lost-update" -> {
-				if (Files.exists(RECORDED.resolve(recorded).resolve("lost-update.json"))) {
-					send(exchange, 200, read(recorded + "/lost-update.json"));
+				if (recording.path("lost").isNull()) {
+					exchange.sendResponseHeaders(204, -1);
 				}
 				else {
-					exchange.sendResponseHeaders(204, -1);
+					send(exchange, 200, recording.path("lost"));
 				}
 			}
 			default -> send(exchange, 200, seen(run));
@@ -212,7 +228,9 @@ final class RecordedLab implements AutoCloseable {
 
 	private JsonNode read(String name) {
 		try {
-			return this.json.readTree(Files.readString(RECORDED.resolve(name)));
+			Path file = RECORDED.resolve(name + ".json");
+			return this.json.readTree(name.equals(REFUSED) ? new ClassPathResource("lab/refused.json").getInputStream()
+					: Files.newInputStream(file));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,0 +1,73 @@
+package io.github.holdfast.lab;
+
+import java.util.Objects;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import io.github.holdfast.lab.strategy.OrderOutcome;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compares what the lab says with what the database says.
+ */
+final class Figures {
+
+	private final LabClient lab;
+
+	private final JdbcClient jdbc;
+
+	Figures(LabClient lab, JdbcClient jdbc) {
+		this.lab = lab;
+		this.jdbc = jdbc;
+	}
+
+	/**
+	 * Each sale that a later commit has overwritten counts once, whatever the stock says
+	 * in the end.
+	 */
+	void areThoseOfTheDatabase(RunView run) {
+		String trial = "run-" + run.id() + ":" + run.strategy();
+		Facts facts = Objects.requireNonNull(run.facts());
+		assertThat(facts.sold()).isEqualTo(sum("COUNT(*) FROM lab_order", trial));
+		assertThat(facts.stockAfter()).isEqualTo(sum("SUM(available) FROM lab_stock", trial));
+		long pieces = sum("COALESCE(SUM(quantity), 0) FROM lab_order", trial);
+		assertThat(facts.reallyLeft()).isEqualTo(facts.stockBefore() - pieces);
+		assertThat(facts.oversold()).isEqualTo(Math.max(0, pieces - facts.stockBefore()));
+		assertThat(facts.lostUpdates()).isEqualTo(sum("COUNT(*) FROM lab_order erased", trial) - sum("""
+				COUNT(*) FROM lab_order erased WHERE NOT EXISTS (SELECT 1 FROM lab_order later
+				WHERE later.sku = erased.sku AND later.wrote_changes > erased.wrote_changes
+				AND later.read_changes < erased.wrote_changes
+				AND later.wrote_available = later.read_available - later.quantity) AND""", trial));
+		this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.forEach((order) -> assertThat(
+					sum("COUNT(*) FROM lab_order WHERE n = " + order.n() + " AND wrote_available = " + order.wrote()
+							+ " AND wrote_changes = " + order.wroteChanges() + " AND", trial))
+				.isEqualTo(1));
+		Trial.LostUpdate lost = this.lab.lostUpdate(run.id()).getBody();
+		assertThat(lost != null).isEqualTo(facts.lostUpdates() > 0 || facts.oversold() > 0);
+		if (lost != null && facts.lostUpdates() > 0) {
+			long wrote = change("wrote_changes", trial, lost.second().n());
+			long read = change("read_changes", trial, lost.second().n());
+			assertThat(lost.overwritten()).isEqualTo(wrote - read - 1);
+			assertThat(lost.stockBefore())
+				.isEqualTo(sum("wrote_available FROM lab_order WHERE wrote_changes = " + (wrote - 1) + " AND", trial));
+			assertThat(lost.first().wroteChanges()).isEqualTo(read + 1);
+			assertThat(lost.second().wroteChanges()).isEqualTo(wrote);
+		}
+	}
+
+	private long change(String column, String trial, int order) {
+		return sum(column + " FROM lab_order WHERE n = " + order + " AND", trial);
+	}
+
+	/** A number of all SKUs of a trial. */
+	private long sum(String select, String trial) {
+		String sql = "SELECT " + select + (select.endsWith("AND") ? "" : " WHERE")
+				+ " (sku = :trial OR sku LIKE CONCAT(:trial, '/%'))";
+		return this.jdbc.sql(sql).param("trial", trial).query(Long.class).single();
+	}
+
+}

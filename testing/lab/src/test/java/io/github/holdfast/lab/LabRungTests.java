@@ -1,0 +1,110 @@
+package io.github.holdfast.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.context.ActiveProfiles;
+
+import io.github.holdfast.lab.Rungs.Rung;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each rung of the page shows what it is about, and says what the database says. With
+ * {@code -Dlab.record=all}, or the id of one, it runs ten times: {@code results.md} gets
+ * the verdicts, and the page a recording.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
+@ActiveProfiles("lab")
+@DirtiesContext
+@Tag("long")
+class LabRungTests {
+
+	/** As many as the page makes of a run that was lucky. */
+	private static final int MOST_TRIES = 5;
+
+	private static final int TIMES = 10;
+
+	private static final Path RESULTS = Path.of("results.md");
+
+	private static final Map<String, String> LINES = new HashMap<>();
+
+	@LocalServerPort
+	private int port;
+
+	@Autowired
+	private JdbcClient jdbc;
+
+	static List<Rung> rungs() throws IOException {
+		return Rungs.all()
+			.stream()
+			.filter((rung) -> Rungs.RECORD == null || List.of(rung.id(), "all").contains(Rungs.RECORD))
+			.toList();
+	}
+
+	@ParameterizedTest
+	@MethodSource("rungs")
+	void rungShowsWhatItIsAbout(Rung rung) throws IOException {
+		LabClient lab = new LabClient(this.port);
+		List<RunView> runs = new ArrayList<>();
+		do {
+			RunView run = lab.run(new JsonMapper().writeValueAsString(Presets.of(rung.strategy())));
+			new Figures(lab, this.jdbc).areThoseOfTheDatabase(run);
+			runs.add(run);
+			if (Rungs.RECORD != null && Rungs.kind(run).equals(rung.expected())) {
+				Rungs.record(lab, run, Rungs.file(rung.strategy().id()));
+			}
+		}
+		while ((Rungs.RECORD != null) ? runs.size() < TIMES
+				: !Rungs.kind(runs.get(runs.size() - 1)).equals(rung.expected()) && runs.size() < MOST_TRIES);
+		LINES.put(rung.id(), "| `#%s` | `%s` | %s |".formatted(rung.id(), rung.strategy().id(), words(runs)));
+		assertThat(runs).extracting(Rungs::kind)
+			.contains(rung.expected())
+			.allMatch((kind) -> kind.equals(rung.expected()) || kind.equals("lucky"));
+	}
+
+	private static String words(List<RunView> runs) {
+		Map<String, Long> words = runs.stream()
+			.collect(Collectors.groupingBy((run) -> Rungs.kind(run).equals("lucky") ? "luck" : word(run), TreeMap::new,
+					Collectors.counting()));
+		return words.entrySet()
+			.stream()
+			.map((word) -> word.getKey() + " " + word.getValue())
+			.collect(Collectors.joining(", "));
+	}
+
+	private static String word(RunView run) {
+		return String.valueOf(run.verdict().code()).toLowerCase(Locale.ROOT).replace('_', ' ');
+	}
+
+	@AfterAll
+	static void writeResults() throws IOException {
+		if (Rungs.RECORD != null) {
+			String results = Files.readString(RESULTS);
+			for (Map.Entry<String, String> line : LINES.entrySet()) {
+				results = results.replaceFirst("(?m)^\\| `#" + line.getKey() + "` .*$", line.getValue());
+			}
+			Files.writeString(RESULTS, results);
+		}
+	}
+
+}
