@@ -148,7 +148,8 @@ public final class TransactionGuard implements LockGuard {
 
 	@Override
 	public void exclude(String key, @Nullable Long epoch) {
-		this.claims.obtain().filter((claims) -> epoch != null).ifPresent((claims) -> claims.exclude(key, epoch));
+		Optional.ofNullable(epoch)
+			.ifPresent((number) -> this.claims.obtain().ifPresent((claims) -> claims.exclude(key, number)));
 	}
 
 }
