@@ -2,6 +2,8 @@ package io.github.holdfast.autoconfigure;
 
 import java.util.UUID;
 
+import io.github.holdfast.LockConfigurationException;
+
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -10,6 +12,8 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Spring Boot applications with locks, as small as they can be.
@@ -47,6 +51,35 @@ public final class LockedApplication {
 					TransactionManagerCustomizationAutoConfiguration.class, TransactionAutoConfiguration.class))
 			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID(),
 					"spring.datasource.hikari.minimum-idle=1");
+	}
+
+	/**
+	 * Checks that an application does not start, and what the message says.
+	 * @param application the application
+	 * @param text what the description and the action contain
+	 */
+	public static void assertRefused(ApplicationContextRunner application, String... text) {
+		application.run((context) -> {
+			assertThat(context).hasFailed();
+			assertRefused(context.getStartupFailure(), text);
+		});
+	}
+
+	/**
+	 * Checks that something failed because of a mistake in the application.
+	 * @param failure the failure, or one that it has caused
+	 * @param text what the description and the action contain
+	 */
+	public static void assertRefused(Throwable failure, String... text) {
+		Throwable cause = failure;
+		while (!(cause instanceof LockConfigurationException) && cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOf(LockConfigurationException.class);
+		LockConfigurationException refusal = (LockConfigurationException) cause;
+		assertThat(refusal.description() + " " + refusal.action()).contains(text);
+		assertThat(refusal.description()).endsWith(".");
+		assertThat(refusal.action()).endsWith(".");
 	}
 
 }

@@ -15,11 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.data.repository.CrudRepository;
-import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.autoconfigure.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,48 +55,6 @@ class EntityArgumentTests {
 		}
 
 		public void look(Order order) {
-		}
-
-	}
-
-	/**
-	 * As documented.
-	 */
-	static class Stale {
-
-		private final CrudRepository<Stock, Long> repository;
-
-		Stale(CrudRepository<Stock, Long> repository) {
-			this.repository = repository;
-		}
-
-		@DistributedLock(key = "'stock:' + #stock.id")
-		@Transactional
-		public void deduct(Stock stock, int quantity) {
-			stock.setAvailable(stock.getAvailable() - quantity);
-			this.repository.save(stock);
-		}
-
-	}
-
-	@Entity
-	static class Stock {
-
-		@Id
-		private long id;
-
-		private int available;
-
-		public long getId() {
-			return this.id;
-		}
-
-		public int getAvailable() {
-			return this.available;
-		}
-
-		public void setAvailable(int available) {
-			this.available = available;
 		}
 
 	}

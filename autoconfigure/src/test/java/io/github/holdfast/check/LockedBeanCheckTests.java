@@ -1,10 +1,6 @@
 package io.github.holdfast.check;
 
-import java.util.List;
-
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockConfigurationException;
-import io.github.holdfast.LockContext;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import org.junit.jupiter.api.Tag;
@@ -12,7 +8,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.security.access.prepost.PreAuthorize;
@@ -66,56 +61,6 @@ class LockedBeanCheckTests {
 		public void run() {
 		}
 
-	}
-
-	interface Handler<T> {
-
-		boolean handle(T document);
-
-	}
-
-	interface LockedHandler<T> {
-
-		@DistributedLock(key = "'doc:' + #p0")
-		boolean handle(T document);
-
-	}
-
-	static class InvoiceHandler implements Handler<String> {
-
-		@Override
-		@DistributedLock(key = "'doc:' + #document")
-		public boolean handle(String document) {
-			return LockContext.current().isPresent();
-		}
-
-	}
-
-	static class LockedInvoiceHandler implements LockedHandler<String> {
-
-		@Override
-		public boolean handle(String document) {
-			return LockContext.current().isPresent();
-		}
-
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	@Tag("F3")
-	@SuppressWarnings("unchecked")
-	void methodOfAGenericInterfaceIsLocked(boolean classProxy) {
-		LockedApplication.local()
-			.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
-			.withBean("handler", InvoiceHandler.class)
-			.withBean("lockedHandler", LockedInvoiceHandler.class)
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				Handler<String> handler = (Handler<String>) context.getBean("handler");
-				assertThat(AopUtils.isJdkDynamicProxy(handler)).isEqualTo(!classProxy);
-				assertThat(handler.handle("7")).isTrue();
-				assertThat(((LockedHandler<String>) context.getBean("lockedHandler")).handle("7")).isTrue();
-			});
 	}
 
 	// Modes
@@ -309,17 +254,7 @@ class LockedBeanCheckTests {
 
 	private static void assertFailure(ApplicationContextRunner application, Class<?> bean, String... text) {
 		String name = Character.toLowerCase(bean.getSimpleName().charAt(0)) + bean.getSimpleName().substring(1);
-		application.withBean(name, bean).run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (!(failure instanceof LockConfigurationException) && failure.getCause() != null) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(LockConfigurationException.class);
-			LockConfigurationException found = (LockConfigurationException) failure;
-			assertThat(List.of(found.description(), found.action())).allMatch((sentence) -> sentence.endsWith("."));
-			assertThat(found.description() + " " + found.action()).contains(text);
-		});
+		LockedApplication.assertRefused(application.withBean(name, bean), text);
 	}
 
 }

@@ -2,8 +2,6 @@ package io.github.holdfast.check;
 
 import java.util.List;
 
-import jakarta.annotation.PostConstruct;
-import jakarta.annotation.PreDestroy;
 import org.aspectj.lang.annotation.Aspect;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -12,16 +10,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.InitializingBean;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -34,11 +25,9 @@ import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.autoconfigure.HiddenLock;
 import io.github.holdfast.autoconfigure.LockedApplication;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.spy;
 
 /**
@@ -245,7 +234,8 @@ class NeverUnlockedTests {
 	@Test
 	@Tag("F69")
 	void beanWithoutAProxyIsRefusedWhenItIsMadeAfterTheStart() {
-		assertRefused(LockedApplication.local().withBean(LockedAspect.class), "has no proxy that takes locks");
+		LockedApplication.assertRefused(LockedApplication.local().withBean(LockedAspect.class),
+				"has no proxy that takes locks");
 		LockedApplication.local()
 			.withBean(LockedAspect.class, LockedAspect::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> assertThatExceptionOfType(BeanCreationException.class)
@@ -312,13 +302,6 @@ class NeverUnlockedTests {
 
 	}
 
-	@Test
-	void productOfAFactoryIsLocked() {
-		LockedApplication.local()
-			.withUserConfiguration(Factory.class)
-			.run((context) -> assertThat(context.getBean(Made.class).work()).isTrue());
-	}
-
 	static class LockedPostProcessor implements BeanPostProcessor {
 
 		@DistributedLock(key = "'a'")
@@ -329,39 +312,22 @@ class NeverUnlockedTests {
 	}
 
 	@Test
-	void postProcessorIsLocked() {
+	void beanIsLockedInWhateverWayItIsMade() {
 		LockedApplication.local()
+			.withUserConfiguration(Factory.class)
 			.withBean(LockedPostProcessor.class)
-			.run((context) -> assertThat(context.getBean(LockedPostProcessor.class).work()).isTrue());
-	}
-
-	@Test
-	void spyThatSpringMakesABeanIsLocked() {
-		LockedApplication.local()
-			.withBean(Service.class, () -> spy(new Service()))
-			.run((context) -> assertThat(context.getBean(Service.class).work()).isTrue());
-	}
-
-	@Test
-	void beanThatIsRegisteredLateIsLocked() {
-		LockedApplication.local().run((context) -> {
-			((GenericApplicationContext) context.getSourceApplicationContext()).registerBean("late", Service.class);
-			assertThat(context.getBean("late", Service.class).work()).isTrue();
-		});
-	}
-
-	@Test
-	void prototypeBeanIsLocked() {
-		LockedApplication.local()
-			.withBean(Service.class, Service::new, (definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
-			.run((context) -> assertThat(context.getBean(Service.class).work()).isTrue());
-	}
-
-	@Test
-	void createdBeanIsLocked() {
-		LockedApplication.local()
-			.run((context) -> assertThat(context.getAutowireCapableBeanFactory().createBean(Service.class).work())
-				.isTrue());
+			.withBean("spy", Service.class, () -> spy(new Service()))
+			.withBean("prototype", Service.class, Service::new,
+					(definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
+			.run((context) -> {
+				((GenericApplicationContext) context.getSourceApplicationContext()).registerBean("late", Service.class);
+				assertThat(context.getBean(Made.class).work()).isTrue();
+				assertThat(context.getBean(LockedPostProcessor.class).work()).isTrue();
+				for (String name : List.of("spy", "prototype", "late")) {
+					assertThat(context.getBean(name, Service.class).work()).as(name).isTrue();
+				}
+				assertThat(context.getAutowireCapableBeanFactory().createBean(Service.class).work()).isTrue();
+			});
 	}
 
 	interface Defaulting {
@@ -424,21 +390,8 @@ class NeverUnlockedTests {
 
 	@Test
 	void methodThatOnlyAnotherPackageCanOverrideFailsTheStart() {
-		assertRefused(LockedApplication.local().withBean(InOtherPackage.class), "InOtherPackage.isLocked()",
-				"package-private in another package", "make it public or protected");
-	}
-
-	private static void assertRefused(ApplicationContextRunner application, String... text) {
-		application.run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (!(failure instanceof LockConfigurationException) && failure.getCause() != null) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(LockConfigurationException.class);
-			LockConfigurationException found = (LockConfigurationException) failure;
-			assertThat(found.description() + " " + found.action()).contains(text);
-		});
+		LockedApplication.assertRefused(LockedApplication.local().withBean(InOtherPackage.class),
+				"InOtherPackage.isLocked()", "package-private in another package", "make it public or protected");
 	}
 
 }

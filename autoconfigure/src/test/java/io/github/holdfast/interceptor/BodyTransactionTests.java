@@ -16,7 +16,9 @@ import io.github.holdfast.LockRequest;
 import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockGuard;
+import io.github.holdfast.core.LockManager;
 import io.github.holdfast.core.LockSettings;
+import io.github.holdfast.store.local.LocalLockBackend;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -27,16 +29,24 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
@@ -52,8 +62,9 @@ class BodyTransactionTests {
 
 	private final TestTransactionManager manager = new TestTransactionManager();
 
-	private final ApplicationContextRunner application = LockedApplication.local()
-		.withUserConfiguration(Transactions.class)
+	private final ApplicationContextRunner application = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
+		.withUserConfiguration(Locks.class, Transactions.class)
 		.withBean("transactionManager", TestTransactionManager.class, () -> this.manager)
 		.withBean(LockGuard.class, () -> this.guard)
 		.withBean("service", Service.class);
@@ -267,6 +278,39 @@ class BodyTransactionTests {
 		public String optimistic(String value) {
 			this.calls++;
 			return "done " + value;
+		}
+
+	}
+
+	/**
+	 * Without the checks at startup, which refuse some of this.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Locks {
+
+		@Bean
+		static LockManager lockManager(LockGuard guard) {
+			LockBackend backend = new LocalLockBackend();
+			return new LockManager(() -> backend, () -> guard, List::of, (name) -> null, Duration.ZERO);
+		}
+
+		@Bean
+		static LockOperationSource lockOperationSource(ObjectProvider<LockManager> manager,
+				ObjectProvider<TransactionAspectSupport> transactions, ConfigurableListableBeanFactory beanFactory) {
+			return new LockOperationSource(manager::getObject, () -> LockSettings.DEFAULT, transactions::getIfUnique,
+					beanFactory);
+		}
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DistributedLockAdvisor distributedLockAdvisor(LockOperationSource source, Environment environment) {
+			return new DistributedLockAdvisor(source,
+					environment.getProperty("holdfast.order", Integer.class, DistributedLockAdvisor.DEFAULT_ORDER));
+		}
+
+		@Bean
+		static ClaimPostProcessor claimPostProcessor(LockOperationSource source) {
+			return new ClaimPostProcessor(source);
 		}
 
 	}

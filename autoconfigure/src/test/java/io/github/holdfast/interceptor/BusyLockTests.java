@@ -12,6 +12,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -38,23 +39,24 @@ class BusyLockTests {
 	}
 
 	@Test
-	void skippedCallReturnsNull() {
+	void skippedCallReturnsNothing() {
 		whileBusy((service) -> {
 			assertThat(service.skipText("A")).isNull();
+			assertThat(service.skipOptional("A")).isEmpty();
+			service.skipVoid("A");
 			assertThat(service.ran()).isEmpty();
+			assertThat(service.skipText("B")).isEqualTo("done B");
 		});
 	}
 
 	@Test
-	void skippedCallReturnsAnEmptyOptional() {
-		whileBusy((service) -> assertThat(service.skipOptional("A")).isEmpty());
-	}
-
-	@Test
-	void skippedCallOfAVoidMethodDoesNothing() {
+	void fallbackIsCalledThroughTheProxyInsteadOfTheMethod() {
 		whileBusy((service) -> {
-			service.skipVoid("A");
-			assertThat(service.ran()).isEmpty();
+			assertThat(service.withFallback("A", 7)).isEqualTo("fallback A 7");
+			assertThat(service.withFallback("B", 7)).isEqualTo("done B");
+			assertThat(service.withExceptionFallback("A")).isEqualTo("BUSY busy:A");
+			assertThat(service.withLockedFallback("A")).isEqualTo("[fallback:A]");
+			assertThat(service.withPackagePrivateFallback("A")).isEqualTo("[package:A]");
 		});
 	}
 
@@ -83,41 +85,11 @@ class BusyLockTests {
 	}
 
 	@Test
-	void callIsNotSkippedWhenTheLockIsFree() {
-		whileBusy((service) -> assertThat(service.skipText("B")).isEqualTo("done B"));
-	}
-
-	@Test
-	void fallbackIsCalledWithTheArguments() {
-		whileBusy((service) -> assertThat(service.withFallback("A", 7)).isEqualTo("fallback A 7"));
-	}
-
-	@Test
-	void fallbackIsNotCalledWhenTheLockIsFree() {
-		whileBusy((service) -> assertThat(service.withFallback("B", 7)).isEqualTo("done B"));
-	}
-
-	@Test
-	void fallbackGetsTheException() {
-		whileBusy((service) -> assertThat(service.withExceptionFallback("A")).isEqualTo("BUSY busy:A"));
-	}
-
-	@Test
-	void fallbackIsCalledThroughTheProxy() {
-		whileBusy((service) -> assertThat(service.withLockedFallback("A")).isEqualTo("[fallback:A]"));
-	}
-
-	@Test
 	void exceptionOfTheFallbackReachesTheCallerUnchanged() {
 		whileBusy((service) -> assertThatExceptionOfType(IOException.class)
 			.isThrownBy(() -> service.withFailingFallback("A"))
 			.withMessage("fallback")
 			.withNoCause());
-	}
-
-	@Test
-	void packagePrivateFallbackIsCalledThroughTheProxy() {
-		whileBusy((service) -> assertThat(service.withPackagePrivateFallback("A")).isEqualTo("[package:A]"));
 	}
 
 	@Test

@@ -12,14 +12,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.LockRequest;
+import io.github.holdfast.autoconfigure.LockedApplication;
+import io.github.holdfast.store.local.LocalLockBackend;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -33,95 +42,69 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class DistributedLockTests {
 
-	private final MemoryBackend backend = new MemoryBackend();
+	private final List<LockRequest> requests = new CopyOnWriteArrayList<>();
+
+	private final LockBackend backend = new LocalLockBackend();
 
 	private final ApplicationContextRunner application = LockedApplication.local()
-		.withBean(LockBackend.class, () -> this.backend);
+		.withBean(LockBackend.class, () -> (request) -> {
+			if (!request.key().endsWith("startup-check")) {
+				this.requests.add(request);
+			}
+			return this.backend.acquire(request);
+		});
 
 	// Keys
 
-	@Test
-	void keyIsALiteral() {
-		assertThat(keys((service) -> service.literal())).containsExactly("orders");
+	@ParameterizedTest(name = "{0}")
+	@MethodSource
+	void callTakesTheKeys(String description, Consumer<Service> call, String... keys) {
+		assertThat(keys(call)).containsExactly(keys);
 	}
 
-	@Test
-	void keyNamesAParameter() {
-		assertThat(keys((service) -> service.byName("SKU-1"))).containsExactly("inventory:SKU-1");
+	static Stream<Arguments> callTakesTheKeys() {
+		return Stream.of(keys("key is a literal", (service) -> service.literal(), "orders"),
+				keys("key names a parameter", (service) -> service.byName("SKU-1"), "inventory:SKU-1"),
+				keys("key names a parameter by its position", (service) -> service.byPosition("SKU-1", 7), "SKU-1/7"),
+				keys("key reads properties of a parameter", (service) -> service.property(new Line("SKU-1", 7)),
+						"SKU-1"),
+				keys("key reads a bean", (service) -> service.bean("SKU-1"), "acme:SKU-1"),
+				keys("keys are the elements of a collection", (service) -> service.collection(List.of("B", "A", "B")),
+						"A", "B"),
+				keys("keys are the elements of an array", (service) -> service.array("B", "A"), "A", "B"),
+				keys("keys are the elements of a primitive array", (service) -> service.primitives(2, 1), "1", "2"),
+				keys("keys are a projection",
+						(service) -> service.projection(List.of(new Line("B", 1), new Line("A", 2))), "inventory:A",
+						"inventory:B"),
+				keys("keys are a projection of a property",
+						(service) -> service.nestedProjection(new Order("O-1", List.of(new Line("A", 2)))), "A:2"),
+				keys("element of a projection may use parameters too",
+						(service) -> service.projectionWithParameter("N1", List.of(new Line("A", 2))), "N1:A"),
+				keys("keys are a projection of a map", (service) -> service.map(Map.of("A", 1)), "A=1"),
+				keys("keys are an inline list", (service) -> service.inlineList("B", "A"), "from:B", "to:A"),
+				keys("key is a ternary", (service) -> service.ternary("SKU-1", true), "big:SKU-1"),
+				keys("key has a default for a missing value", (service) -> service.elvis(null), "inventory:none"),
+				keys("empty collection needs no lock", (service) -> service.collection(List.of())),
+				keys("overloaded methods have locks of their own", (service) -> service.overloaded(1), "int:1"),
+				keys("overloaded methods have locks of their own", (service) -> service.overloaded("1"), "text:1"),
+				keys("method without annotation is not locked", (service) -> service.free()),
+				keys("package private method is locked", (service) -> service.packagePrivate(), "package"),
+				keys("longest renewal is taken from the annotation", (service) -> service.maxHold(), "hold"),
+				keys("method is locked when its condition is true", (service) -> service.conditional("SKU-1", 11),
+						"SKU-1"),
+				keys("method runs without a lock when its condition is false",
+						(service) -> service.conditional("SKU-1", 10)),
+				keys("condition is looked at before the key", (service) -> service.conditional(null, 10)));
 	}
 
-	@Test
-	void keyNamesAParameterByItsPosition() {
-		assertThat(keys((service) -> service.byPosition("SKU-1", 7))).containsExactly("SKU-1/7");
-	}
-
-	@Test
-	void keyReadsPropertiesOfAParameter() {
-		assertThat(keys((service) -> service.property(new Line("SKU-1", 7)))).containsExactly("SKU-1");
-	}
-
-	@Test
-	void keyReadsABean() {
-		assertThat(keys((service) -> service.bean("SKU-1"))).containsExactly("acme:SKU-1");
+	private static Arguments keys(String description, Consumer<Service> call, String... keys) {
+		return Arguments.of(description, call, keys);
 	}
 
 	@Test
 	void keyReadsThePropertiesOfTheEnvironment() {
 		run(this.application.withPropertyValues("app.tenant=acme"), (service) -> service.environment());
-		assertThat(this.backend.keys()).containsExactly("acme");
-	}
-
-	@Test
-	void keysAreTheElementsOfACollection() {
-		assertThat(keys((service) -> service.collection(List.of("B", "A", "B")))).containsExactly("A", "B");
-	}
-
-	@Test
-	void keysAreTheElementsOfAnArray() {
-		assertThat(keys((service) -> service.array("B", "A"))).containsExactly("A", "B");
-	}
-
-	@Test
-	void keysAreTheElementsOfAPrimitiveArray() {
-		assertThat(keys((service) -> service.primitives(2, 1))).containsExactly("1", "2");
-	}
-
-	@Test
-	void keysAreAProjection() {
-		assertThat(keys((service) -> service.projection(List.of(new Line("B", 1), new Line("A", 2)))))
-			.containsExactly("inventory:A", "inventory:B");
-	}
-
-	@Test
-	void keysAreAProjectionOfAProperty() {
-		assertThat(keys((service) -> service.nestedProjection(new Order("O-1", List.of(new Line("A", 2))))))
-			.containsExactly("A:2");
-	}
-
-	@Test
-	void elementOfAProjectionMayUseParametersToo() {
-		assertThat(keys((service) -> service.projectionWithParameter("N1", List.of(new Line("A", 2)))))
-			.containsExactly("N1:A");
-	}
-
-	@Test
-	void keysAreAProjectionOfAMap() {
-		assertThat(keys((service) -> service.map(Map.of("A", 1)))).containsExactly("A=1");
-	}
-
-	@Test
-	void keysAreAnInlineList() {
-		assertThat(keys((service) -> service.inlineList("B", "A"))).containsExactly("from:B", "to:A");
-	}
-
-	@Test
-	void keyIsATernary() {
-		assertThat(keys((service) -> service.ternary("SKU-1", true))).containsExactly("big:SKU-1");
-	}
-
-	@Test
-	void keyHasADefaultForAMissingValue() {
-		assertThat(keys((service) -> service.elvis(null))).containsExactly("inventory:none");
+		assertThat(lockedKeys()).containsExactly("acme");
 	}
 
 	@Test
@@ -133,38 +116,26 @@ class DistributedLockTests {
 		assertThat(keys((service) -> service.any(Optional.of("x")))).containsExactly("any:x");
 	}
 
-	@Test
-	void emptyCollectionNeedsNoLock() {
-		assertThat(keys((service) -> service.collection(List.of()))).isEmpty();
-	}
-
 	// Where the annotation stands
 
 	@Test
 	void composedAnnotationSetsAttributes() {
 		assertThat(keys((service) -> service.composed("SKU-1"))).containsExactly("composed:SKU-1");
-		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+		assertThat(this.requests.get(0)).satisfies((request) -> {
 			assertThat(request.name()).isEqualTo("stock");
 			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(70));
 		});
 	}
 
-	@Test
-	void annotationOnAnInterfaceMethodIsFoundThroughAClassProxy() {
-		this.application.withBean(GreetingService.class).run((context) -> {
-			Greeting greeting = context.getBean(Greeting.class);
-			assertThat(AopUtils.isCglibProxy(greeting)).isTrue();
-			assertThat(greeting.greet("SKU-1")).containsExactly("greeting:SKU-1");
-		});
-	}
-
-	@Test
-	void annotationOnAnInterfaceMethodIsFoundThroughAJdkProxy() {
-		this.application.withPropertyValues("spring.aop.proxy-target-class=false")
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void annotationOnAnInterfaceMethodIsFoundThroughAnyProxy(boolean classProxy) {
+		this.application.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
 			.withBean(GreetingService.class)
 			.run((context) -> {
 				Greeting greeting = context.getBean(Greeting.class);
-				assertThat(AopUtils.isJdkDynamicProxy(greeting)).isTrue();
+				assertThat(AopUtils.isCglibProxy(greeting)).isEqualTo(classProxy);
+				assertThat(AopUtils.isJdkDynamicProxy(greeting)).isEqualTo(!classProxy);
 				assertThat(greeting.greet("SKU-1")).containsExactly("greeting:SKU-1");
 			});
 	}
@@ -183,35 +154,19 @@ class DistributedLockTests {
 				.containsExactly("generic:SKU-1"));
 	}
 
-	@Test
-	void overloadedMethodsHaveLocksOfTheirOwn() {
-		assertThat(keys((service) -> service.overloaded(1))).containsExactly("int:1");
-		assertThat(keys((service) -> service.overloaded("1"))).containsExactly("text:1");
-	}
-
-	@Test
-	void methodWithoutAnnotationIsNotLocked() {
-		assertThat(keys((service) -> service.free())).isEmpty();
-	}
-
-	@Test
-	void packagePrivateMethodIsLocked() {
-		assertThat(keys((service) -> service.packagePrivate())).containsExactly("package");
-	}
-
 	// Settings
 
 	@Test
 	void nameIsClassAndMethodByDefault() {
 		keys((service) -> service.literal());
-		assertThat(this.backend.requests.get(0).name()).isEqualTo("DistributedLockTests.Service.literal");
+		assertThat(this.requests.get(0).name()).isEqualTo("DistributedLockTests.Service.literal");
 	}
 
 	@Test
 	void placeholdersInNameAndTimesAreResolved() {
 		run(this.application.withPropertyValues("app.name=reports", "app.wait=PT30.5S", "app.lease=7s"),
 				(service) -> service.placeholders());
-		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+		assertThat(this.requests.get(0)).satisfies((request) -> {
 			assertThat(request.name()).isEqualTo("reports");
 			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(30_500))
 				.isGreaterThan(Duration.ofSeconds(10));
@@ -223,16 +178,11 @@ class DistributedLockTests {
 	void timesAreThoseOfThePropertiesByDefault() {
 		run(this.application.withPropertyValues("holdfast.wait-time=0s", "holdfast.lease-time=11s",
 				"holdfast.key-prefix=shop:"), (service) -> service.literal());
-		assertThat(this.backend.requests.get(0)).satisfies((request) -> {
+		assertThat(this.requests.get(0)).satisfies((request) -> {
 			assertThat(request.waitTime()).isZero();
 			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(11));
 			assertThat(request.key()).isEqualTo("shop:orders");
 		});
-	}
-
-	@Test
-	void longestRenewalIsTakenFromTheAnnotation() {
-		assertThat(keys((service) -> service.maxHold())).containsExactly("hold");
 	}
 
 	@Test
@@ -252,21 +202,6 @@ class DistributedLockTests {
 	// Condition
 
 	@Test
-	void methodIsLockedWhenItsConditionIsTrue() {
-		assertThat(keys((service) -> service.conditional("SKU-1", 11))).containsExactly("SKU-1");
-	}
-
-	@Test
-	void methodRunsWithoutALockWhenItsConditionIsFalse() {
-		assertThat(keys((service) -> service.conditional("SKU-1", 10))).isEmpty();
-	}
-
-	@Test
-	void conditionIsLookedAtBeforeTheKey() {
-		assertThat(keys((service) -> service.conditional(null, 10))).isEmpty();
-	}
-
-	@Test
 	void conditionThatIsNotBooleanIsRefused() {
 		this.application.withBean("tenant", Tenant.class)
 			.withBean(Service.class)
@@ -284,7 +219,7 @@ class DistributedLockTests {
 				(service) -> assertThatExceptionOfType(IOException.class).isThrownBy(() -> service.fails())
 					.withMessage("body")
 					.withNoCause());
-		assertThat(this.backend.keys()).containsExactly("fails");
+		assertThat(lockedKeys()).containsExactly("fails");
 	}
 
 	@Test
@@ -293,13 +228,17 @@ class DistributedLockTests {
 				(service) -> assertThatExceptionOfType(IllegalStateException.class)
 					.isThrownBy(() -> service.failingBean())
 					.withMessage("no tenant"));
-		assertThat(this.backend.requests).isEmpty();
+		assertThat(this.requests).isEmpty();
 	}
 
 	private List<String> keys(Consumer<Service> call) {
-		this.backend.requests.clear();
+		this.requests.clear();
 		run(this.application, call);
-		return this.backend.keys();
+		return lockedKeys();
+	}
+
+	private List<String> lockedKeys() {
+		return this.requests.stream().map((request) -> request.key().substring("holdfast:".length())).toList();
 	}
 
 	private static void run(ApplicationContextRunner application, Consumer<Service> call) {

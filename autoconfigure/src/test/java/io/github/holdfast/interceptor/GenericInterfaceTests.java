@@ -1,10 +1,12 @@
 package io.github.holdfast.interceptor;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -57,10 +59,10 @@ class GenericInterfaceTests {
 	void fallbackMethodOfAGenericInterfaceIsCalledThroughTheProxy(boolean classProxy) {
 		run(classProxy, WithFallback.class, (context) -> {
 			Handler<Invoice> handler = handler(context, "withFallback");
-			Thread holder = new Thread(() -> context.getBean(LockTemplate.class).acquire("doc:1"));
-			holder.start();
-			holder.join();
+			LockTemplate locks = context.getBean(LockTemplate.class);
+			LockTemplate.Scope holder = CompletableFuture.supplyAsync(() -> locks.acquire("doc:1")).join();
 			assertThat(handler.handle(new Invoice("1"))).containsExactly("later:1");
+			holder.close();
 		});
 	}
 

@@ -2,6 +2,7 @@ package io.github.holdfast.interceptor;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import org.apache.ibatis.annotations.Select;
@@ -28,7 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class InterfaceNameTests {
 
-	private final ApplicationContextRunner application = LockedApplication.jdbc()
+	private final ApplicationContextRunner application = LockedApplication.h2()
+		.withPropertyValues("holdfast.backend=local")
 		.withConfiguration(AutoConfigurations.of(HibernateJpaAutoConfiguration.class))
 		.withPropertyValues("spring.jpa.hibernate.ddl-auto=create")
 		.withUserConfiguration(Config.class);

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockListener;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -12,6 +12,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -39,7 +40,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LockOrderingTests {
 
-	private final ApplicationContextRunner application = LockedApplication.jdbc()
+	private final ApplicationContextRunner application = LockedApplication.h2()
+		.withPropertyValues("holdfast.backend=local")
 		.withBean(Witness.class)
 		.withBean(Service.class);
 

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockContext;
+import io.github.holdfast.autoconfigure.LockedApplication;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,39 +39,65 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class RefusedKeyTests {
 
 	@Test
-	void nullKeyIsRefused() {
-		assertRefused((service) -> service.plain(null), "\"#value\"", "plain(Object)", "#value is null");
-	}
-
-	@Test
-	void blankKeyIsRefused() {
-		assertRefused((service) -> service.plain(" "), "\"#value\"", "#value is blank");
-	}
-
-	@Test
-	void emptyKeyIsRefused() {
-		assertRefused((service) -> service.plain(""), "#value is blank");
-	}
-
-	@Test
-	void nullElementIsRefused() {
-		assertRefused((service) -> service.plain(Arrays.asList("a", null)), "element 1 of #value is null");
-	}
-
-	@Test
-	void blankElementIsRefused() {
-		assertRefused((service) -> service.plain(new String[] { "a", " " }), "element 1 of #value is blank");
-	}
-
-	@Test
-	void emptyOptionalIsRefused() {
-		assertRefused((service) -> service.plain(Optional.empty()), "#value is null");
-	}
-
-	@Test
 	void iterableThatIsNoCollectionIsRefusedEvenWithoutElements() {
 		Iterable<String> nothing = Collections::emptyIterator;
 		assertRefused((service) -> service.plain(nothing), "#value is a");
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource
+	@Tag("F50")
+	void keyIsRefused(String key, Consumer<Service> call, String... message) {
+		assertRefused(call, message);
+	}
+
+	static Stream<Arguments> keyIsRefused() {
+		return Stream.of(
+				refused("null key", (service) -> service.plain(null), "\"#value\"", "plain(Object)", "#value is null"),
+				refused("blank key", (service) -> service.plain(" "), "\"#value\"", "#value is blank"),
+				refused("empty key", (service) -> service.plain(""), "#value is blank"),
+				refused("null element", (service) -> service.plain(Arrays.asList("a", null)),
+						"element 1 of #value is null"),
+				refused("blank element", (service) -> service.plain(new String[] { "a", " " }),
+						"element 1 of #value is blank"),
+				refused("empty optional", (service) -> service.plain(Optional.empty()), "#value is null"),
+				refused("map", (service) -> service.plain(Map.of("a", 1)), "#value is a", "projection"),
+				refused("huge key", (service) -> service.plain("x".repeat(5000)), "5000 characters"),
+				refused("sum of two numbers", (service) -> service.sum(1, 2L), "#a + #b", "adds two numbers",
+						"#a + ':' + #b"),
+				refused("sum of two numbers", (service) -> service.sumInAConcatenation(1, 2), "adds two numbers"),
+				refused("null part of a concatenation", (service) -> service.concatenation("inv", null),
+						"\"#prefix + ':' + #sku\"", "#sku is null"),
+				refused("null first part of a concatenation", (service) -> service.concatenation(null, "SKU-1"),
+						"#prefix is null"),
+				refused("collection in a concatenation", (service) -> service.concatenation("inv", List.of("a")),
+						"#sku is a", "#lines.!['inventory:'"),
+				refused("array in a concatenation", (service) -> service.concatenation("inv", new int[] { 1 }),
+						"#sku is a int[]"),
+				refused("object without text in a concatenation",
+						(service) -> service.concatenation("inv", new NoText()), "#sku is a RefusedKeyTests.NoText"),
+				refused("empty optional in a concatenation",
+						(service) -> service.concatenation("inv", Optional.empty()), "#sku is null"),
+				refused("null property in a projection",
+						(service) -> service.projection(List.of(new Line("A"), new Line(null))), "sku is null"),
+				refused("null source of a projection", (service) -> service.projection(null), "#lines is null"),
+				refused("null element of a projection",
+						(service) -> service.projection(Collections.singletonList(null)), "lines.!["),
+				refused("null source of a null safe projection", (service) -> service.nullSafeProjection(null),
+						"#lines is null"),
+				refused("null part in a ternary", (service) -> service.ternary(true, null), "#sku is null"),
+				refused("null part in a ternary", (service) -> service.ternary(false, null), "#sku is null"),
+				refused("null part in a list", (service) -> service.list(null), "#sku is null"),
+				refused("null part in the default of a missing value", (service) -> service.elvis(null, null),
+						"#sku is null"),
+				refused("null part of a text that is then changed", (service) -> service.changed(null), "#sku is null"),
+				refused("property of null", (service) -> service.property(null), "\"#line.sku\""),
+				refused("assignment in an expression", (service) -> service.assigned(new StringBuilder("a")),
+						"\"#value.length = 0\""));
+	}
+
+	private static Arguments refused(String key, Consumer<Service> call, String... message) {
+		return Arguments.of(key, call, message);
 	}
 
 	@ParameterizedTest
@@ -144,22 +171,6 @@ class RefusedKeyTests {
 	}
 
 	@Test
-	void mapIsRefused() {
-		assertRefused((service) -> service.plain(Map.of("a", 1)), "#value is a", "projection");
-	}
-
-	@Test
-	void hugeKeyIsRefused() {
-		assertRefused((service) -> service.plain("x".repeat(5000)), "5000 characters");
-	}
-
-	@Test
-	void sumOfTwoNumbersIsRefused() {
-		assertRefused((service) -> service.sum(1, 2L), "#a + #b", "adds two numbers", "#a + ':' + #b");
-		assertRefused((service) -> service.sumInAConcatenation(1, 2), "adds two numbers");
-	}
-
-	@Test
 	void numberOfTheExpressionIsAdded() {
 		run((service) -> assertThat(service.next(1)).containsExactly("2"));
 	}
@@ -173,90 +184,9 @@ class RefusedKeyTests {
 	}
 
 	@Test
-	@Tag("F50")
-	void nullPartOfAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation("inv", null), "\"#prefix + ':' + #sku\"", "#sku is null");
-	}
-
-	@Test
-	@Tag("F50")
-	void nullFirstPartOfAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation(null, "SKU-1"), "#prefix is null");
-	}
-
-	@Test
-	void collectionInAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation("inv", List.of("a")), "#sku is a", "#lines.!['inventory:'");
-	}
-
-	@Test
-	void arrayInAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation("inv", new int[] { 1 }), "#sku is a int[]");
-	}
-
-	@Test
-	void objectWithoutTextInAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation("inv", new NoText()), "#sku is a RefusedKeyTests.NoText");
-	}
-
-	@Test
-	void emptyOptionalInAConcatenationIsRefused() {
-		assertRefused((service) -> service.concatenation("inv", Optional.empty()), "#sku is null");
-	}
-
-	@Test
-	@Tag("F50")
-	void nullPropertyInAProjectionIsRefused() {
-		assertRefused((service) -> service.projection(List.of(new Line("A"), new Line(null))), "sku is null");
-	}
-
-	@Test
 	void argumentInAProjectionIsReadFromTheElement() {
 		run((service) -> assertThat(service.arguments(List.of(new Line("A"), new Line("B")))).containsExactly("xAA",
 				"xBB"));
-	}
-
-	@Test
-	void nullSourceOfAProjectionIsRefused() {
-		assertRefused((service) -> service.projection(null), "#lines is null");
-	}
-
-	@Test
-	void nullElementOfAProjectionIsRefused() {
-		assertRefused((service) -> service.projection(Collections.singletonList(null)), "lines.![");
-	}
-
-	@Test
-	void nullSourceOfANullSafeProjectionIsRefused() {
-		assertRefused((service) -> service.nullSafeProjection(null), "#lines is null");
-	}
-
-	@Test
-	@Tag("F50")
-	void nullPartInATernaryIsRefused() {
-		assertRefused((service) -> service.ternary(true, null), "#sku is null");
-		assertRefused((service) -> service.ternary(false, null), "#sku is null");
-	}
-
-	@Test
-	@Tag("F50")
-	void nullPartInAListIsRefused() {
-		assertRefused((service) -> service.list(null), "#sku is null");
-	}
-
-	@Test
-	void nullPartInTheDefaultOfAMissingValueIsRefused() {
-		assertRefused((service) -> service.elvis(null, null), "#sku is null");
-	}
-
-	@Test
-	void nullPartOfATextThatIsThenChangedIsRefused() {
-		assertRefused((service) -> service.changed(null), "#sku is null");
-	}
-
-	@Test
-	void propertyOfNullIsRefused() {
-		assertRefused((service) -> service.property(null), "\"#line.sku\"");
 	}
 
 	@Test
@@ -282,11 +212,6 @@ class RefusedKeyTests {
 		List<Integer> keys = IntStream.range(0, 1001).boxed().toList();
 		assertRefused((service) -> service.plain(keys), "1001 different keys", "lock fewer keys");
 		run((service) -> service.plain(keys.subList(0, 1000)));
-	}
-
-	@Test
-	void assignmentInAnExpressionIsRefused() {
-		assertRefused((service) -> service.assigned(new StringBuilder("a")), "\"#value.length = 0\"");
 	}
 
 	private static void assertRefused(Consumer<Service> call, String... message) {

@@ -1,7 +1,9 @@
 package io.github.holdfast.interceptor;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
 import java.util.ArrayList;
@@ -18,6 +20,8 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles a class while a test runs, in memory.
@@ -58,6 +62,13 @@ public final class TestCompiler {
 					throw new ClassNotFoundException(className);
 				}
 				return defineClass(className, bytes.toByteArray(), 0, bytes.size());
+			}
+
+			@Override
+			public @Nullable InputStream getResourceAsStream(String name) {
+				ByteArrayOutputStream bytes = compiled.get(name.replace(".class", ""));
+				return (bytes != null) ? new ByteArrayInputStream(bytes.toByteArray())
+						: super.getResourceAsStream(name);
 			}
 
 		}.loadClass(name);

@@ -1,0 +1,199 @@
+package io.github.holdfast.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.Assert;
+
+import io.github.holdfast.DistributedLock;
+
+/**
+ * What each layer adds to a call of one thread that nobody else is in the way of.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 12, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class CallOverheadBenchmarks {
+
+	private static final int SKUS = 64;
+
+	private final String[] skus = IntStream.range(0, SKUS).mapToObj("SKU-%05d"::formatted).toArray(String[]::new);
+
+	/**
+	 * What stands between the caller and the method.
+	 */
+	@Param
+	public CallPath path = CallPath.PLAIN;
+
+	private Stock stock = new Stock();
+
+	private long calls;
+
+	private long deducted;
+
+	/**
+	 * Builds the path.
+	 */
+	@Setup
+	public void build() {
+		this.stock = this.path.stock.get();
+	}
+
+	/**
+	 * One call.
+	 * @return what was deducted so far
+	 */
+	@Benchmark
+	public long deduct() {
+		this.deducted = this.stock.deduct(this.skus[(int) (this.calls++ % SKUS)], 1);
+		return this.deducted;
+	}
+
+	/**
+	 * Checks that each call has reached the method.
+	 */
+	@TearDown
+	public void check() {
+		Assert.state(this.deducted == this.calls, () -> this.calls + " calls, but " + this.deducted + " deducted");
+	}
+
+	/**
+	 * What stands between the caller and the method.
+	 */
+	public enum CallPath {
+
+		/** Nothing. */
+		PLAIN(Stock::new),
+		/** A proxy with an interceptor that does nothing. */
+		PROXY(CallPath::proxy),
+		/** The annotation as it is in an application, on the backend {@code local}. */
+		LOCK(() -> bean(LockedStock.class, true)),
+		/** The same with meters. */
+		LOCK_METERS(() -> bean(LockedStock.class, true, Meters.class)),
+		/** The same with meters that the application has switched off. */
+		LOCK_METERS_OFF(() -> bean(LockedStock.class, true, NoMeters.class)),
+		/** Only a transaction, in an application without Holdfast. */
+		TRANSACTION(() -> bean(TransactionalStock.class, false)),
+		/** The lock, the transaction and the guard at level {@code lease}. */
+		LOCK_GUARD_TRANSACTION(() -> bean(LockedTransactionalStock.class, true));
+
+		private final Supplier<Stock> stock;
+
+		CallPath(Supplier<Stock> stock) {
+			this.stock = stock;
+		}
+
+		private static Stock proxy() {
+			ProxyFactory factory = new ProxyFactory(new Stock());
+			factory.setProxyTargetClass(true);
+			factory.addAdvice((MethodInterceptor) MethodInvocation::proceed);
+			return (Stock) factory.getProxy();
+		}
+
+		private static Stock bean(Class<? extends Stock> type, boolean locks, Class<?>... others) {
+			List<Class<?>> beans = new ArrayList<>(List.of(type, StorelessTransactionManager.class));
+			beans.addAll(List.of(others));
+			return BenchmarkApplication
+				.start(locks, beans, List.of("holdfast.backend=local", "holdfast.commit-guard=lease"))
+				.getBean(Stock.class);
+		}
+
+	}
+
+	/**
+	 * A method that does next to nothing, so that a measurement shows what is around it.
+	 */
+	static class Stock {
+
+		private long deducted;
+
+		long deduct(String sku, int quantity) {
+			this.deducted += quantity;
+			return this.deducted;
+		}
+
+	}
+
+	static class LockedStock extends Stock {
+
+		@Override
+		@DistributedLock(key = "'inventory:' + #sku")
+		public long deduct(String sku, int quantity) {
+			return super.deduct(sku, quantity);
+		}
+
+	}
+
+	static class TransactionalStock extends Stock {
+
+		@Override
+		@Transactional
+		public long deduct(String sku, int quantity) {
+			return super.deduct(sku, quantity);
+		}
+
+	}
+
+	static class LockedTransactionalStock extends Stock {
+
+		@Override
+		@DistributedLock(key = "'inventory:' + #sku")
+		@Transactional
+		public long deduct(String sku, int quantity) {
+			return super.deduct(sku, quantity);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Meters {
+
+		@Bean
+		MeterRegistry meterRegistry() {
+			return new SimpleMeterRegistry();
+		}
+
+	}
+
+	/**
+	 * As by {@code management.metrics.enable.holdfast}.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class NoMeters {
+
+		@Bean
+		MeterRegistry meterRegistry() {
+			MeterRegistry registry = new SimpleMeterRegistry();
+			registry.config().meterFilter(MeterFilter.denyNameStartsWith("holdfast"));
+			return registry;
+		}
+
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.github.holdfast.benchmarks;
+
+import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
+
+/**
+ * Runs code under locks.
+ */
+@FunctionalInterface
+public interface LockClient {
+
+	/**
+	 * Runs code under the lock of a key.
+	 * @param key the key
+	 * @param body the code
+	 */
+	void run(String key, Runnable body);
+
+	/**
+	 * Runs code in a transaction, which commits under the lock of a key.
+	 * @param key the key
+	 * @param transactions runs it in a transaction
+	 * @param body the code
+	 */
+	default void runInTransaction(String key, Transactions transactions, Runnable body) {
+		run(key, () -> transactions.run(body));
+	}
+
+	/**
+	 * A client of locks like those of the JDK.
+	 * @param locks the lock of each key
+	 * @return the client
+	 */
+	static LockClient of(Function<String, ? extends Lock> locks) {
+		return (key, body) -> {
+			Lock lock = locks.apply(key);
+			lock.lock();
+			try {
+				body.run();
+			}
+			finally {
+				lock.unlock();
+			}
+		};
+	}
+
+}
