@@ -1,38 +1,73 @@
 package io.github.holdfast.benchmarks;
 
+import java.util.ArrayList;
 import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourcePoolMetadataProvidersConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /**
  * An application without what other libraries configure. A database and a transaction
  * manager are added where they are wanted.
  */
-@Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration(excludeName = { "com.baomidou.lock.spring.boot.autoconfigure.LockAutoConfiguration",
-		"com.baomidou.lock.spring.boot.autoconfigure.RedissonLockAutoConfiguration",
-		"com.baomidou.lock.spring.boot.autoconfigure.RedisTemplateLockAutoConfiguration",
-		"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
-@EnableTransactionManagement(proxyTargetClass = true)
-public class BenchmarkApplication {
+final class BenchmarkApplication {
+
+	private static final String HOLDFAST = "io.github.holdfast.autoconfigure.HoldfastAutoConfiguration";
+
+	private BenchmarkApplication() {
+	}
 
 	/**
 	 * Start the application.
+	 * @param holdfast whether Holdfast is configured
 	 * @param beans beans, or configurations of some
 	 * @param properties its properties
 	 * @return the running application
 	 */
-	public static ConfigurableApplicationContext start(List<Class<?>> beans, List<String> properties) {
-		return new SpringApplicationBuilder(BenchmarkApplication.class).sources(beans.toArray(Class<?>[]::new))
+	static ConfigurableApplicationContext start(boolean holdfast, List<Class<?>> beans, List<String> properties) {
+		List<String> all = new ArrayList<>(properties);
+		all.add("spring.main.banner-mode=off");
+		all.add("spring.autoconfigure.exclude=" + (holdfast ? "" : HOLDFAST));
+		return new SpringApplicationBuilder(Application.class).sources(beans.toArray(Class<?>[]::new))
 			.web(WebApplicationType.NONE)
-			.properties("spring.main.banner-mode=off")
-			.properties(properties.toArray(String[]::new))
+			.properties(all.toArray(String[]::new))
 			.run();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(excludeName = { "com.baomidou.lock.spring.boot.autoconfigure.LockAutoConfiguration",
+			"com.baomidou.lock.spring.boot.autoconfigure.RedissonLockAutoConfiguration",
+			"com.baomidou.lock.spring.boot.autoconfigure.RedisTemplateLockAutoConfiguration",
+			"org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration" })
+	@EnableTransactionManagement(proxyTargetClass = true)
+	static class Application {
+
+	}
+
+	/**
+	 * The pool of an application that has a database. It tells its size, as that of
+	 * Spring Boot does.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Import(DataSourcePoolMetadataProvidersConfiguration.class)
+	static class Database {
+
+		@Bean
+		@ConfigurationProperties("spring.datasource.hikari")
+		HikariDataSource dataSource() {
+			return new HikariDataSource();
+		}
+
 	}
 
 }

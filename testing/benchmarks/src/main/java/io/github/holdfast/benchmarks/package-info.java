@@ -1,5 +1,6 @@
 /**
- * Runs benchmarks so that they can be compared on a noisy machine.
+ * The locks that are compared, the servers that they are kept in, and benchmarks of free
+ * locks.
  */
 @NullMarked
 package io.github.holdfast.benchmarks;

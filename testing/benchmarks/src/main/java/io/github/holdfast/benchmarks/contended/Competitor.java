@@ -1,23 +1,34 @@
 package io.github.holdfast.benchmarks.contended;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
-import io.github.holdfast.benchmarks.contender.Contender;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.contended.Load.LoadResult;
 
 /**
  * One contender in one scenario, in JVMs of its own, which live until the last round and
  * do nothing while others are measured.
  */
 final class Competitor implements AutoCloseable {
+
+	private static final long PATIENCE_SECONDS = 120;
+
+	private static final String EXITED = "";
 
 	private final Contender contender;
 
@@ -42,8 +53,6 @@ final class Competitor implements AutoCloseable {
 	 * @param earlier the class path of an earlier build of this module, or {@code null}
 	 * for this build
 	 * @return the competitor
-	 * @throws IOException if a worker cannot be started
-	 * @throws InterruptedException if interrupted
 	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	static Competitor start(Scenario scenario, Contender contender, Duration warmUp, Duration measured,
@@ -51,12 +60,15 @@ final class Competitor implements AutoCloseable {
 		Competitor competitor = new Competitor(contender, Files.createTempFile("benchmark", ".counter"));
 		try {
 			Files.write(competitor.counter, new byte[Long.BYTES]);
-			List<String> args = new ArrayList<>(
-					List.of(scenario.workers(), contender.name(), Long.toString(warmUp.toMillis()),
+			List<String> command = new ArrayList<>(
+					List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+							(earlier != null) ? earlier : System.getProperty("java.class.path"), Worker.class.getName(),
+							scenario.workers(), contender.name(), Long.toString(warmUp.toMillis()),
 							Long.toString(measured.toMillis()), competitor.counter.toString()));
-			args.addAll(stores);
+			command.addAll(stores);
 			for (int i = 0; i < scenario.jvms(); i++) {
-				competitor.workers.add(WorkerJvm.start(earlier, args));
+				competitor.workers.add(new WorkerJvm(
+						new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start()));
 			}
 			competitor.together("warm up");
 			competitor.round();
@@ -76,7 +88,6 @@ final class Competitor implements AutoCloseable {
 	/**
 	 * Measure one round.
 	 * @return what the workers have done
-	 * @throws InterruptedException if interrupted
 	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	RoundResult round() throws InterruptedException {
@@ -100,15 +111,64 @@ final class Competitor implements AutoCloseable {
 	 */
 	private void together(String order) throws InterruptedException {
 		for (WorkerJvm worker : this.workers) {
-			worker.expect(order);
+			String answer = worker.answer();
+			Assert.state(order.equals(answer), () -> "A worker answers " + answer + " instead of " + order);
 		}
 		this.workers.forEach((worker) -> worker.tell(order));
 	}
 
 	@Override
 	public void close() throws IOException {
-		this.workers.forEach(WorkerJvm::close);
+		this.workers.forEach((worker) -> worker.process.destroyForcibly().onExit().join());
 		Files.deleteIfExists(this.counter);
+	}
+
+	/**
+	 * The JVM of a {@link Worker}, seen from outside.
+	 */
+	private static final class WorkerJvm {
+
+		private final Process process;
+
+		private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+
+		WorkerJvm(Process process) {
+			this.process = process;
+			new Thread(this::read).start();
+		}
+
+		private void read() {
+			try (BufferedReader lines = this.process.inputReader(StandardCharsets.UTF_8)) {
+				String line;
+				while ((line = lines.readLine()) != null) {
+					if (line.startsWith(Worker.ANSWER)) {
+						this.answers.add(line.substring(Worker.ANSWER.length()));
+					}
+					else {
+						System.err.println(line);
+					}
+				}
+			}
+			catch (IOException ex) {
+				// It was stopped
+			}
+			this.answers.add(EXITED);
+		}
+
+		String answer() throws InterruptedException {
+			String answer = this.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+			Assert.state(answer != null, "A worker does not answer");
+			Assert.state(!answer.equals(EXITED), "A worker has failed");
+			return answer;
+		}
+
+		/**
+		 * Tell it to go on when it has done the last thing.
+		 */
+		void tell(String order) {
+			new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8).println(order);
+		}
+
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.github.holdfast.benchmarks.contended;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
-import io.github.holdfast.benchmarks.contender.Contender;
-import io.github.holdfast.benchmarks.contender.Store;
-import io.github.holdfast.benchmarks.contender.Stores;
-import io.github.holdfast.benchmarks.report.Machine;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.Store;
+import io.github.holdfast.benchmarks.Stores;
+import io.github.holdfast.benchmarks.Machine;
 
 /**
  * Measures locks that many threads want. Every contender has JVMs of its own, which are
@@ -41,11 +40,11 @@ public final class ContendedRuns {
 	}
 
 	/**
-	 * Measure, print tables and draw charts.
+	 * Measure, print tables.
 	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
 	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines},
-	 * {@code --earlier}, {@code --delay} and {@code --charts}
-	 * @throws IOException if a worker cannot be started or a chart not be written
+	 * {@code --earlier} and {@code --delay}
+	 * @throws IOException if a worker cannot be started
 	 * @throws InterruptedException if interrupted
 	 */
 	public static void main(String[] args) throws IOException, InterruptedException {
@@ -151,15 +150,10 @@ public final class ContendedRuns {
 		}
 	}
 
-	private void report(String machine) throws IOException {
-		String charts = this.options.getProperty("charts");
+	private void report(String machine) {
 		this.results.removeIf(ScenarioResults::isEmpty);
 		for (ScenarioResults results : this.results) {
 			System.out.println("\n" + results.table() + results.comparison());
-			if (charts != null) {
-				String file = results.scenario().name().toLowerCase(Locale.ROOT).replace('_', '-') + ".svg";
-				results.chart(machine).write(Path.of(charts, file));
-			}
 		}
 		System.out.println(machine);
 		this.failures.forEach((name, failure) -> System.out.println("FAILED: " + name + ": " + failure));

@@ -11,9 +11,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Collectors;
+import java.util.function.ToLongBiFunction;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.zaxxer.hikari.HikariConfig;
@@ -25,11 +24,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.benchmarks.contender.HoldfastRows;
-import io.github.holdfast.benchmarks.contender.Store;
-import io.github.holdfast.benchmarks.contender.Stores;
-import io.github.holdfast.benchmarks.report.Machine;
-import io.github.holdfast.benchmarks.report.Spread;
+import io.github.holdfast.benchmarks.HoldfastRows;
+import io.github.holdfast.benchmarks.Store;
+import io.github.holdfast.benchmarks.Stores;
+import io.github.holdfast.benchmarks.Machine;
+import io.github.holdfast.benchmarks.Spread;
 
 /**
  * What no lock in the database can be faster than: the transactions of
@@ -39,6 +38,38 @@ import io.github.holdfast.benchmarks.report.Spread;
 public final class LockStatements {
 
 	private static final int THREADS = 16;
+
+	private static final String SELECT_EPOCH = "SELECT epoch FROM lock_row WHERE lock_key = ?";
+
+	private static final ToLongBiFunction<LockStatements, String> NOTHING = (database, key) -> 0;
+
+	private static final ToLongBiFunction<LockStatements, String> SELECT = (database, key) -> database.jdbc
+		.queryForObject(SELECT_EPOCH, Long.class, key);
+
+	private static final ToLongBiFunction<LockStatements, String> SELECT_FOR_UPDATE = (database, key) -> database.jdbc
+		.queryForObject(SELECT_EPOCH + " FOR UPDATE", Long.class, key);
+
+	private static final ToLongBiFunction<LockStatements, String> UPDATE = (database, key) -> database.jdbc
+		.update("UPDATE lock_row SET epoch = epoch + 1 WHERE lock_key = ?", key);
+
+	/** See {@link HoldfastRows}. */
+	private static final ToLongBiFunction<LockStatements, String> HOLDFAST = (database, key) -> database.rows.lock(key);
+
+	private static final List<Variant> DISTINCT_KEYS = List.of(new Variant("none", NOTHING, false),
+			new Variant("`SELECT` of a row by its primary key", SELECT, false),
+			new Variant("the same `FOR UPDATE`", SELECT_FOR_UPDATE, false),
+			new Variant("`UPDATE` of one column", UPDATE, false),
+			new Variant("the same, and `SELECT … FOR UPDATE` of it before the commit", UPDATE, true),
+			new Variant("what Holdfast sends", HOLDFAST, true));
+
+	private static final List<Variant> ONE_KEY = List.of(
+			new Variant("none, one thread at a time", NOTHING, false, Turn.UNTIL_THE_END),
+			new Variant("`UPDATE`, one thread at a time", UPDATE, false, Turn.UNTIL_THE_END),
+			new Variant("`UPDATE`, the next thread waits for it", UPDATE, false, Turn.UNTIL_LOCKED),
+			new Variant("with the `SELECT`, one thread at a time", UPDATE, true, Turn.UNTIL_THE_END),
+			new Variant("with the `SELECT`, the next thread waits for it", UPDATE, true, Turn.UNTIL_LOCKED),
+			new Variant("what Holdfast sends, one thread at a time", HOLDFAST, true, Turn.UNTIL_THE_END),
+			new Variant("what Holdfast sends, the next thread waits for it", HOLDFAST, true, Turn.UNTIL_LOCKED));
 
 	private final JdbcTemplate jdbc;
 
@@ -89,12 +120,12 @@ public final class LockStatements {
 	}
 
 	private String run(SimpleCommandLinePropertySource options) {
-		return Stream.of(Keys.values()).map((keys) -> run(keys, options)).collect(Collectors.joining("\n"));
+		return run(DISTINCT_KEYS, options) + "\n" + run(ONE_KEY, options);
 	}
 
-	private String run(Keys keys, SimpleCommandLinePropertySource options) {
+	private String run(List<Variant> variants, SimpleCommandLinePropertySource options) {
 		Map<Variant, List<Round>> measured = new LinkedHashMap<>();
-		for (Variant variant : keys.variants) {
+		for (Variant variant : variants) {
 			measure(variant, duration(options, "warm-up", "10s"));
 			measured.put(variant, new ArrayList<>());
 		}
@@ -118,11 +149,11 @@ public final class LockStatements {
 		CompletableFuture.allOf(IntStream.range(0, THREADS).mapToObj((thread) -> CompletableFuture.runAsync(() -> {
 			while (System.nanoTime() - begin < time.toNanos()) {
 				if (variant.turn() == Turn.NONE) {
-					call(variant.extra(), "sku-" + thread, Turn.NONE);
+					call(variant, "sku-" + thread);
 				}
 				else {
 					this.turn.acquireUninterruptibly();
-					call(variant.extra(), "sku-0", variant.turn());
+					call(variant, "sku-0");
 				}
 				calls.increment();
 			}
@@ -135,20 +166,21 @@ public final class LockStatements {
 		return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
 	}
 
-	private void call(Extra extra, String sku, Turn turn) {
+	private void call(Variant variant, String sku) {
 		this.transaction.executeWithoutResult((status) -> {
-			long epoch = (extra == Extra.HOLDFAST) ? this.rows.lock(sku) : 0;
-			extra.begin(this.jdbc, sku);
-			if (turn == Turn.UNTIL_LOCKED) {
+			long owner = variant.lock().applyAsLong(this, sku);
+			if (variant.turn() == Turn.UNTIL_LOCKED) {
 				this.turn.release();
 			}
 			this.stock.deductOne(sku);
-			extra.end(this.jdbc, sku);
-			if (extra == Extra.HOLDFAST) {
-				this.rows.ask(sku, epoch);
+			if (variant.lock() == HOLDFAST) {
+				this.rows.ask(sku, owner);
+			}
+			else if (variant.asked()) {
+				SELECT_FOR_UPDATE.applyAsLong(this, sku);
 			}
 		});
-		if (turn == Turn.UNTIL_THE_END) {
+		if (variant.turn() == Turn.UNTIL_THE_END) {
 			this.turn.release();
 		}
 	}
@@ -186,10 +218,15 @@ public final class LockStatements {
 	 * What is measured.
 	 *
 	 * @param title what it is called in tables
-	 * @param extra what the transaction does beside its work
+	 * @param lock what the transaction does before its work
+	 * @param asked whether it asks for the row again before its commit
 	 * @param turn for how long the other threads do not ask for the key
 	 */
-	private record Variant(String title, Extra extra, Turn turn) {
+	private record Variant(String title, ToLongBiFunction<LockStatements, String> lock, boolean asked, Turn turn) {
+
+		Variant(String title, ToLongBiFunction<LockStatements, String> lock, boolean asked) {
+			this(title, lock, asked, Turn.NONE);
+		}
 
 	}
 
@@ -201,94 +238,6 @@ public final class LockStatements {
 		UNTIL_LOCKED,
 
 		UNTIL_THE_END
-
-	}
-
-	private enum Keys {
-
-		DISTINCT(new Variant("none", Extra.NONE, Turn.NONE),
-				new Variant("`SELECT` of a row by its primary key", Extra.SELECT, Turn.NONE),
-				new Variant("the same `FOR UPDATE`", Extra.SELECT_FOR_UPDATE, Turn.NONE),
-				new Variant("`UPDATE` of one column", Extra.UPDATE, Turn.NONE),
-				new Variant("the same, and `SELECT … FOR UPDATE` of it before the commit", Extra.UPDATE_AND_QUESTION,
-						Turn.NONE),
-				new Variant("what Holdfast sends", Extra.HOLDFAST, Turn.NONE)),
-
-		ONE(new Variant("none, one thread at a time", Extra.NONE, Turn.UNTIL_THE_END),
-				new Variant("`UPDATE`, one thread at a time", Extra.UPDATE, Turn.UNTIL_THE_END),
-				new Variant("`UPDATE`, the next thread waits for it", Extra.UPDATE, Turn.UNTIL_LOCKED),
-				new Variant("with the `SELECT`, one thread at a time", Extra.UPDATE_AND_QUESTION, Turn.UNTIL_THE_END),
-				new Variant("with the `SELECT`, the next thread waits for it", Extra.UPDATE_AND_QUESTION,
-						Turn.UNTIL_LOCKED),
-				new Variant("what Holdfast sends, one thread at a time", Extra.HOLDFAST, Turn.UNTIL_THE_END),
-				new Variant("what Holdfast sends, the next thread waits for it", Extra.HOLDFAST, Turn.UNTIL_LOCKED));
-
-		private final List<Variant> variants;
-
-		Keys(Variant... variants) {
-			this.variants = List.of(variants);
-		}
-
-	}
-
-	/**
-	 * What the transaction does beside its work.
-	 */
-	private enum Extra {
-
-		NONE,
-
-		SELECT {
-
-			@Override
-			void begin(JdbcTemplate jdbc, String key) {
-				jdbc.queryForObject(SELECT_EPOCH, Long.class, key);
-			}
-
-		},
-
-		SELECT_FOR_UPDATE {
-
-			@Override
-			void begin(JdbcTemplate jdbc, String key) {
-				jdbc.queryForObject(SELECT_EPOCH + " FOR UPDATE", Long.class, key);
-			}
-
-		},
-
-		UPDATE {
-
-			@Override
-			void begin(JdbcTemplate jdbc, String key) {
-				jdbc.update("UPDATE lock_row SET epoch = epoch + 1 WHERE lock_key = ?", key);
-			}
-
-		},
-
-		/** See {@link HoldfastRows}. */
-		HOLDFAST,
-
-		UPDATE_AND_QUESTION {
-
-			@Override
-			void begin(JdbcTemplate jdbc, String key) {
-				UPDATE.begin(jdbc, key);
-			}
-
-			@Override
-			void end(JdbcTemplate jdbc, String key) {
-				SELECT_FOR_UPDATE.begin(jdbc, key);
-			}
-
-		};
-
-		private static final String SELECT_EPOCH = "SELECT epoch FROM lock_row WHERE lock_key = ?";
-
-		void begin(JdbcTemplate jdbc, String key) {
-		}
-
-		void end(JdbcTemplate jdbc, String key) {
-		}
 
 	}
 

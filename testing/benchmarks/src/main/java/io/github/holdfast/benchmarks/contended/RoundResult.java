@@ -2,6 +2,8 @@ package io.github.holdfast.benchmarks.contended;
 
 import java.util.List;
 
+import io.github.holdfast.benchmarks.contended.Load.LoadResult;
+
 /**
  * What one contender has done in one round.
  *

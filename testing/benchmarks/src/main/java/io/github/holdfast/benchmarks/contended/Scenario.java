@@ -1,12 +1,11 @@
 package io.github.holdfast.benchmarks.contended;
 
-import java.util.EnumSet;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 
-import io.github.holdfast.benchmarks.contender.Contender;
-import io.github.holdfast.benchmarks.contender.Contender.Reach;
-import io.github.holdfast.benchmarks.contender.Store;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.Contender.Reach;
+import io.github.holdfast.benchmarks.Store;
 
 /**
  * Who wants the one lock, and what for.
@@ -14,97 +13,47 @@ import io.github.holdfast.benchmarks.contender.Store;
 enum Scenario {
 
 	/** Threads of one JVM, whose bodies only count. */
-	ONE_JVM("one key, empty body, 16 threads", 1, 16, Set.of(Reach.ALL_JVMS, Reach.ONE_JVM),
-			List.of(Contender.REDISSON)),
-
+	ONE_JVM("one key, empty body, 16 threads", 1),
 	/** Threads of two JVMs, whose bodies only count. */
-	TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2, 8, Set.of(Reach.ALL_JVMS), List.of(Contender.REDISSON)),
-
+	TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2),
 	/** Threads of one JVM, each with a transaction. */
-	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1, 16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
-
+	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1),
 	/** The same on PostgreSQL. */
-	TRANSACTION_POSTGRESQL("one key, a transaction on PostgreSQL, 16 threads", 1, 16,
-			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
-
+	TRANSACTION_POSTGRESQL("one key, a transaction on PostgreSQL, 16 threads", 1),
 	/** Threads of two JVMs, each with a transaction. */
-	TRANSACTION_TWO_JVMS("one key, a transaction on MariaDB, 2 JVMs × 8 threads", 2, 8,
-			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)),
-
+	TRANSACTION_TWO_JVMS("one key, a transaction on MariaDB, 2 JVMs × 8 threads", 2),
 	/** The same on PostgreSQL. */
-	TRANSACTION_POSTGRESQL_TWO_JVMS("one key, a transaction on PostgreSQL, 2 JVMs × 8 threads", 2, 8,
-			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)),
-
+	TRANSACTION_POSTGRESQL_TWO_JVMS("one key, a transaction on PostgreSQL, 2 JVMs × 8 threads", 2),
 	/** The same with the setting of the pool that saves round trips. */
-	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1, 16,
-			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
-
+	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1),
 	/** The same with the setting of MariaDB's driver that has statements parsed once. */
-	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1,
-			16, EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
-
+	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1),
 	/** Each thread with a transaction, and all stores at the other end of a network. */
-	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1, 16,
-			EnumSet.complementOf(EnumSet.of(Reach.NOBODY)),
-			List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK)),
-
+	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1),
 	/** Each thread with a key, a row and transactions of its own. */
-	DISTINCT_KEYS("a key and a row for each of 16 threads, a transaction on MariaDB", 1, 16, EnumSet.allOf(Reach.class),
-			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
-					Contender.SPRING_INTEGRATION_JDBC)),
-
+	DISTINCT_KEYS("a key and a row for each of 16 threads, a transaction on MariaDB", 1),
 	/** The same with MySQL's driver. */
-	DISTINCT_KEYS_MYSQL_DRIVER("a key and a row for each of 16 threads, a transaction on MariaDB by MySQL's driver", 1,
-			16, EnumSet.allOf(Reach.class), List.of(Contender.REDISSON, Contender.NO_LOCK)),
-
+	DISTINCT_KEYS_MYSQL_DRIVER("a key and a row for each of 16 threads, a transaction on MariaDB by MySQL's driver", 1),
 	/** The same with all stores at the other end of a network. */
-	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1, 16,
-			EnumSet.allOf(Reach.class),
-			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
-					Contender.SPRING_INTEGRATION_JDBC)),
-
+	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1),
 	/** The same as on MariaDB. */
-	DISTINCT_KEYS_POSTGRESQL("a key and a row for each of 16 threads, a transaction on PostgreSQL", 1, 16,
-			EnumSet.allOf(Reach.class),
-			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
-					Contender.SPRING_INTEGRATION_JDBC)),
-
+	DISTINCT_KEYS_POSTGRESQL("a key and a row for each of 16 threads, a transaction on PostgreSQL", 1),
 	/** The same on PostgreSQL with all stores at the other end of a network. */
 	DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK(
-			"a key and a row for each of 16 threads, a transaction on a distant PostgreSQL", 1, 16,
-			EnumSet.allOf(Reach.class),
-			List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
-					Contender.SPRING_INTEGRATION_JDBC)),
-
+			"a key and a row for each of 16 threads, a transaction on a distant PostgreSQL", 1),
 	/** One key, and the threads of many JVMs, each with a transaction on PostgreSQL. */
-	TRANSACTION_POSTGRESQL_EIGHT_JVMS("one key, a transaction on PostgreSQL, 8 JVMs × 2 threads", 8, 2,
-			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS), List.of(Contender.REDISSON)),
-
+	TRANSACTION_POSTGRESQL_EIGHT_JVMS("one key, a transaction on PostgreSQL, 8 JVMs × 2 threads", 8),
 	/** A key and a row for each thread of many JVMs. */
 	DISTINCT_KEYS_POSTGRESQL_EIGHT_JVMS(
-			"a key and a row for each of 8 × 2 threads in 8 JVMs, a transaction on PostgreSQL", 8, 2,
-			EnumSet.of(Reach.ALL_JVMS, Reach.TRANSACTIONS, Reach.NOBODY), List.of(Contender.REDISSON));
+			"a key and a row for each of 8 × 2 threads in 8 JVMs, a transaction on PostgreSQL", 8);
 
 	private final String title;
 
 	private final int jvms;
 
-	private final int threads;
-
-	private final Set<Reach> reaches;
-
-	private final List<Contender> baselines;
-
-	Scenario(String title, int jvms, int threads, Set<Reach> reaches, List<Contender> baselines) {
+	Scenario(String title, int jvms) {
 		this.title = title;
 		this.jvms = jvms;
-		this.threads = threads;
-		this.reaches = reaches;
-		this.baselines = baselines;
 	}
 
 	String title() {
@@ -116,7 +65,7 @@ enum Scenario {
 	}
 
 	int threads() {
-		return this.threads;
+		return 16 / this.jvms;
 	}
 
 	/**
@@ -164,15 +113,35 @@ enum Scenario {
 		return this == TRANSACTION_WITH_PREPARED_STATEMENTS;
 	}
 
-	Set<Contender> contenders() {
-		return Contender.within(this.reaches);
+	/**
+	 * Those whose locks reach far enough.
+	 */
+	List<Contender> contenders() {
+		return Arrays.stream(Contender.values()).filter((contender) -> suits(contender.reach())).toList();
+	}
+
+	private boolean suits(Reach reach) {
+		return switch (reach) {
+			case ALL_JVMS -> true;
+			case ONE_JVM -> this.jvms == 1;
+			case TRANSACTIONS -> hasTransactions();
+			case NOBODY -> hasDistinctKeys();
+		};
 	}
 
 	/**
 	 * What the others are compared with.
 	 */
 	List<Contender> baselines() {
-		return this.baselines;
+		if (!hasTransactions()) {
+			return List.of(Contender.REDISSON);
+		}
+		if (hasDistinctKeys()) {
+			return List.of(Contender.REDISSON, Contender.NO_LOCK, Contender.HOLDFAST_REDIS,
+					Contender.SPRING_INTEGRATION_JDBC);
+		}
+		return (this.jvms > 1) ? List.of(Contender.REDISSON, Contender.SELECT_FOR_UPDATE)
+				: List.of(Contender.REDISSON, Contender.FAIR_REENTRANT_LOCK, Contender.UNFAIR_REENTRANT_LOCK);
 	}
 
 }

@@ -8,15 +8,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-import io.github.holdfast.benchmarks.contender.Contender;
-import io.github.holdfast.benchmarks.contender.Contender.Reach;
-import io.github.holdfast.benchmarks.report.BarChart;
-import io.github.holdfast.benchmarks.report.BarChart.Bar;
-import io.github.holdfast.benchmarks.report.BarChart.Kind;
-import io.github.holdfast.benchmarks.report.Spread;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.Spread;
 
 /**
- * What was measured in one scenario, as a table in Markdown and as a chart.
+ * What was measured in one scenario, as a table in Markdown.
  */
 final class ScenarioResults {
 
@@ -30,11 +26,6 @@ final class ScenarioResults {
 	/** The same of another build of the library. */
 	private final Map<Contender, List<RoundResult>> earlier = new EnumMap<>(Contender.class);
 
-	/**
-	 * Create results.
-	 * @param scenario what is measured
-	 * @param baselines what the others are compared with
-	 */
 	ScenarioResults(Scenario scenario, Collection<Contender> baselines) {
 		this.scenario = scenario;
 		this.baselines = baselines;
@@ -102,18 +93,6 @@ final class ScenarioResults {
 			row.append(format(" %.0f %% |", 100 * spread(contender, RoundResult::smallestShare).median()));
 		}
 		return row.append('\n').toString();
-	}
-
-	BarChart chart(String subtitle) {
-		List<Bar> bars = this.rounds.keySet().stream().map(this::bar).toList();
-		return new BarChart("Calls per second: " + this.scenario.title(), subtitle, bars);
-	}
-
-	private Bar bar(Contender contender) {
-		Kind kind = (contender.reach() == Reach.ALL_JVMS) ? Kind.OTHER : Kind.LIMIT;
-		String note = this.scenario.hasTransactions() ? "  (p99 " + millis(contender, RoundResult::p99) + " ms)" : "";
-		return new Bar(contender.title(), spread(contender, RoundResult::rate), note,
-				contender.isHoldfast() ? Kind.OURS : kind);
 	}
 
 	private List<Contender> baselines() {

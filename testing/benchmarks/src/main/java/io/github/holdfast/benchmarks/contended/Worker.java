@@ -4,8 +4,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,10 +24,11 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
-import io.github.holdfast.benchmarks.contender.Contender;
-import io.github.holdfast.benchmarks.contender.LockClient;
-import io.github.holdfast.benchmarks.contender.Store;
-import io.github.holdfast.benchmarks.contender.Transactions;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.LockClient;
+import io.github.holdfast.benchmarks.Store;
+import io.github.holdfast.benchmarks.Transactions;
+import io.github.holdfast.benchmarks.contended.Load.LoadResult;
 
 /**
  * A JVM with threads that want the one lock. It does one thing after the other, as it is
@@ -43,6 +51,9 @@ final class Worker {
 	 * beside many threads it would take minutes.
 	 */
 	private static final int FEW_THREADS = 2;
+
+	private static final VarHandle COUNTER = MethodHandles.byteBufferViewVarHandle(long[].class,
+			ByteOrder.nativeOrder());
 
 	private final PrintStream out = System.out;
 
@@ -76,18 +87,28 @@ final class Worker {
 			properties.add(Store.JDBC_URL + "=${" + scenario.jdbcUrl() + "}");
 		}
 		try (ConfigurableApplicationContext application = contender.start(scenario.hasTransactions(), properties)) {
-			Worker worker = new Worker(application.getBean(LockClient.class),
-					"inventory:" + Path.of(args[4]).getFileName());
+			Worker worker = new Worker(contender.client(application), "inventory:" + Path.of(args[4]).getFileName());
 			Work work = scenario.hasTransactions() ? worker.transactions(application, contender, scenario)
 					: worker.counting(Path.of(args[4]));
 			worker.run(scenario.threads(), work, Long.parseLong(args[2]), Long.parseLong(args[3]));
 		}
 	}
 
+	/**
+	 * A number in memory that the JVMs share through a file. To count is to read and then
+	 * to write, so that without a lock increments get lost.
+	 */
 	private Work counting(Path file) throws IOException {
-		SharedCounter counter = SharedCounter.open(file);
-		return new Work(() -> this.client.run(ownKey(), () -> {
-		}), () -> this.client.run(this.key, counter::increment), counter::value);
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+			ByteBuffer memory = channel.map(MapMode.READ_WRITE, 0, Long.BYTES);
+			return new Work(() -> this.client.run(ownKey(), () -> {
+			}), () -> this.client.run(this.key, () -> COUNTER.setVolatile(memory, 0, count(memory) + 1)),
+					() -> count(memory));
+		}
+	}
+
+	private static long count(ByteBuffer memory) {
+		return (long) COUNTER.getVolatile(memory, 0);
 	}
 
 	private Work transactions(ConfigurableApplicationContext application, Contender contender, Scenario scenario) {

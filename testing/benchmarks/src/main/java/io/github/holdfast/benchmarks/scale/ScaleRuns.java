@@ -25,12 +25,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 
-import io.github.holdfast.benchmarks.contender.Contender;
-import io.github.holdfast.benchmarks.contender.LockClient;
-import io.github.holdfast.benchmarks.contender.Store;
-import io.github.holdfast.benchmarks.contender.Stores;
-import io.github.holdfast.benchmarks.contender.Transactions;
-import io.github.holdfast.benchmarks.report.Machine;
+import io.github.holdfast.benchmarks.Contender;
+import io.github.holdfast.benchmarks.LockClient;
+import io.github.holdfast.benchmarks.Store;
+import io.github.holdfast.benchmarks.Stores;
+import io.github.holdfast.benchmarks.Transactions;
+import io.github.holdfast.benchmarks.Machine;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 
 /**
@@ -93,7 +93,7 @@ public final class ScaleRuns {
 	 */
 	private void keys(Contender contender, int keys) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
-			Calls calls = new Calls(application);
+			Calls calls = new Calls(contender, application);
 			calls.run(THREADS, Duration.ofSeconds(20), (number) -> "warm-up-" + number % 1000);
 			long heap = usedHeap();
 			String before = calls.stored(contender);
@@ -115,7 +115,7 @@ public final class ScaleRuns {
 	 */
 	private void callers(Contender contender, int callers) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
-			Calls calls = new Calls(application);
+			Calls calls = new Calls(contender, application);
 			calls.run(THREADS, Duration.ofSeconds(10), (number) -> "warm-up-" + number % 1000);
 			ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 			int before = threads.getThreadCount();
@@ -152,7 +152,7 @@ public final class ScaleRuns {
 	 */
 	private void rows(int rows) {
 		try (ConfigurableApplicationContext application = Contender.HOLDFAST_JDBC.start(true, this.stores)) {
-			Calls calls = new Calls(application);
+			Calls calls = new Calls(Contender.HOLDFAST_JDBC, application);
 			JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
 			jdbc.execute("TRUNCATE holdfast_lock");
 			calls.run(THREADS, Duration.ofSeconds(20), (number) -> "few-" + number % 1000);
@@ -208,9 +208,9 @@ public final class ScaleRuns {
 
 		private final Transactions transactions;
 
-		Calls(ConfigurableApplicationContext application) {
+		Calls(Contender contender, ConfigurableApplicationContext application) {
 			this.application = application;
-			this.client = application.getBean(LockClient.class);
+			this.client = contender.client(application);
 			this.transactions = application.getBean(Transactions.class);
 		}
 

@@ -13,13 +13,18 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Measures the processor time of all threads of the JVM, garbage collection included.
- * Unlike the elapsed time it does not grow when other processes take their share of the
- * machine.
+ * Measures the processor time of all threads of the JVM, garbage collection included,
+ * which does not grow when other processes take their share of the machine. Reports how
+ * many commands a call sends to its store, as counted by the benchmark.
  */
-public final class CpuTimeProfiler implements InternalProfiler {
+public final class CallProfiler implements InternalProfiler {
 
-	static final String PER_CALL = "cpu.time.norm";
+	static final String CPU = "cpu.time.norm";
+
+	static final String COMMANDS = "commands.norm";
+
+	/** What a benchmark has counted in this JVM. */
+	static volatile double commands = Double.NaN;
 
 	private final OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
@@ -27,7 +32,7 @@ public final class CpuTimeProfiler implements InternalProfiler {
 
 	@Override
 	public String getDescription() {
-		return "Processor time per call";
+		return "Processor time and commands per call";
 	}
 
 	@Override
@@ -39,7 +44,8 @@ public final class CpuTimeProfiler implements InternalProfiler {
 	public Collection<ScalarResult> afterIteration(BenchmarkParams benchmark, IterationParams iteration,
 			IterationResult result) {
 		double nanos = (double) (this.system.getProcessCpuTime() - this.start) / result.getMetadata().getAllOps();
-		return List.of(new ScalarResult(PER_CALL, nanos, "ns/op", AggregationPolicy.AVG));
+		return List.of(new ScalarResult(CPU, nanos, "ns/op", AggregationPolicy.AVG),
+				new ScalarResult(COMMANDS, commands, "commands/op", AggregationPolicy.AVG));
 	}
 
 }

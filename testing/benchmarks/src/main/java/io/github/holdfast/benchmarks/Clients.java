@@ -1,0 +1,338 @@
+package io.github.holdfast.benchmarks;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import com.baomidou.lock.LockInfo;
+import com.baomidou.lock.executor.LockExecutor;
+import com.baomidou.lock.executor.RedisTemplateLockExecutor;
+import com.baomidou.lock.executor.RedissonLockExecutor;
+import com.baomidou.lock.spring.boot.autoconfigure.Lock4jProperties;
+import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.sync.RedisCommands;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.integration.jdbc.lock.DefaultLockRepository;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.util.Assert;
+
+import io.github.holdfast.LockTemplate;
+
+/**
+ * The clients of the contenders. The beans are made for those that want them.
+ */
+@Configuration(proxyBeanMethods = false)
+@Lazy
+class Clients {
+
+	private static final Duration LEASE_TIME = Duration.ofSeconds(30);
+
+	@Bean(destroyMethod = "shutdown")
+	RedissonClient redisson(@Value("${spring.data.redis.port}") int port) {
+		Config config = new Config();
+		config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
+		return Redisson.create(config);
+	}
+
+	@Bean(initMethod = "start", destroyMethod = "close")
+	CuratorFramework curator(@Value("${benchmark.zookeeper}") String servers) {
+		return CuratorFrameworkFactory.newClient(servers, new ExponentialBackoffRetry(100, 5));
+	}
+
+	static LockClient holdfastTemplate(ApplicationContext application) {
+		LockTemplate template = application.getBean(LockTemplate.class);
+		return (key, body) -> template.run(key, body::run);
+	}
+
+	static LockClient redisson(ApplicationContext application) {
+		return LockClient.of(application.getBean(RedissonClient.class)::getLock);
+	}
+
+	static LockClient lock4jOnRedisson(ApplicationContext application) {
+		return lock4j(new RedissonLockExecutor(application.getBean(RedissonClient.class)), new Lock4jProperties());
+	}
+
+	static LockClient lock4jOnRedisTemplate(ApplicationContext application) {
+		Lock4jProperties properties = new Lock4jProperties();
+		return lock4j(new RedisTemplateLockExecutor(application.getBean(StringRedisTemplate.class), properties),
+				properties);
+	}
+
+	/**
+	 * With a lease time: without one its locks are never renewed or each starts a thread,
+	 * depending on the executor.
+	 */
+	@SuppressWarnings("rawtypes")
+	private static LockClient lock4j(LockExecutor<?> executor, Lock4jProperties properties) {
+		com.baomidou.lock.LockTemplate template = new com.baomidou.lock.LockTemplate();
+		List<LockExecutor> executors = List.of(executor);
+		template.setProperties(properties);
+		template.setExecutors(executors);
+		try {
+			template.afterPropertiesSet();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+		return (key, body) -> {
+			LockInfo lock = template.lock(key, LEASE_TIME.toMillis(), TimeUnit.MINUTES.toMillis(1));
+			Assert.state(lock != null, "Not locked");
+			try {
+				body.run();
+			}
+			finally {
+				template.releaseLock(lock);
+			}
+		};
+	}
+
+	/**
+	 * Waits for nobody, so it is tried again and again here.
+	 */
+	static LockClient shedLock(ApplicationContext application) {
+		LockProvider provider = new RedisLockProvider(application.getBean(RedisConnectionFactory.class), "benchmark");
+		return (key, body) -> {
+			Optional<SimpleLock> lock;
+			while ((lock = provider.lock(new LockConfiguration(Instant.now(), key, LEASE_TIME, Duration.ZERO)))
+				.isEmpty()) {
+				pause();
+			}
+			try {
+				body.run();
+			}
+			finally {
+				lock.get().unlock();
+			}
+		};
+	}
+
+	private static void pause() {
+		LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+	}
+
+	static LockClient springIntegrationRedis(ConfigurableApplicationContext application) {
+		return springIntegration(application, RedisLockType.PUB_SUB_LOCK);
+	}
+
+	static LockClient springIntegrationRedisSpin(ConfigurableApplicationContext application) {
+		return springIntegration(application, RedisLockType.SPIN_LOCK);
+	}
+
+	private static LockClient springIntegration(ConfigurableApplicationContext application, RedisLockType type) {
+		RedisLockRegistry registry = new RedisLockRegistry(application.getBean(RedisConnectionFactory.class),
+				"benchmark");
+		registry.setRedisLockType(type);
+		atTheEnd(application, registry::destroy);
+		return LockClient.of(registry::obtain);
+	}
+
+	static LockClient springIntegrationJdbc(ApplicationContext application) {
+		HikariDataSource dataSource = application.getBean(HikariDataSource.class);
+		boolean postgres = dataSource.getJdbcUrl().startsWith("jdbc:postgresql:");
+		new JdbcTemplate(dataSource).execute("""
+				create table if not exists INT_LOCK (
+					LOCK_KEY char(36) not null,
+					REGION varchar(100) not null,
+					CLIENT_ID char(36),
+					CREATED_DATE %1$s(6) not null,
+					EXPIRED_AFTER %1$s(6) not null,
+					primary key (LOCK_KEY, REGION)
+				)
+				""".formatted(postgres ? "timestamp" : "datetime"));
+		DefaultLockRepository repository = new DefaultLockRepository(dataSource);
+		repository.setTransactionManager(new JdbcTransactionManager(dataSource));
+		repository.afterPropertiesSet();
+		repository.afterSingletonsInstantiated();
+		return LockClient.of(new JdbcLockRegistry(repository)::obtain);
+	}
+
+	static LockClient curator(ApplicationContext application) {
+		CuratorFramework zooKeeper = application.getBean(CuratorFramework.class);
+		return (key, body) -> {
+			InterProcessMutex mutex = new InterProcessMutex(zooKeeper, "/locks/" + key);
+			try {
+				mutex.acquire();
+				try {
+					body.run();
+				}
+				finally {
+					mutex.release();
+				}
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		};
+	}
+
+	/**
+	 * The least that a lock in Redis can be: no token, no renewal, no order, and waiters
+	 * that try again after a millisecond.
+	 */
+	static LockClient bareCommands(ConfigurableApplicationContext application) {
+		int port = application.getEnvironment().getRequiredProperty("spring.data.redis.port", Integer.class);
+		RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", port));
+		atTheEnd(application, client::shutdown);
+		RedisCommands<String, String> redis = client.connect().sync();
+		SetArgs lease = SetArgs.Builder.nx().px(LEASE_TIME.toMillis());
+		String release = redis.scriptLoad("""
+				if redis.call('get', KEYS[1]) == ARGV[1] then
+					return redis.call('del', KEYS[1])
+				end
+				return 0
+				""");
+		String process = ProcessHandle.current().pid() + ":";
+		AtomicLong acquisitions = new AtomicLong();
+		return (key, body) -> {
+			String owner = process + acquisitions.incrementAndGet();
+			while (redis.set(key, owner, lease) == null) {
+				pause();
+			}
+			try {
+				body.run();
+			}
+			finally {
+				redis.evalsha(release, ScriptOutputType.INTEGER, new String[] { key }, owner);
+			}
+		};
+	}
+
+	static LockClient bareCommandsFenced(ConfigurableApplicationContext application) {
+		LockClient lock = bareCommands(application);
+		LockClient fence = rowUpdate(application);
+		return new LockClient() {
+
+			@Override
+			public void run(String key, Runnable body) {
+				lock.run(key, body);
+			}
+
+			@Override
+			public void runInTransaction(String key, Transactions transactions, Runnable body) {
+				run(key, () -> fence.runInTransaction(key, transactions, body));
+			}
+
+		};
+	}
+
+	/**
+	 * The least that a lock of the transaction itself can be, and the least that can keep
+	 * a superseded holder from its commit: one row of a table, updated by hand before
+	 * anything else. No token for others, no limit of the wait, no notice that the lock
+	 * was lost.
+	 */
+	static LockClient rowUpdate(ApplicationContext application) {
+		JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
+		jdbc.execute("create table if not exists row_by_hand (lock_key varchar(255) not null primary key, "
+				+ "epoch bigint not null)");
+		return new Row((key) -> jdbc.update("insert into row_by_hand values (?, 1)", key), (key, body) -> {
+			int rows = jdbc.update("update row_by_hand set epoch = epoch + 1 where lock_key = ?", key);
+			Assert.state(rows == 1, "There is no row to lock");
+			body.run();
+		});
+	}
+
+	static LockClient lockStatements(ApplicationContext application) {
+		HoldfastRows rows = HoldfastRows.create(application.getBean(JdbcTemplate.class));
+		return new Row(rows::insert, (key, body) -> {
+			long owner = rows.lock(key);
+			body.run();
+			rows.ask(key, owner);
+		});
+	}
+
+	static LockClient noLock(ApplicationContext application) {
+		return (key, body) -> body.run();
+	}
+
+	/**
+	 * A lock for each key, which is kept for ever and reaches no other JVM.
+	 */
+	static LockClient reentrantLocks(boolean fair) {
+		Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
+		return LockClient.of((key) -> locks.computeIfAbsent(key, (k) -> new ReentrantLock(fair)));
+	}
+
+	private static void atTheEnd(ConfigurableApplicationContext application, Runnable end) {
+		application.addApplicationListener((ApplicationListener<ContextClosedEvent>) (event) -> end.run());
+	}
+
+	/**
+	 * No lock but that of a row of a table of locks, which is inserted at the first use
+	 * of its key.
+	 */
+	private static final class Row implements LockClient {
+
+		private final Set<String> known = ConcurrentHashMap.newKeySet();
+
+		private final Consumer<String> insert;
+
+		private final BiConsumer<String, Runnable> lockAndRun;
+
+		Row(Consumer<String> insert, BiConsumer<String, Runnable> lockAndRun) {
+			this.insert = insert;
+			this.lockAndRun = lockAndRun;
+		}
+
+		@Override
+		public void run(String key, Runnable body) {
+			throw new UnsupportedOperationException("There is no lock without a transaction");
+		}
+
+		@Override
+		public void runInTransaction(String key, Transactions transactions, Runnable body) {
+			if (!this.known.contains(key)) {
+				try {
+					transactions.run(() -> this.insert.accept(key));
+				}
+				catch (DuplicateKeyException ex) {
+					// Another thread, or JVM, or lock in the same table, has been faster
+				}
+				this.known.add(key);
+			}
+			transactions.run(() -> this.lockAndRun.accept(key, body));
+		}
+
+	}
+
+}
