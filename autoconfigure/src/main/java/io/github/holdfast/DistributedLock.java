@@ -11,15 +11,15 @@ import org.springframework.core.annotation.AliasFor;
 
 /**
  * Runs a method under a distributed lock that is taken before the method's transaction
- * begins and released after that transaction has ended. With the backend {@code jdbc} the
- * transaction takes the lock itself where it can, by its first statement, and its commit
- * is the release.
+ * begins and released after that transaction has ended. With the backend {@code jdbc},
+ * the first statement of the transaction takes the lock where possible, and its commit
+ * releases it.
  *
  * <p>
- * By default the caller waits for the time of {@code holdfast.wait-time} and gets a
- * {@link LockNotAcquiredException} if another holder kept the lock for that long. With
- * {@link #onBusy()} set to {@link OnBusy#SKIP SKIP} the method is skipped instead, with a
- * {@link #fallbackMethod()} another method runs in its place.
+ * By default, the caller waits for {@code holdfast.wait-time}, and gets a
+ * {@link LockNotAcquiredException} if another holder kept the lock for that long.
+ * {@link OnBusy#SKIP SKIP} skips the method instead. A {@link #fallbackMethod()} runs in
+ * its place.
  *
  * <pre class="code">
  * &#64;DistributedLock(key = "'inventory:' + #sku")
@@ -29,12 +29,13 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * A nested call for a key that the same call chain already holds proceeds at once. The
  * annotation works on methods that are called through their Spring proxy: public,
- * protected or package-private, not final, not static, and not on {@code this} or on
- * objects that are no beans, such as Quartz jobs that are only autowired. It may be
- * declared on an interface method, and composed into annotations of your own with
+ * protected or package-private, neither final nor static. Calls on {@code this} bypass
+ * the proxy, and so do calls on objects that are not Spring beans, such as Quartz jobs
+ * that are merely autowired. You can declare the annotation on an interface method, and
+ * compose it into your own annotations with
  * {@link org.springframework.core.annotation.AliasFor @AliasFor}. Methods that return
  * before their work is done ({@code Future}, {@code CompletionStage}, reactive types) are
- * refused at start-up.
+ * rejected at startup.
  *
  * <p>
  * <b>What is not protected:</b> HTTP calls, messages, files, a second database and
@@ -56,23 +57,23 @@ public @interface DistributedLock {
 	String value() default "";
 
 	/**
-	 * The key of the lock, as a SpEL expression over the method's parameters: by name
-	 * ({@code #sku}), by position ({@code #p0}) and over beans ({@code @tenant.id}).
-	 * Methods with equal keys exclude each other, whatever class they are in, on all
-	 * nodes that share a store and {@code holdfast.key-prefix}.
+	 * The key of the lock: a SpEL expression that refers to the method's parameters by
+	 * name ({@code #sku}) or by position ({@code #p0}), and to beans
+	 * ({@code @tenant.id}). Methods with equal keys exclude each other, whatever class
+	 * they are in, on all nodes that share a store and {@code holdfast.key-prefix}.
 	 * <p>
-	 * Keys are compared character by character. A database may find the same row for
+	 * Keys are compared character by character. A database can find the same row for two
 	 * texts that are different keys: the default collations of MariaDB and MySQL ignore
-	 * letter case and trailing blanks. Lock the number of the row, or bring the text into
-	 * one form first: {@code "'stock:' + #sku.strip().toUpperCase()"}.
+	 * case and trailing blanks. Lock the number of the row, or normalize the text:
+	 * {@code "'stock:' + #sku.strip().toUpperCase()"}.
 	 * <p>
-	 * A collection or an array gives several locks, all or none, taken in sorted order
+	 * A collection or an array means several locks, all or none, taken in sorted order
 	 * and each only once: {@code "#lines.!['inventory:' + sku]"}. An empty collection
-	 * needs no lock; more than 1000 different keys are refused.
+	 * needs no lock. More than 1000 different keys are rejected.
 	 * <p>
-	 * A null or blank key, a null element, a null part of a concatenation, an object that
-	 * has no text form of its own or one that lists its components, as of a record, and
-	 * the sum of two numbers are refused with an {@link IllegalArgumentException}.
+	 * These values are rejected with an {@link IllegalArgumentException}: a null or blank
+	 * key, a null element, a null inside a concatenation, the sum of two numbers, records
+	 * and other custom objects.
 	 */
 	@AliasFor("value")
 	String key() default "";
@@ -87,37 +88,36 @@ public @interface DistributedLock {
 
 	/**
 	 * How long to wait for all keys together, including the time in local queues. Zero
-	 * means exactly one attempt. A store that does not answer, or a connection pool that
-	 * is exhausted, is given up after its own time-out, which may be longer. Default:
-	 * {@code holdfast.wait-time}. Accepts {@code "500ms"}, {@code "2s"}, ISO-8601
-	 * ({@code "PT2S"}) and <code>${...}</code>.
+	 * means exactly one attempt. If the store does not answer, or the connection pool is
+	 * exhausted, the call fails after the timeout of the client or pool, which can be
+	 * longer. Default: {@code holdfast.wait-time}. Accepts {@code "500ms"}, {@code "2s"},
+	 * ISO-8601 ({@code "PT2S"}) and <code>${...}</code>.
 	 */
 	String waitTime() default "";
 
 	/**
-	 * How soon others get the lease after this JVM has died. The lease is renewed while
-	 * the method runs, so it need not be as long as the method. Transaction locks of the
-	 * backend {@code jdbc} have no lease. Default: {@code holdfast.lease-time}. Accepts
-	 * the same forms as {@link #waitTime()}.
+	 * How soon other nodes get the lease after this JVM has died. The lease is renewed
+	 * while the method runs, so it can be shorter than the method. Transaction locks of
+	 * the backend {@code jdbc} have no lease. Default: {@code holdfast.lease-time}.
+	 * Accepts the same forms as {@link #waitTime()}.
 	 */
 	String leaseTime() default "";
 
 	/**
-	 * How long the lease is renewed at most; after that it runs out. A transaction that
-	 * is open then keeps its row until it ends, so others wait for it. A time below a
-	 * third of the lease time is no renewal at all, so that the lease ends with its own
-	 * time. Without effect on locks that have no lease, such as those of the backend
-	 * {@code local}. Default: as long as the method runs. Accepts the same forms as
-	 * {@link #waitTime()}.
+	 * How long the lease is renewed at most; after that it expires. A transaction that is
+	 * still open keeps its row until it ends, so other holders wait for it. A time below
+	 * a third of the lease time means no renewal, so the lease ends with its own time.
+	 * Has no effect on locks without a lease, for example with the backend {@code local}.
+	 * Default: no limit. Accepts the same forms as {@link #waitTime()}.
 	 */
 	String maxHoldTime() default "";
 
 	/**
-	 * How long the lock is held at least, counted from its acquisition: if the method
-	 * ends earlier, with or without an exception, the lock stays behind for the rest of
-	 * the time, for callers in this JVM as well. So a scheduled job is not run again by a
-	 * node whose clock is late. Must not be longer than {@link #maxHoldTime()}. Without
-	 * effect on a nested call for keys that are held already. ShedLock calls it
+	 * How long the lock is held at least, counted from its acquisition. If the method
+	 * ends earlier, with or without an exception, the lock is kept for the rest of the
+	 * time, even for callers in this JVM. Therefore, a node whose clock is late does not
+	 * run a scheduled job again. Must not be longer than {@link #maxHoldTime()}. Has no
+	 * effect on a nested call for keys that are already held. ShedLock calls it
 	 * {@code lockAtLeastFor}. Default: none, so the lock is released when the method
 	 * ends. Accepts the same forms as {@link #waitTime()}.
 	 */
@@ -125,16 +125,17 @@ public @interface DistributedLock {
 
 	/**
 	 * How the lock is shared. Default: {@link LockMode#EXCLUSIVE EXCLUSIVE}. With
-	 * {@link LockMode#OPTIMISTIC OPTIMISTIC} the method, its transaction included, is
-	 * rolled back and runs again if another commit under the same key came first, until
-	 * the wait time is over; it must have exactly one transaction. A mode that the
-	 * configured backend does not have fails the start.
+	 * {@link LockMode#OPTIMISTIC OPTIMISTIC}, the transaction is rolled back and the
+	 * method runs again if another commit under the same key came first, until the wait
+	 * time is over. Such a method must have exactly one transaction. The application does
+	 * not start if the configured backend does not support the mode.
 	 */
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
 	 * Whether waiters on all nodes are served in the order of their arrival. Default:
-	 * {@code false}. Fails the start where the configured backend cannot do it.
+	 * {@code false}. The application does not start if the configured backend does not
+	 * support it.
 	 */
 	boolean fair() default false;
 
@@ -145,16 +146,16 @@ public @interface DistributedLock {
 	OnBusy onBusy() default OnBusy.THROW;
 
 	/**
-	 * The name of a method of the same bean that is called, through the proxy, when
-	 * another holder kept the lock for the whole wait time. It has the same parameters,
+	 * The name of a method of the same bean. It is called through the proxy when another
+	 * holder kept the lock for the whole wait time. It has the same parameters,
 	 * optionally followed by a {@link LockNotAcquiredException}, and a return type that
 	 * fits. Default: none.
 	 */
 	String fallbackMethod() default "";
 
 	/**
-	 * A SpEL expression like {@link #key()} that decides whether the lock is needed. When
-	 * it is {@code false} the method runs without a lock. Default: always locked.
+	 * A SpEL expression like {@link #key()} that decides whether the lock is needed. If
+	 * it is {@code false}, the method runs without a lock. Default: always locked.
 	 */
 	String condition() default "";
 
@@ -167,8 +168,8 @@ public @interface DistributedLock {
 		THROW,
 
 		/**
-		 * Do not call the method; return {@code null}, or an empty {@code Optional} where
-		 * the method returns one. Refused at start-up for methods that return a
+		 * Do not call the method; return {@code null}, or an empty {@code Optional} if
+		 * the method returns one. Rejected at startup for methods that return a
 		 * primitive.
 		 */
 		SKIP

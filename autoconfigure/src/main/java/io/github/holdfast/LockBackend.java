@@ -22,7 +22,7 @@ public interface LockBackend {
 	 * Acquires a lock.
 	 * @param request what to acquire
 	 * @return the lease, or {@code null} if another holder kept the lock for the wait
-	 * time of the request; a wait time of zero is one attempt
+	 * time of the request, where zero means one attempt
 	 * @throws InterruptedException if the thread was interrupted; nothing is held then
 	 * @throws LockBackendException if the store failed; nothing is held for longer than
 	 * the lease time then
@@ -32,7 +32,8 @@ public interface LockBackend {
 	/**
 	 * Finds out who holds a lock, for messages.
 	 * @param key the stored key
-	 * @return the holder, or {@code null} if there is none or the store does not know
+	 * @return the holder, or {@code null} if there is none or the store does not report
+	 * it
 	 */
 	default @Nullable LockHolder holder(String key) {
 		return null;
@@ -80,20 +81,21 @@ public interface LockBackend {
 		/**
 		 * Extends the lease. Not called if it does not {@link #expires() expire}.
 		 * @param leaseTime the new lease time, counted from now
-		 * @return {@code false} if the lock is not ours any more
+		 * @return {@code false} if this acquisition has lost the lock
 		 */
 		CompletionStage<Boolean> renew(Duration leaseTime);
 
 		/**
 		 * Releases the lock. Called until it has answered. Never touches the lock of a
 		 * successor.
-		 * @return {@code false} if the lock was not ours any more
+		 * @return {@code false} if this acquisition had lost the lock
 		 */
 		CompletionStage<Boolean> release();
 
 		/**
-		 * Whether the lock may still be ours, as far as this process knows: for stores
-		 * whose locks end with a session. Does no I/O. Default: {@code true}.
+		 * Whether this acquisition may still hold the lock, as far as this process can
+		 * see. For stores whose locks end with a session. Does no I/O. Default:
+		 * {@code true}.
 		 * @return {@code false} if it is lost
 		 */
 		default boolean isAlive() {

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
- * Thrown when the lock store is unreachable or failed. Nothing is known about other
- * holders then; a busy lock is reported as {@link LockNotAcquiredException}.
+ * Thrown when the lock store is unreachable or failed. It is unknown then who holds the
+ * lock; a busy lock is reported as {@link LockNotAcquiredException}.
  */
 public class LockBackendException extends DataAccessResourceFailureException implements LockException {
 
@@ -19,7 +19,7 @@ public class LockBackendException extends DataAccessResourceFailureException imp
 	/**
 	 * Create a new exception.
 	 * @param key the key
-	 * @param detail what failed, as the end of the sentence
+	 * @param detail what failed; ends the sentence of the message
 	 * @param cause the cause, if any
 	 */
 	public LockBackendException(String key, String detail, @Nullable Throwable cause) {
@@ -29,8 +29,8 @@ public class LockBackendException extends DataAccessResourceFailureException imp
 	}
 
 	/**
-	 * Returns the same failure for another key: a store knows keys with their prefix, and
-	 * who called does not.
+	 * Returns the same failure for another key. Backends see keys with their prefix,
+	 * callers without it.
 	 * @param key the key as the caller gave it
 	 * @return this failure, with its cause, its stack trace and what was suppressed
 	 */

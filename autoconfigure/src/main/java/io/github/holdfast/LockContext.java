@@ -16,8 +16,7 @@ public interface LockContext {
 
 	/**
 	 * The innermost lock that the current call chain holds.
-	 * @return the lock, or empty outside of any lock and with
-	 * {@code holdfast.enabled=false}
+	 * @return the lock, or empty without one and with {@code holdfast.enabled=false}
 	 */
 	static Optional<LockContext> current() {
 		return Optional.ofNullable(LockCall.current());
@@ -29,8 +28,8 @@ public interface LockContext {
 	 * @param key the key as it was locked, without the prefix
 	 * @throws IllegalStateException if the chain does not hold it, or with
 	 * {@code holdfast.enabled=false}
-	 * @throws LockLostException if the chain took the lock, but cannot prove any more
-	 * that it holds it
+	 * @throws LockLostException if the chain took the lock, but cannot prove that it
+	 * still holds it
 	 */
 	static void assertHeld(String key) {
 		List<String> held = new ArrayList<>();
@@ -64,8 +63,8 @@ public interface LockContext {
 
 	/**
 	 * The fencing token of the only key: a number that rises strictly with each holder
-	 * that commits, to be checked by the resources that the lock protects. Optimistic
-	 * locks have none.
+	 * that commits. The resources that the lock protects can check it. Optimistic locks
+	 * have none.
 	 * @return the token
 	 * @throws IllegalStateException if there are several keys
 	 * @throws UnsupportedOperationException if the lock is optimistic

@@ -1,17 +1,17 @@
 package io.github.holdfast;
 
 /**
- * What all exceptions of Holdfast have in common. An interface, as those that tell "try
- * again" belong to Spring's {@link org.springframework.dao.ConcurrencyFailureException}
- * family and the others must not. None is a
- * {@link org.springframework.transaction.TransactionException}.
+ * What all exceptions of Holdfast have in common. An interface, because exceptions that
+ * mean "try again" belong to Spring's
+ * {@link org.springframework.dao.ConcurrencyFailureException} family and the others must
+ * not. None is a {@link org.springframework.transaction.TransactionException}.
  */
 public interface LockException {
 
 	/**
-	 * The key that the exception is about, as the caller gave it. A
-	 * {@link LockBackendException} that a {@link LockBackend} has thrown itself has the
-	 * key as the store knows it, with the prefix; callers of locked code never see that.
+	 * The key that the exception is about, in the caller's form. A {@link LockBackend}
+	 * throws a {@link LockBackendException} with the stored key, which includes the
+	 * prefix. Callers of locked code never see the prefix.
 	 * @return the key
 	 */
 	String key();

@@ -8,15 +8,15 @@ import java.util.List;
  * are logged.
  *
  * <p>
- * Each call is attempted, then either not acquired, or acquired and released. Losses,
- * once for each key, and failures of the backend come in between. A nested call that
- * needs no new key is not observed. Each attempt of an optimistic lock is a call.
+ * Each call is attempted, then either not acquired, or acquired and released. Between the
+ * two, losses are reported once for each key, and failures of the backend. A nested call
+ * that needs no new key is not observed. Each attempt of an optimistic lock is a call.
  *
  * <p>
- * Methods are called on the thread of the call, except for losses and failures that a
- * renewal found: these come on the thread that renews all leases of the backend. A
- * listener must not block for long, because renewals wait for it. Implementations are
- * safe for use by many threads.
+ * Methods are called on the thread of the call. Losses and failures that a renewal finds
+ * are reported on the thread that renews all leases of the backend. A listener must not
+ * block for long, because renewals wait for it. Implementations are safe for use by many
+ * threads.
  */
 public interface LockListener {
 
@@ -57,8 +57,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called once for each key whose lock is known to be lost while it was held: by a
-	 * renewal, the check before a commit, or the release.
+	 * Called once for each key whose lock was lost while it was held. A renewal, the
+	 * check before a commit, or the release has found the loss.
 	 * @param call the call
 	 * @param key the key as the caller gave it
 	 * @param holdTime how long it has been since the lock was acquired
@@ -67,8 +67,8 @@ public interface LockListener {
 	}
 
 	/**
-	 * Called when the locks have been given back and the store has answered, or when they
-	 * stay behind or could not be given back.
+	 * Called when the store has confirmed the release, or when the locks are kept or
+	 * could not be released.
 	 * @param call the call
 	 * @param outcome how it ended, the worst of all keys
 	 * @param holdTime how long the locks were held by the call
@@ -79,10 +79,10 @@ public interface LockListener {
 	/**
 	 * A call that needs locks.
 	 *
-	 * @param id tells this call from all others of this JVM
+	 * @param id a number that no other call of this JVM has
 	 * @param name the lock's name
-	 * @param keys the keys as the caller gave them, sorted, without those that the call
-	 * chain held already
+	 * @param keys the keys as the caller gave them, sorted; keys that the call chain
+	 * already held are left out
 	 * @param mode how the locks are shared
 	 * @param backend the name of the backend
 	 * @param keyPrefix what the keys begin with in the store
@@ -120,8 +120,7 @@ public interface LockListener {
 		BUSY,
 
 		/**
-		 * As {@link #BUSY}, and the method is skipped then on purpose, by
-		 * {@link DistributedLock.OnBusy#SKIP}.
+		 * Like {@link #BUSY}, and {@link DistributedLock.OnBusy#SKIP} skipped the method.
 		 */
 		SKIPPED,
 
@@ -144,27 +143,27 @@ public interface LockListener {
 	 */
 	enum Outcome {
 
-		/** They were given back. */
+		/** They were released. */
 		RELEASED,
 
-		/** They stay behind for the rest of their minimum hold time. */
+		/** They are kept for the rest of their minimum hold time. */
 		HELD,
 
 		/**
 		 * Optimistic mode: another commit under the same key came first, and this one was
-		 * refused.
+		 * rejected.
 		 */
 		CONFLICT,
 
 		/** The store had already given one to another holder, or freed it. */
 		LOST,
 
-		/** They were left to run out, as the outcome of a commit is unknown. */
+		/** They were left to expire, because the outcome of a commit is unknown. */
 		KEPT,
 
 		/**
-		 * The store did not answer; a lock runs out by itself unless another attempt to
-		 * give it back succeeds.
+		 * The store did not answer. A lock expires unless another attempt to release it
+		 * succeeds.
 		 */
 		FAILED
 

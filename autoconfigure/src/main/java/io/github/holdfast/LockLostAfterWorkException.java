@@ -1,9 +1,9 @@
 package io.github.holdfast;
 
 /**
- * Thrown after a body outside of a guarded transaction when its lock turned out to be
- * lost: the work is done, and the work of another holder may have overlapped. Look at the
- * data before you try again.
+ * Thrown after a body that ran outside a guarded transaction and lost its lock. The work
+ * is done, and the work of another holder might have overlapped. Check the data before
+ * you try again.
  */
 public class LockLostAfterWorkException extends IllegalStateException implements LockException {
 
@@ -16,8 +16,8 @@ public class LockLostAfterWorkException extends IllegalStateException implements
 	 * @param key the key as the caller gave it
 	 */
 	public LockLostAfterWorkException(String key) {
-		super("Lock " + LockException.quote(key) + " was lost while its body ran, outside of a guarded transaction: "
-				+ "the work of another holder may have overlapped. Likely causes: the process was paused for longer "
+		super("Lock " + LockException.quote(key) + " was lost while its body ran, outside a guarded transaction: "
+				+ "the work of another holder might have overlapped. Likely causes: the process was paused for longer "
 				+ "than the lease time, or the lock was removed from the store");
 		this.key = key;
 	}

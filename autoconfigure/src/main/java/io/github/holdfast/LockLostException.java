@@ -5,9 +5,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.PessimisticLockingFailureException;
 
 /**
- * Thrown just before a commit when the lock is no longer held: the transaction is rolled
- * back. It is safe to try again, unless the same call has committed another transaction
- * before, which stays.
+ * Thrown just before a commit if the lock was lost: the transaction is rolled back. It is
+ * safe to try again, unless the same call has already committed another transaction.
  */
 public class LockLostException extends PessimisticLockingFailureException implements LockException {
 
@@ -18,7 +17,7 @@ public class LockLostException extends PessimisticLockingFailureException implem
 	/**
 	 * Create a new exception.
 	 * @param key the key as the caller gave it
-	 * @param detail what was found, as the end of the sentence
+	 * @param detail what was found; ends the sentence of the message
 	 * @param cause the cause, if any
 	 */
 	public LockLostException(String key, String detail, @Nullable Throwable cause) {

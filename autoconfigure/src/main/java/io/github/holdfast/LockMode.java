@@ -9,15 +9,15 @@ public enum LockMode {
 	EXCLUSIVE,
 
 	/**
-	 * Several shared holders at a time, but no exclusive holder beside them. Needs a
+	 * Several shared holders at a time, but no exclusive holder at the same time. Needs a
 	 * backend with {@link LockBackend.Capability#SHARED}.
 	 */
 	SHARED,
 
 	/**
-	 * Nobody waits. The body runs at once and its transaction commits only if no other
-	 * holder of the key has committed since; otherwise it is rolled back and the body
-	 * runs again. Needs {@code holdfast.commit-guard: fence}.
+	 * Callers do not wait. The body runs at once, and its transaction commits only if no
+	 * other holder of the key has committed since. Otherwise it is rolled back, and the
+	 * body runs again. Needs {@code holdfast.commit-guard: fence}.
 	 */
 	OPTIMISTIC
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Thrown when a lock was not acquired. The body has not run, or that of an optimistic
- * lock was rolled back, so it is safe to try again.
+ * Thrown when a lock was not acquired. The body has not run, or the attempts of an
+ * optimistic lock were rolled back. It is safe to try again.
  */
 public class LockNotAcquiredException extends CannotAcquireLockException implements LockException {
 
@@ -54,7 +54,7 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 	private LockNotAcquiredException(String key, Reason reason, Duration waitTime, @Nullable String holder,
 			int attempts, @Nullable Throwable cause) {
 		super("Lock " + LockException.quote(key) + " was not acquired " + reason.text(waitTime)
-				+ ((attempts > 0) ? "; attempts that others overtook and that were rolled back: " + attempts : "")
+				+ ((attempts > 0) ? "; attempts rolled back because another commit came first: " + attempts : "")
 				+ ((holder != null) ? ": " + LockException.escape(holder) : ""), cause);
 		this.key = key;
 		this.reason = reason;
@@ -85,8 +85,8 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 	}
 
 	/**
-	 * Who holds the lock, as a text for people.
-	 * @return the holder, or {@code null} if the store does not tell
+	 * A description of the holder for people.
+	 * @return the holder, or {@code null} if the store does not report one
 	 */
 	public @Nullable String holder() {
 		return this.holder;
@@ -126,9 +126,9 @@ public class LockNotAcquiredException extends CannotAcquireLockException impleme
 		String text(Duration waitTime) {
 			return switch (this) {
 				case BUSY, CONFLICT -> "within " + TimeUnit.MILLISECONDS.convert(waitTime) + " ms";
-				case INTERRUPTED -> "as the waiting thread was interrupted";
-				case SHUTDOWN -> "as the application is shutting down";
-				case QUEUE_FULL -> "as too many threads wait for it already";
+				case INTERRUPTED -> "because the waiting thread was interrupted";
+				case SHUTDOWN -> "because the application is shutting down";
+				case QUEUE_FULL -> "because too many threads already wait for it";
 			};
 		}
 

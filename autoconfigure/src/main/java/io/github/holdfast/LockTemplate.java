@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Runs code under locks, for everything that cannot be an annotated method. Immutable and
- * safe for use by many threads; each {@code with…} method returns a copy.
+ * Runs code under locks if an annotated method is not possible. Templates are immutable
+ * and safe for use by many threads; each {@code with…} method returns a copy.
  *
  * <pre class="code">
  * lockTemplate.withWaitTime(Duration.ofSeconds(2)).run("report:" + day, () -&gt; write(day));</pre>
  *
  * <p>
- * A call inside of a running transaction is refused: that transaction may have read old
- * data, and it would commit after the release. Put
+ * A call inside a running transaction is rejected, because that transaction might have
+ * read old data and would commit after the release. Put
  * {@code @Transactional(propagation = REQUIRES_NEW)} on a method with
  * {@link DistributedLock} instead.
  */
@@ -94,7 +94,7 @@ public final class LockTemplate {
 	}
 
 	/**
-	 * Sets how long the lease is renewed at most. Default: as long as the code runs.
+	 * Sets how long the lease is renewed at most. Default: no limit.
 	 * @param maxHoldTime the maximum hold time
 	 * @return a copy
 	 */
@@ -103,7 +103,7 @@ public final class LockTemplate {
 	}
 
 	/**
-	 * Sets how long the lock is held at least, as ShedLock's {@code lockAtLeastFor}.
+	 * Sets how long the lock is held at least, like {@code lockAtLeastFor} of ShedLock.
 	 * Default: none, so the lock is released when the code ends.
 	 * @param minHoldTime the minimum hold time
 	 * @return a copy

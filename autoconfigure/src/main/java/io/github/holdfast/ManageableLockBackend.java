@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 public interface ManageableLockBackend extends LockBackend {
 
 	/**
-	 * Takes a lock away from its holder. The holder's transactions can no longer commit
-	 * under it at {@code holdfast.commit-guard: fence}.
+	 * Takes a lock away from its holder. At {@code holdfast.commit-guard: fence}, the
+	 * holder's transactions cannot commit under it afterwards.
 	 * @param key the stored key
 	 * @return whether there was a holder
 	 * @throws LockBackendException if the store failed
@@ -30,7 +30,7 @@ public interface ManageableLockBackend extends LockBackend {
 	 * What answered a {@link #ping()}.
 	 *
 	 * @param topology what the store is, such as its product, version and number of nodes
-	 * @param time the clock of the store, or {@code null} if it does not tell
+	 * @param time the clock of the store, or {@code null} if it does not report one
 	 */
 	record Status(String topology, @Nullable Instant time) {
 

@@ -69,7 +69,7 @@ public class LocksEndpoint {
 	}
 
 	/**
-	 * The holder of one lock as the store knows it, and the calls of this node.
+	 * The holder of one lock as recorded in the store, and the calls of this node.
 	 * @param key the key as the application wrote it
 	 * @return the lock
 	 */

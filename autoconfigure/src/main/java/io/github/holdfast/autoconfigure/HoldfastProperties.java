@@ -79,7 +79,7 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 	 * @param waitTime Time to wait for a lock. Zero means one attempt.
 	 * @param leaseTime Time after which other nodes get the lock of a node that has died
 	 * or hangs.
-	 * @param maxHoldTime Time after which leases are no longer renewed.
+	 * @param maxHoldTime Time after which the renewal of leases ends.
 	 * @param minHoldTime Time for which a lock is held even if its method ends earlier.
 	 */
 	public record Lock(@DefaultValue("true") boolean enabled, @Nullable Duration waitTime, @Nullable Duration leaseTime,
@@ -122,8 +122,8 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		public enum Mode {
 
 			/**
-			 * The transaction of a locked method takes the lock by its first statement,
-			 * and its commit is the release. Other methods take leases.
+			 * The first statement of the transaction of a locked method takes the lock,
+			 * and its commit releases it. Other methods take leases.
 			 */
 			TRANSACTION,
 
@@ -154,8 +154,8 @@ public record HoldfastProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		/**
 		 * Locks in several independent Redis masters.
 		 *
-		 * @param nodes Masters to use in place of 'spring.data.redis', as 'host:port'. An
-		 * odd number, at least three.
+		 * @param nodes Masters to use instead of 'spring.data.redis', written
+		 * 'host:port'. An odd number, at least three.
 		 */
 		public record Quorum(@Nullable List<String> nodes) {
 

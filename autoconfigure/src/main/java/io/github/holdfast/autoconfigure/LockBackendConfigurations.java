@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * The stores outside of the application's database.
+ * The stores outside the application's database.
  */
 @Configuration(proxyBeanMethods = false)
 class LockBackendConfigurations {

@@ -15,8 +15,8 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Creates the table {@code holdfast_lock}. A script that fails is not reported here,
- * because another node may have created the table at the same time, and neither is a
- * database without a script: a startup check reads the table.
+ * because another node may have created the table at the same time. A database without a
+ * script is not reported either. A startup check reads the table.
  */
 final class LockSchemaInitializer extends DataSourceScriptDatabaseInitializer {
 

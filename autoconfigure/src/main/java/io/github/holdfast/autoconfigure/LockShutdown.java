@@ -11,8 +11,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Ends the use of locks in order: callers that wait fail as soon as the context begins to
- * close; methods that run keep their locks until they end, for at most
+ * Ends the use of locks in order. Callers that wait fail as soon as the context begins to
+ * close. Methods that run keep their locks until they end, for at most
  * {@code spring.lifecycle.timeout-per-shutdown-phase}. Stops after the web server and
  * before connection pools and clients. A stopped context is not started again.
  */

@@ -34,10 +34,9 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Logs how locks are kept, and checks that they can be: by the checks of the database,
- * and by a lock that is taken and released. An application that only has the starter on
- * its class path needs no table or server. A template that is obtained later fails on
- * first use.
+ * Logs how locks are kept. Runs the checks of the database, then takes and releases a
+ * lock. An application that only has the starter on its class path needs no table or
+ * server. A template that is obtained later fails on first use.
  */
 final class LockStartup implements SmartInitializingSingleton {
 

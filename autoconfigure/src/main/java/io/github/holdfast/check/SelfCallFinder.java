@@ -30,9 +30,9 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Finds self-invocations of locked methods in the class files of a bean. A method that
- * handles no reference of its own type other than {@code this} can call a method of that
- * type only on {@code this}; methods that do handle one are left out. Calls in inner and
- * anonymous classes and by reflection are not found.
+ * handles no reference of the bean's type other than {@code this} can call a method of
+ * that type only on {@code this}; methods that do handle one are left out. Calls in inner
+ * and anonymous classes and by reflection are not found.
  */
 final class SelfCallFinder extends ClassVisitor {
 
@@ -58,7 +58,7 @@ final class SelfCallFinder extends ClassVisitor {
 	 * Finds the calls that miss a lock.
 	 * @param source the annotated methods
 	 * @param beanClass the class of a bean
-	 * @return the calls, as text
+	 * @return descriptions of the calls
 	 */
 	static List<String> find(LockOperationSource source, Class<?> beanClass) {
 		SelfCallFinder finder = new SelfCallFinder(source, ClassUtils.getUserClass(beanClass));

@@ -22,8 +22,8 @@ public final class BodyTransaction {
 	 * Create a description.
 	 * @param definition propagation, isolation and whether it only reads
 	 * @param manager supplies its manager, or {@code null} if that is unknown
-	 * @param innermost whether it begins right inside of the lock, with no advice of
-	 * others in between, so that nothing runs before its first statement
+	 * @param innermost whether it begins right inside the lock, with no other advice in
+	 * between, so that nothing runs before its first statement
 	 */
 	public BodyTransaction(TransactionDefinition definition, Supplier<? extends @Nullable TransactionManager> manager,
 			boolean innermost) {
@@ -54,7 +54,7 @@ public final class BodyTransaction {
 	}
 
 	/**
-	 * Whether the method always runs in a transaction of its own, unless it joins one.
+	 * Whether the method always begins a transaction, unless it joins one.
 	 * @return {@code true} for REQUIRED and REQUIRES_NEW
 	 */
 	public boolean begins() {

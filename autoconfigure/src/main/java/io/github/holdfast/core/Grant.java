@@ -88,7 +88,7 @@ public final class Grant {
 	}
 
 	/**
-	 * Whether this process can still prove that the lock is ours. Does no I/O.
+	 * Whether this process can still prove that it holds the lock. Does no I/O.
 	 * @return {@code false} if the lease has run out or is lost
 	 */
 	public boolean isValid() {
@@ -97,7 +97,7 @@ public final class Grant {
 	}
 
 	/**
-	 * The time for which this process can prove that the lock is ours.
+	 * The time for which this process can prove that it holds the lock.
 	 * @return the time, or {@code null} if the lock does not expire
 	 */
 	public @Nullable Duration remaining() {
@@ -159,7 +159,7 @@ public final class Grant {
 	}
 
 	/**
-	 * Goes on with the renewals, because that transaction has ended.
+	 * Continues the renewals, because that transaction has ended.
 	 */
 	public void endClaim() {
 		this.claimed = false;
@@ -201,7 +201,7 @@ public final class Grant {
 
 	/**
 	 * Leaves this grant to the next thread of this JVM.
-	 * @return {@code false} if nobody waits or it has been kept for long enough
+	 * @return {@code false} if no thread waits or it has been kept for long enough
 	 */
 	boolean handOver(long mostNanos) {
 		LocalQueue.Turn queue = this.queue;
@@ -360,7 +360,7 @@ public final class Grant {
 		Duration time = timeToRenew();
 		if (time == null && !this.overdue) {
 			this.overdue = true;
-			logger.warn("Lock {} is no longer renewed: it has been held for its maximum hold time", quoted());
+			logger.warn("The renewal of lock {} ends: it has been held for its maximum hold time", quoted());
 		}
 		CompletableFuture<Boolean> renewal = new CompletableFuture<>();
 		this.renewAt = now + this.request.leaseTime().toNanos() / ((time != null) ? 10 : 1);
@@ -404,7 +404,7 @@ public final class Grant {
 	}
 
 	private void notRenewed(Throwable failure) {
-		logger.warn("Lock {} could not be renewed, trying again; it is ours for another {} ms", quoted(),
+		logger.warn("Lock {} could not be renewed, trying again; it is held for another {} ms", quoted(),
 				Math.max(0, (this.end - System.nanoTime()) / 1_000_000), failure);
 		LockCall holder = this.holder;
 		if (holder != null) {

@@ -11,10 +11,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of this JVM: one thread for each key has the turn and may ask the store; the
- * others wait in the order of their arrival. A thread that comes while the turn is free
- * may overtake those that are just being woken up, a few times and for a moment, because
- * waking a thread takes longer than a short body. A grant may be left to the next thread.
+ * The queue of this JVM. One thread for each key has the turn and may ask the store; the
+ * others wait in order of arrival. A thread that arrives while the turn is free may
+ * overtake threads that are being woken up, because waking a thread takes longer than a
+ * short body. This is limited in number and time. A grant may be left to the next thread.
  */
 final class LocalQueue {
 
@@ -69,8 +69,8 @@ final class LocalQueue {
 
 	/**
 	 * Ends the visit of a thread.
-	 * @param left what it leaves to the next one, if somebody waits
-	 * @return a grant that nobody is there to take
+	 * @param left what it leaves to the next thread, if one waits
+	 * @return a grant that no thread takes
 	 */
 	private @Nullable Grant leave(Place place, @Nullable Grant left) {
 		AtomicReference<@Nullable Grant> stranded = new AtomicReference<>(left);
@@ -100,7 +100,7 @@ final class LocalQueue {
 
 		private final Semaphore turn = new Semaphore(1, true);
 
-		/** Those that have the turn or wait. Changed inside of the map only. */
+		/** The threads that have the turn or wait. Changed inside the map only. */
 		private int users;
 
 		private volatile int overtakes;
@@ -181,7 +181,7 @@ final class LocalQueue {
 
 		/**
 		 * Leaves a grant to the next thread.
-		 * @return {@code false} if nobody waits; the turn goes on then
+		 * @return {@code false} if no thread waits; then the turn continues
 		 */
 		boolean leaveTo(Grant grant) {
 			if (!isWaitedFor() || !this.over.compareAndSet(false, true)) {

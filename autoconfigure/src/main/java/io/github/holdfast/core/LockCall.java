@@ -341,7 +341,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	/**
 	 * Notes that the transaction that has taken the locks has ended, and the locks with
-	 * it. What callbacks do after that is not under this call, and may take them again.
+	 * it. Later callbacks do not run under this call, and may take the locks again.
 	 */
 	public void over() {
 		this.state.compareAndSet(State.HELD, State.OVER);
@@ -356,8 +356,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * Notes that nobody knows whether a commit under this call took place. Its locks are
-	 * neither handed over nor released: they run out.
+	 * Notes that it is unknown whether a commit under this call took place. Its locks are
+	 * neither handed over nor released: they expire.
 	 */
 	public void outcomeUnknown() {
 		this.outcomeUnknown = true;
@@ -418,7 +418,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	/**
-	 * The lock that the transaction has to take.
+	 * The lock that the transaction must take.
 	 */
 	@Nullable PendingLease pending(String key) {
 		Grant grant = (this.protection == Protection.TRANSACTION) ? find(this.settings.storedKey(key)) : null;
@@ -495,8 +495,8 @@ public final class LockCall implements LockContext, AutoCloseable {
 	private Outcome giveBack(Grant grant, boolean mayHandOver, boolean guarded) {
 		try {
 			if (this.outcomeUnknown && grant.lease().expires()) {
-				logger.warn("Lock {} is kept until its lease time is over, because nobody knows whether a commit under "
-						+ "it took place", LockException.quote(grant.request().key()));
+				logger.warn("Lock {} is kept until its lease time is over, because it is unknown whether a commit "
+						+ "under it took place", LockException.quote(grant.request().key()));
 				grant.keepUntilRunOut();
 				return Outcome.KEPT;
 			}
@@ -522,7 +522,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private void notReleased(Grant grant, @Nullable Throwable failure) {
 		if (failure != null) {
-			logger.warn("Lock {} could not be released; it runs out by itself unless another attempt succeeds",
+			logger.warn("Lock {} could not be released; it expires unless another attempt succeeds",
 					LockException.quote(grant.request().key()), Grant.cause(failure));
 			this.listeners.backendFailure(Operation.RELEASE, Grant.cause(failure));
 		}

@@ -60,7 +60,7 @@ public interface LockGuard {
 	}
 
 	/**
-	 * Reads the version that an optimistic call has to replace.
+	 * Reads the version that an optimistic call must replace.
 	 * @param request the key and the wait time
 	 * @return the version, or {@code null} if the key was locked for the wait time
 	 * @throws InterruptedException if the thread was interrupted
@@ -189,7 +189,7 @@ public interface LockGuard {
 		/**
 		 * Create an exception.
 		 * @param call the call whose transaction did not get its lock
-		 * @param remedy what to do outside of the transaction before the next attempt
+		 * @param remedy what to do outside the transaction before the next attempt
 		 */
 		public NotTakenException(LockCall call, Runnable remedy) {
 			super("The transaction did not get its lock", null, false, false);

@@ -61,8 +61,8 @@ public final class LockManager implements AutoCloseable {
 	 * @param guard supplies the guard of the transactions, at the first call
 	 * @param listeners supplies the listeners, at the first call
 	 * @param overrides the configured overrides by lock name
-	 * @param handover how long the threads of this JVM may hand a lock over before it is
-	 * given back to the store; zero switches handover off
+	 * @param handover how long the threads of this JVM may hand a lock over before the
+	 * store gets it back; zero switches handovers off
 	 */
 	public LockManager(Supplier<LockBackend> backend, Supplier<LockGuard> guard, Supplier<List<LockListener>> listeners,
 			Function<String, LockSettings.@Nullable Overrides> overrides, Duration handover) {

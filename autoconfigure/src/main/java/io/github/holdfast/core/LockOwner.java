@@ -11,8 +11,8 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Random owners for acquisitions, and a description of who asks. The operating system
- * makes each owner, because two JVMs that were restored from one image (CRaC, a snapshot
- * of a virtual machine) would go on with the same sequence.
+ * creates each owner, because two JVMs that were restored from one image (CRaC, a
+ * snapshot of a virtual machine) would continue with the same sequence.
  */
 public final class LockOwner {
 

@@ -146,7 +146,7 @@ public record LockSettings(String name, String keyPrefix, LockMode mode, boolean
 	 * What the configuration says about the locks of one name.
 	 *
 	 * @param enabled whether they are taken at all
-	 * @param times the times that win over those of the code
+	 * @param times the times that win over the times of the code
 	 */
 	public record Overrides(boolean enabled, Times times) {
 

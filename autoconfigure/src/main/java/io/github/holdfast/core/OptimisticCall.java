@@ -74,7 +74,7 @@ final class OptimisticCall {
 	}
 
 	/**
-	 * Waits at random, so that those who have met do not meet again.
+	 * Waits for a random time, so that calls that have met do not meet again.
 	 */
 	private void pause(LockCall call, int attempts, @Nullable Throwable conflict) {
 		long left = this.settings.times().waitNanos() - (System.nanoTime() - this.start);

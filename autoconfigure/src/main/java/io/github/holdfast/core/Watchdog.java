@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of a backend that does what happens by time: renews leases, frees the
- * local queue when a lease has run out, and repeats releases that failed.
+ * The thread of a backend for everything that happens by time. It renews leases, frees
+ * the local queue when a lease has expired, and repeats releases that failed.
  */
 final class Watchdog implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class Watchdog implements AutoCloseable {
 	}
 
 	/**
-	 * Looks after a grant until it is forgotten.
+	 * Watches a grant until it is forgotten.
 	 */
 	void watch(Grant grant) {
 		this.grants.add(grant);
@@ -79,7 +79,7 @@ final class Watchdog implements AutoCloseable {
 				next = (due - next < 0) ? due : next;
 			}
 			catch (RuntimeException | Error ex) {
-				logger.warn("A lease could not be looked after", ex);
+				logger.warn("A lease could not be renewed or released", ex);
 			}
 		}
 		return next;

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The first advice inside of the transaction of a locked method. It throws what the claim
- * of the transaction ended with, so that the body does not run and the transaction is
- * rolled back as by any exception.
+ * The first advice inside the transaction of a locked method. It throws what the claim of
+ * the transaction ended with, so that the body does not run and the transaction is rolled
+ * back as by any exception.
  */
 final class ClaimInterceptor implements MethodInterceptor {
 

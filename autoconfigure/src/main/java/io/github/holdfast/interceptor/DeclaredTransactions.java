@@ -14,7 +14,7 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds the transaction of a method and its manager, as Spring's advice does.
+ * Finds the transaction of a method and its manager the way Spring's advice does.
  */
 final class DeclaredTransactions extends TransactionAspectSupport {
 

@@ -13,15 +13,15 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.Ordered;
 
 /**
- * Puts the lock around annotated methods. Its order decides what is inside of the lock:
- * by default caching and the transaction.
+ * Puts the lock around annotated methods. Its order decides what is inside the lock: by
+ * default, caching and the transaction.
  */
 public final class DistributedLockAdvisor extends DefaultPointcutAdvisor {
 
 	private static final long serialVersionUID = 1L;
 
 	/**
-	 * Just outside of advice with Spring's default order for transactions and caching.
+	 * Just outside the advice with Spring's default order for transactions and caching.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 

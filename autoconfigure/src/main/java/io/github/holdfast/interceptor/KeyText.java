@@ -44,8 +44,8 @@ final class KeyText {
 	 */
 	static String of(@Nullable Object value, Supplier<String> expression) {
 		Object content = (value instanceof Optional<?> optional) ? optional.orElse(null) : value;
-		Assert.notNull(content, () -> expression.get()
-				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
+		Assert.notNull(content,
+				() -> expression.get() + " is null: check it before the call, or exclude such calls with 'condition'");
 		if (content instanceof Enum<?> constant) {
 			return constant.name();
 		}
@@ -58,8 +58,8 @@ final class KeyText {
 			throw new IllegalArgumentException(expression.get() + " is a " + ClassUtils.getShortName(type) + (several
 					? ", which cannot be a part of one key; for one lock per element use a projection such as "
 							+ "#lines.!['inventory:' + sku]"
-					: ". A key is made of texts, numbers, booleans, enums, UUIDs, and dates and times of java.time. "
-							+ "Of your own types write a property: `#id.value`"));
+					: ". A key consists of texts, numbers, booleans, enums, UUIDs, and dates and times of java.time. "
+							+ "For your own types, write a property: `#id.value`"));
 		}
 		String text = content.toString();
 		Assert.isTrue(text.length() <= MAX_LENGTH,

@@ -151,15 +151,16 @@ final class LockExpression {
 		if (!(left instanceof Number && right instanceof Number)) {
 			return KeyText.of(left, leftNode::toStringAST).concat(KeyText.of(right, rightNode::toStringAST));
 		}
-		Assert.isTrue(leftNode instanceof Literal || rightNode instanceof Literal, () -> node.toStringAST()
-				+ " adds two numbers, so that others with the same sum would have the same key: "
-				+ "put a text between them, as in " + leftNode.toStringAST() + " + ':' + " + rightNode.toStringAST());
+		Assert.isTrue(leftNode instanceof Literal || rightNode instanceof Literal,
+				() -> node.toStringAST()
+						+ " adds two numbers, so other numbers with the same sum would have the same key: "
+						+ "put a text between them: " + leftNode.toStringAST() + " + ':' + " + rightNode.toStringAST());
 		return node.getValue(state);
 	}
 
 	/**
-	 * Evaluates {@code a.b.c}, each part on the value of the one before. The last part of
-	 * {@code a.b.![c]} is evaluated on each element.
+	 * Evaluates {@code a.b.c}, each part on the value of the previous part. The last part
+	 * of {@code a.b.![c]} is evaluated on each element.
 	 */
 	private @Nullable Object compound(SpelNode node, ExpressionState state) {
 		int last = node.getChildCount() - 1;
@@ -179,7 +180,7 @@ final class LockExpression {
 	private List<@Nullable Object> projection(@Nullable Object source, SpelNode element, SpelNode sourceNode,
 			ExpressionState state) {
 		Assert.notNull(source, () -> sourceNode.toStringAST()
-				+ " is null: check it before the call, or leave such calls without a lock by 'condition'");
+				+ " is null: check it before the call, or exclude such calls with 'condition'");
 		List<@Nullable Object> values = new ArrayList<>();
 		for (Object item : elements(source)) {
 			values.add(value(element,

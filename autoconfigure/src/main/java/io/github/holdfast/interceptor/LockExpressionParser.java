@@ -92,8 +92,8 @@ final class LockExpressionParser {
 	 * Checks a node and its children.
 	 * @param scoped whether the node is evaluated on an object, so that bare names mean
 	 * its properties
-	 * @param argument whether the node is inside of an argument of a call. SpEL itself
-	 * evaluates those, and writes a null into a concatenation as a text
+	 * @param argument whether the node is inside an argument of a call. SpEL itself
+	 * evaluates arguments, and writes a null into a concatenation as a text
 	 */
 	private static void check(SpelNode node, boolean scoped, boolean argument, Parameters parameters, String where) {
 		String name = node.toStringAST();
@@ -113,7 +113,7 @@ final class LockExpressionParser {
 				.refuseIf(argument && node instanceof OpPlus && child instanceof StringLiteral,
 						where + " joins text in an argument of a call, where a null would become part of the key: "
 								+ name + ".",
-						"Pass the parts as separate arguments, or join the text outside of the call.");
+						"Pass the parts as separate arguments, or join the text outside the call.");
 			boolean element = node instanceof Projection || node instanceof Selection
 					|| (node instanceof CompoundExpression && i > 0);
 			check(child, scoped || element, argument || node instanceof MethodReference, parameters, where);

@@ -35,7 +35,7 @@ final class LockInterceptor implements MethodInterceptor {
 	/**
 	 * Create an interceptor.
 	 * @param source knows the annotated methods
-	 * @param operations the operations that a bean has in place of those of its class
+	 * @param operations the operations that a bean has instead of the ones of its class
 	 */
 	LockInterceptor(LockOperationSource source, Map<Method, LockOperation> operations) {
 		this.source = source;
@@ -75,9 +75,9 @@ final class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Runs the rest of a call. Each attempt of one that may be repeated goes through all
-	 * advice inside of the lock again, and so has its own transaction.
-	 * @param thrown set to the exception of another lock, inside of the method
+	 * Runs the rest of a call. Each attempt of an optimistic method passes through all
+	 * advice inside the lock again, so it has its own transaction.
+	 * @param thrown set to the exception of another lock, inside the method
 	 */
 	private static @Nullable Object proceed(ProxyMethodInvocation invocation, boolean mayRepeat,
 			AtomicReference<@Nullable Throwable> thrown) throws Throwable {

@@ -54,7 +54,7 @@ final class LockMethodRules {
 		refuseIf(returnsLater(type) || KotlinDetector.isSuspendingFunction(method),
 				where + "which returns a " + type.getSimpleName()
 						+ " before its work is done: the lock would be released too early.",
-				"Lock a blocking method that does the work and returns its result, as a list instead of a stream or an "
+				"Lock a blocking method that does the work and returns its result, for example a list instead of a stream or an "
 						+ "iterator, and call it from the code that runs later, such as the @Async method of another bean.");
 		boolean skips = operation.onBusy() == OnBusy.SKIP;
 		refuseIf(skips && type.isPrimitive() && type != void.class,

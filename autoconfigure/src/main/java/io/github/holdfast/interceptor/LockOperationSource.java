@@ -115,9 +115,9 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * All operations of a bean. Their transactions are those that count for the calls of
-	 * this bean.
-	 * @param bean the bean, as a proxy
+	 * All operations of a bean. The transactions of these operations apply to the calls
+	 * of this bean.
+	 * @param bean the proxy of the bean
 	 * @return the operations
 	 * @throws LockConfigurationException if one of the annotations cannot work
 	 */
@@ -155,7 +155,7 @@ public final class LockOperationSource {
 	}
 
 	/**
-	 * The transaction that a method declares, the same one for all beans.
+	 * The transaction that a method declares, for all beans.
 	 * @param advice the advice that begins it, if there is any
 	 * @param innermost whether the advice comes right behind the lock
 	 */

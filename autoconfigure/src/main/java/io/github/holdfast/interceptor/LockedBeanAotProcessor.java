@@ -23,9 +23,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Tells a native image what is reached by reflection when a locked method of a bean is
- * called: the method, its fallback, and the types of its parameters, which the expression
- * of the key reads.
+ * Registers for native images what a call of a locked method reaches by reflection: the
+ * method, its fallback, and the types of its parameters, which the key expression reads.
  */
 final class LockedBeanAotProcessor implements BeanRegistrationAotProcessor {
 

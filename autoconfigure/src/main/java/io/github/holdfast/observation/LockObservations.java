@@ -57,7 +57,7 @@ public final class LockObservations implements LockListener {
 	}
 
 	/**
-	 * That of a transaction lock would have to be read from the database.
+	 * The token of a transaction lock would need a query.
 	 */
 	private static List<Long> tokens(Call call) {
 		LockCall lock = LockCall.current();

@@ -30,7 +30,7 @@ public final class Deadline {
 
 	/**
 	 * The deadline of a lease whose request is about to be sent. It is a hundredth of the
-	 * lease time early, as two clocks never run at quite the same rate.
+	 * lease time early, because two clocks never run at exactly the same rate.
 	 * @param leaseTime the time that is asked for
 	 * @return the deadline
 	 */

@@ -19,7 +19,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Decides about locked calls inside of a running transaction: it may have read old data,
+ * Decides about locked calls inside a running transaction. It might have read old data,
  * and it commits after the release.
  */
 final class ActiveTransactionRule {
@@ -48,7 +48,7 @@ final class ActiveTransactionRule {
 	}
 
 	/**
-	 * Whether a call would run inside of a running transaction.
+	 * Whether a call would run inside a running transaction.
 	 */
 	boolean isInside(LockCall call) {
 		BodyTransaction transaction = call.settings().transaction();
@@ -67,7 +67,7 @@ final class ActiveTransactionRule {
 	void check(LockCall call) {
 		for (String key : call.missing()) {
 			if (OpenTransaction.isClaimed(call.settings().keyPrefix() + key)) {
-				throw refused(call, "was closed inside of its transaction, which is still open, so that the call would "
+				throw refused(call, "was closed inside its transaction, which is still open, so that the call would "
 						+ "wait for itself. Close it after the transaction has ended");
 			}
 		}

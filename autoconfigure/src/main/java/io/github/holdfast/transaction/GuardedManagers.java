@@ -22,8 +22,8 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.ResourceTransactionManager;
 
 /**
- * Gives each transaction manager its listener, as the first one, and checks when all
- * beans are there that their transactions can be guarded.
+ * Puts its listener first in each transaction manager. When all beans exist, it checks
+ * that their transactions can be guarded.
  */
 public final class GuardedManagers implements BeanPostProcessor, SmartInitializingSingleton {
 
@@ -121,7 +121,7 @@ public final class GuardedManagers implements BeanPostProcessor, SmartInitializi
 	private static void checkFenced(GuardedManager guarded, RowClaims claims, boolean named) {
 		DataSource dataSource = guarded.dataSource;
 		if (!takesListeners(guarded.manager)) {
-			throw refused(guarded, "It takes no TransactionExecutionListener or no synchronizations");
+			throw refused(guarded, "It does not support a TransactionExecutionListener or synchronizations");
 		}
 		if (dataSource == null) {
 			throw refused(guarded, "It has no DataSource that Holdfast could find; JTA is not supported");

@@ -1,15 +1,15 @@
 package io.github.holdfast.transaction;
 
 /**
- * What happens to a locked call inside of a running transaction. That transaction may
- * have read old data, and it commits after the lock is released.
+ * What happens to a locked call inside a running transaction. That transaction may have
+ * read old data, and it commits after the lock is released.
  */
 public enum OnActiveTransaction {
 
 	/** The call fails with an {@link IllegalStateException}. */
 	REJECT,
 
-	/** The call goes on, with one warning for each lock name. */
+	/** The call runs, with one warning for each lock name. */
 	WARN
 
 }

@@ -31,7 +31,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * transactions of a thread form a stack.
  *
  * <p>
- * The end is noted by a synchronization, because Spring tells listeners only after all
+ * A synchronization notes the end, because Spring calls listeners only after all
  * callbacks.
  */
 final class OpenTransaction implements TransactionSynchronization, Ordered {
@@ -93,7 +93,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * Spring does not tell listeners of all ends.
+	 * Spring does not report all ends to listeners.
 	 */
 	private static @Nullable OpenTransaction innermost() {
 		OpenTransaction open = INNERMOST.get();
@@ -177,7 +177,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * How long the transaction may still take, by its own time-out.
+	 * How long the transaction may still take, according to its own timeout.
 	 */
 	long remainingNanos() {
 		return (this.holder instanceof ConnectionHolder jdbc && jdbc.hasTimeout())
@@ -252,7 +252,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	}
 
 	/**
-	 * After some exceptions of callbacks Spring does not roll back, and its clean-up
+	 * After some exceptions of callbacks, Spring does not roll back, and its cleanup
 	 * would commit what was not checked.
 	 */
 	private static void rollBack(Connection connection) {
@@ -363,7 +363,7 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 		}
 
 		/**
-		 * Whether the lease is to be renewed once more before the COMMIT.
+		 * Whether to renew the lease once more before the COMMIT.
 		 */
 		boolean isLate(RowClaims rows) {
 			return this.renews && rows.hasLateClock()

@@ -23,7 +23,7 @@ import io.github.holdfast.store.jdbc.VersionLease;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that transactions claim: those of the backend {@code jdbc}, or those that
+ * The rows that transactions claim: leases of the backend {@code jdbc}, or rows that
  * stand for the grants of another store.
  */
 public final class RowClaims {
@@ -91,7 +91,7 @@ public final class RowClaims {
 	}
 
 	/**
-	 * Whether leases are in rows of their own already, so that they need no installation.
+	 * Whether leases already are rows, so that they need no installation.
 	 */
 	boolean areLeases() {
 		return this.jdbc != null;

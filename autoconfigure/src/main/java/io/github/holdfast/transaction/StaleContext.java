@@ -6,7 +6,7 @@ package io.github.holdfast.transaction;
  */
 public enum StaleContext {
 
-	/** The locked call gets a persistence context of its own. */
+	/** The locked call gets a separate persistence context. */
 	ISOLATE,
 
 	/** The locked call uses the open one. */

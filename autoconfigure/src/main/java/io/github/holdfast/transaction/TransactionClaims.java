@@ -26,14 +26,14 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Lets the transactions of one manager claim the rows of the locks that they begin under,
- * and asks again before the COMMIT where a database may have freed a row.
+ * Lets the transactions of one manager claim the rows of their locks. Checks the rows
+ * again before the COMMIT if the database may have freed one.
  *
  * <p>
  * An exception when a transaction begins would leave its connection on the thread. So a
  * claim that failed marks the transaction as rollback-only, and the exception is thrown
  * before the body or after the rollback. No {@link TransactionException} may escape
- * before a commit: Spring would skip the rollback, and the clean-up of the connection
+ * before a commit: Spring would skip the rollback, and the cleanup of the connection
  * would commit.
  */
 final class TransactionClaims implements TransactionExecutionListener {
@@ -184,7 +184,7 @@ final class TransactionClaims implements TransactionExecutionListener {
 				? new CannotAcquireLockException("Lock " + LockException.quote(call.key(grant))
 						+ ": a deadlock, or a wait that was too long. It is safe to try again", ex)
 				: new LockBackendException(call.key(grant),
-						"its row could not be locked, so that the transaction was rolled back", ex);
+						"its row could not be locked, so the transaction was rolled back", ex);
 	}
 
 	@Override
@@ -252,8 +252,8 @@ final class TransactionClaims implements TransactionExecutionListener {
 	}
 
 	/**
-	 * A row that is not locked any more was not lost: the database has rolled back the
-	 * transaction that had locked it.
+	 * A row that is free again was not lost: the database has rolled back the transaction
+	 * that had locked it.
 	 */
 	private static void ask(Claim claim, RowClaims rows, boolean late) {
 		boolean locked;

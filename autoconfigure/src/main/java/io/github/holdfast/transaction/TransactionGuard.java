@@ -40,7 +40,7 @@ public final class TransactionGuard implements LockGuard {
 	 * @param managers the transaction managers
 	 * @param claims supplies the rows that transactions claim, or {@code null} at
 	 * {@code holdfast.commit-guard: lease}
-	 * @param policy what happens inside of a running transaction
+	 * @param policy what happens inside a running transaction
 	 * @param views isolates open persistence contexts, or {@code null} without JPA
 	 */
 	public TransactionGuard(GuardedManagers managers, Supplier<@Nullable RowClaims> claims, OnActiveTransaction policy,
@@ -125,7 +125,8 @@ public final class TransactionGuard implements LockGuard {
 	}
 
 	/**
-	 * A lock that is closed inside of its transaction is released when that has ended.
+	 * A lock that is closed inside its transaction is released when the transaction has
+	 * ended.
 	 */
 	@Override
 	public boolean beforeRelease(LockCall call, Runnable release) {

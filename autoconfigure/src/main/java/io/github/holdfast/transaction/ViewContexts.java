@@ -25,8 +25,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * Gives locked calls a persistence context of their own where one is open already ("open
- * session in view"): it may hold entities from before the lock, and a connection.
+ * Gives locked calls a separate persistence context if one is already open ("open session
+ * in view"). The open one can hold entities from before the lock, and a connection.
  */
 public final class ViewContexts {
 
@@ -41,7 +41,7 @@ public final class ViewContexts {
 
 	/**
 	 * Create the contexts of locked calls.
-	 * @param isolate whether calls have a context of their own, or use the open one
+	 * @param isolate whether calls get a separate context, or use the open one
 	 */
 	public ViewContexts(boolean isolate) {
 		this.isolate = isolate;
@@ -74,7 +74,7 @@ public final class ViewContexts {
 			if (Hibernate.hasChanges(holder)) {
 				throw refused(call, "finds an open persistence context with changes that are not flushed. The locked "
 						+ "call would not see them, and they would be written later, without the lock. Change entities "
-						+ "under the lock only, or write them in a transaction before");
+						+ "under the lock only, or write them in an earlier transaction");
 			}
 			if (Hibernate.hasFilters(holder)) {
 				throw refused(call, "finds an open persistence context with enabled filters, which the context of "
@@ -140,7 +140,7 @@ public final class ViewContexts {
 	}
 
 	/**
-	 * What only Hibernate tells.
+	 * Checks that only Hibernate offers.
 	 */
 	private static final class Hibernate {
 

@@ -23,9 +23,9 @@ import io.github.holdfast.store.Deadline;
  * The entry of one request in the queue of its lock.
  *
  * <ol>
- * <li>Put it with its own lease, and find in the same transaction the last entry that was
- * put before: if there is none, the lock is held.
- * <li>Otherwise watch that entry until it is deleted, and look again.
+ * <li>Puts it with its own lease, and finds the previous entry in the same transaction.
+ * If there is none, the lock is held.
+ * <li>Otherwise watches that entry until it is deleted, and checks again.
  * </ol>
  */
 final class EtcdAcquisition {
@@ -53,7 +53,7 @@ final class EtcdAcquisition {
 	/**
 	 * Waits for the lock.
 	 * @return the lease, or {@code null} if another holder kept the lock
-	 * @throws ExecutionException if etcd failed, or the entry is gone
+	 * @throws ExecutionException if etcd failed, or the entry was removed
 	 */
 	@Nullable Lease await() throws InterruptedException, ExecutionException, TimeoutException {
 		CompletableFuture<Long> granted = this.queue.grant(this.request.leaseTime());
@@ -102,8 +102,8 @@ final class EtcdAcquisition {
 	}
 
 	/**
-	 * Waits until an entry is gone, or for some time: a watch may miss it, and the lease
-	 * of this entry must be prolonged.
+	 * Waits until an entry is removed, or for some time. A watch can miss the removal,
+	 * and the lease of this entry must be extended.
 	 */
 	@SuppressWarnings("try")
 	private void awaitDeletion(ByteSequence key) throws InterruptedException {

@@ -26,15 +26,15 @@ import io.github.holdfast.store.Deadline;
 
 /**
  * Locks in etcd 3.4 or later, through a {@link Client} that is never closed here. Each
- * acquisition has its own etcd lease and one key with that lease; the oldest key of a
- * lock holds it, so waiters of all nodes are served in the order of their arrival. A lock
- * is freed by deleting its key.
+ * acquisition has its own etcd lease and one key with that lease. The oldest key of a
+ * lock holds it, so waiters of all nodes are served in order of arrival. A lock is freed
+ * by deleting its key.
  *
  * <p>
- * The keys are those of the Go client's {@code concurrency.Mutex}, so Go clients and
- * {@code etcdctl lock} exclude, too. Leases run by etcd's clock, in whole seconds and at
- * least for the minimum of the server (two seconds by default). The epoch is the revision
- * at which the key was created.
+ * The keys have the form of the Go client's {@code concurrency.Mutex}, so Go clients and
+ * {@code etcdctl lock} exclude this one, and vice versa. Leases run by etcd's clock, in
+ * whole seconds and at least for the minimum of the server (two seconds by default). The
+ * epoch is the revision at which the key was created.
  */
 public final class EtcdLockBackend implements ManageableLockBackend {
 
@@ -51,8 +51,8 @@ public final class EtcdLockBackend implements ManageableLockBackend {
 	}
 
 	/**
-	 * A builder for a client that suits locks: requests fail at once if no member can be
-	 * reached, members without a leader refuse them, and dead connections are detected.
+	 * A builder for a client that suits locks. Requests fail at once if no member can be
+	 * reached, members without a leader reject them, and dead connections are detected.
 	 * @return the builder, which needs endpoints
 	 */
 	public static ClientBuilder clientBuilder() {

@@ -30,13 +30,13 @@ import io.github.holdfast.store.LockKeys;
 /**
  * The requests about the queue of one lock. Its entries are named as
  * {@code concurrency.Mutex} of the Go client names them, {@code <lock>/<lease>}, so that
- * Go clients and {@code etcdctl lock} exclude, too. Entries of shared locks are
+ * Go clients and {@code etcdctl lock} exclude this one. Entries of shared locks are
  * {@code <lock>/shared-<lease>}.
  *
  * @param entries the keys of etcd
  * @param leases the leases of etcd
  * @param watches the watches of etcd
- * @param prefix what all entries begin with, and those of no other lock
+ * @param prefix the beginning of all entries, which no other lock has
  */
 record EtcdQueue(KV entries, Lease leases, Watch watches, String prefix) {
 
@@ -95,7 +95,7 @@ record EtcdQueue(KV entries, Lease leases, Watch watches, String prefix) {
 	}
 
 	/**
-	 * Deletes an entry, unless it is gone.
+	 * Deletes an entry if it exists.
 	 */
 	CompletableFuture<Boolean> delete(ByteSequence entry, long createRevision) {
 		Op delete = Op.delete(entry, DeleteOption.DEFAULT);

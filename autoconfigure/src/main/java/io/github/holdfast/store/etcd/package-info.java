@@ -1,5 +1,5 @@
 /**
- * Locks in etcd, as keys in the order in which they were put.
+ * Locks in etcd: keys in the order in which they were put.
  */
 @NullMarked
 package io.github.holdfast.store.etcd;

@@ -52,7 +52,7 @@ public final class FenceRows {
 	}
 
 	/**
-	 * Writes a grant into its row, in a transaction of its own. Waits for an open
+	 * Writes a grant into its row, in a separate transaction. Waits for an open
 	 * transaction of an earlier holder.
 	 * @param grant the grant
 	 * @param nanos how long to wait
@@ -101,7 +101,7 @@ public final class FenceRows {
 			else if (row.epoch() > epoch + (1L << 20)) {
 				throw new LockBackendException(key,
 						"was granted with epoch " + epoch + ", but its row in holdfast_lock " + "has " + row.epoch()
-								+ ". If the store was set up anew, delete the rows whose lock_key begins " + "with '"
+								+ ". If the store was newly installed, delete the rows whose lock_key begins with '"
 								+ this.source + " '",
 						null);
 			}

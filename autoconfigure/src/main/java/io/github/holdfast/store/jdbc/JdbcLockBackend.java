@@ -30,7 +30,7 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  */
 public final class JdbcLockBackend implements ManageableLockBackend, AutoCloseable {
 
-	/** Assumed for pools that do not tell. */
+	/** Assumed for pools that do not report their size. */
 	private static final int POOL_SIZE = 10;
 
 	private static final int RENEWAL_THREADS = 2;

@@ -76,7 +76,7 @@ public final class JdbcLockLease implements LockBackend.Lease {
 	}
 
 	/**
-	 * Waits for the row for a few milliseconds only: a transaction that has it may be
+	 * Waits for the row for a few milliseconds only. A transaction that has it may be
 	 * about to take the lock, and the next attempt comes soon.
 	 */
 	@Override

@@ -19,8 +19,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * Deletes the rows of keys that nobody has used for a while, in the background. A row
- * that is in use is skipped.
+ * Deletes the rows of keys that were not used for a while, in the background. A row that
+ * is in use is skipped.
  */
 public final class JdbcLockPurge implements SmartLifecycle {
 

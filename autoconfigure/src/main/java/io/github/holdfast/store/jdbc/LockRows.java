@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The statements were model-checked; {@code testing/spec} shows what is lost without each
- * of their parts. Each UPDATE changes a value, so drivers that count changed rows agree
- * with those that count found ones.
+ * of their parts. Each UPDATE changes a value, so it does not matter whether a driver
+ * counts changed rows or found rows.
  */
 public final class LockRows {
 
@@ -329,8 +329,8 @@ public final class LockRows {
 	public enum Hold {
 
 		/**
-		 * Written without a new value: inside of a snapshot, the database refuses a row
-		 * that was written since, even by a transaction of the same holder.
+		 * Written without a new value. Inside a snapshot, the database rejects a row that
+		 * was written since, even by a transaction of the same holder.
 		 */
 		WRITTEN,
 
@@ -341,7 +341,7 @@ public final class LockRows {
 		SEEN;
 
 		/**
-		 * How a transaction has to hold the row of a lease.
+		 * How a transaction must hold the row of a lease.
 		 * @param snapshot whether it reads from a snapshot that its first statement
 		 * begins
 		 * @return how

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * How callers wait for a row: in the database, as long as they are not more than half of
- * the pool, or else without a connection.
+ * How callers wait for a row. Up to half of the pool waits in the database, all others
+ * without a connection.
  */
 final class LockWaits {
 
@@ -86,7 +86,7 @@ final class LockWaits {
 	}
 
 	/**
-	 * Looks at a row, and inserts it if it is missing.
+	 * Reads a row, and inserts it if it is missing.
 	 */
 	Look look(String id) throws SQLException {
 		return this.connections.repeat(() -> this.connections.call((connection, rows) -> {

@@ -75,7 +75,7 @@ public final class OwnConnections {
 	/**
 	 * Whether an error allows another attempt.
 	 * @param ex the error
-	 * @return {@code true} after a deadlock or a time-out
+	 * @return {@code true} after a deadlock or a timeout
 	 */
 	public boolean isTransient(SQLException ex) {
 		LockRows rows = this.rows;

@@ -33,7 +33,7 @@ public enum SqlDialect {
 	MYSQL(Set.of("MariaDB", "MySQL"), "timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6))", " IGNORE",
 			"", Set.of("1205", "1213", "1020", "1317", "1969", "3024"), Set.of("1142", "1143")),
 
-	/** Its clock stands still inside of a transaction. */
+	/** Its clock stands still inside a transaction. */
 	H2(Set.of("H2"), "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "", "",
 			Set.of("40001", "50200", "90131"), Set.of("90096"));
 
@@ -82,8 +82,8 @@ public enum SqlDialect {
 	}
 
 	/**
-	 * The clock of the database in microseconds. Goes on inside of a transaction, except
-	 * on H2.
+	 * The clock of the database in microseconds. It runs inside a transaction, except on
+	 * H2.
 	 */
 	String now() {
 		return this.now;
@@ -111,7 +111,7 @@ public enum SqlDialect {
 	}
 
 	/**
-	 * Whether the next holder may go on before a commit is durable, so that it pays to
+	 * Whether the next holder can continue before a commit is durable. Then it pays to
 	 * let one more thread of this JVM wait in the database.
 	 */
 	public boolean freesRowsEarly() {
@@ -131,7 +131,7 @@ public enum SqlDialect {
 	 * Whether a transaction of this isolation level reads what was committed while it
 	 * waited for its first row.
 	 * @param isolation a constant of {@link Connection}
-	 * @return {@code true} if it may wait inside of its snapshot
+	 * @return {@code true} if it may wait inside its snapshot
 	 */
 	public boolean readsFreshAfterWait(int isolation) {
 		return this == MYSQL || isolation == Connection.TRANSACTION_READ_COMMITTED
@@ -139,7 +139,8 @@ public enum SqlDialect {
 	}
 
 	/**
-	 * Whether another attempt may succeed: a deadlock, a lock time-out, a cancelled wait.
+	 * Whether another attempt may succeed: after a deadlock, a lock timeout or a
+	 * cancelled wait.
 	 */
 	boolean isTransient(SQLException ex) {
 		return ex instanceof SQLTimeoutException || this.transientCodes.contains(code(ex));

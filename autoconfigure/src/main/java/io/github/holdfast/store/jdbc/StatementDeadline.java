@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends statements that take too long or whose thread was interrupted. One thread looks
- * after all of them, so an ordinary statement wakes nobody.
+ * Ends statements that take too long or whose thread was interrupted. One thread watches
+ * all of them, so an ordinary statement wakes no thread.
  */
 final class StatementDeadline {
 

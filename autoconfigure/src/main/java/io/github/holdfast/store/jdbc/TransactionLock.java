@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The first attempt simply begins the transaction. If it does not get the row, the
- * transaction is rolled back, and {@link #awaitAttempt} waits outside of it.
+ * transaction is rolled back, and {@link #awaitAttempt} waits outside it.
  */
 public final class TransactionLock implements LockGuard.PendingLease {
 
@@ -53,7 +53,8 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			if (this.attempted && !awaitFree(nanos)) {
 				return false;
 			}
-			// The row may be free although those who wait for others have all places
+			// The row can be free although callers that wait for other rows have all
+			// places
 			long most = this.attempted ? LockWaits.SHORT / 100 : 1;
 			this.attempted = true;
 			this.waitsInDatabase = this.waits.enterDatabase(Math.min(most, this.deadline.remainingNanos()));
@@ -122,8 +123,8 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	}
 
 	/**
-	 * Asks whether a transaction still has the row. The owner is visible to nobody else
-	 * before the COMMIT, so a plain SELECT proves it.
+	 * Checks whether a transaction still has the row. Before the COMMIT, the owner is
+	 * visible only to this transaction, so a plain SELECT proves it.
 	 * @param connection the connection of the transaction that took the lock
 	 * @param rows the statements
 	 * @return {@code false} if the database has rolled the transaction back
@@ -155,7 +156,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	}
 
 	/**
-	 * Read in the transaction, when somebody asks.
+	 * Read in the transaction, on demand.
 	 */
 	@Override
 	public long epoch() {

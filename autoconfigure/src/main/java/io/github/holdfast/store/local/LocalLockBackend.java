@@ -72,7 +72,8 @@ public final class LocalLockBackend implements ManageableLockBackend {
 	}
 
 	/**
-	 * The threads of the holders go on, and notice the loss when they check their lock.
+	 * The threads of the holders continue, and detect the loss when they check their
+	 * lock.
 	 */
 	@Override
 	public boolean forceRelease(String key) {

@@ -32,8 +32,8 @@ final class RedisAcquisition implements AutoCloseable {
 	private final Semaphore signals = new Semaphore(0);
 
 	/**
-	 * Whether to wait in the queue: fair requests do, and those that wait for a shared
-	 * lock because new sharers would keep it from ending.
+	 * Whether to wait in the queue. Fair requests do. Requests that wait for a shared
+	 * lock do, because new sharers would keep it from ending.
 	 */
 	private boolean inTurn;
 

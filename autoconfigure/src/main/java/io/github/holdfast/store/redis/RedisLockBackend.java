@@ -30,9 +30,9 @@ import io.github.holdfast.store.Polling;
  * except those for a shared lock.
  *
  * <p>
- * An exclusive lock is an {@code RLock} of Redisson with the same name, so applications
- * that use Redisson without Holdfast exclude and wake this one, and the reverse. A read
- * lock of Redisson is excluded, too. Shared locks are Holdfast's own.
+ * An exclusive lock is an {@code RLock} of Redisson with the same name. Applications that
+ * use Redisson without Holdfast exclude and wake this one, and vice versa. It also
+ * excludes read locks of Redisson. Shared locks are Holdfast's own.
  *
  * <p>
  * The epoch follows the clock of Redis in microseconds, and rises by at least one with

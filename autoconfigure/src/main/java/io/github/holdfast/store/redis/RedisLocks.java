@@ -105,7 +105,7 @@ final class RedisLocks {
 
 	/**
 	 * Report a failure as a {@link LockBackendException}.
-	 * @param what the operation that failed, as a participle
+	 * @param what the operation that failed: a participle
 	 */
 	static <T> CompletableFuture<T> answer(CompletableFuture<T> answer, String key, String what,
 			Supplier<String> server) {
@@ -137,7 +137,7 @@ final class RedisLocks {
 	}
 
 	/**
-	 * Whether the same request may succeed later because Redis was not ready for it:
+	 * Whether the same request may succeed later, because Redis was not ready for it.
 	 * Redis loads its data, runs another script, became a replica, has no replicas, or
 	 * moves a slot of a Cluster.
 	 * @param failure the exception of the client, with any wrappers

@@ -56,7 +56,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	 * use.
 	 * @param settings supplies the credentials, TLS, timeouts and other settings of the
 	 * connections
-	 * @param nodes an odd number of addresses, at least three, as {@code host:port},
+	 * @param nodes an odd number of addresses, at least three: {@code host:port},
 	 * {@code redis://} or {@code rediss://}, with their own credentials and database if
 	 * needed
 	 * @throws io.github.holdfast.LockConfigurationException if the addresses cannot be
@@ -159,7 +159,7 @@ public final class RedisQuorumLockBackend implements ManageableLockBackend, Auto
 	}
 
 	/**
-	 * The holder that one node reports, if a majority has any.
+	 * The holder that a node reports, if a majority has any.
 	 */
 	@Override
 	public @Nullable LockHolder holder(String key) {

@@ -66,7 +66,7 @@ record LockNode(String name, boolean shared, int sequence) {
 	}
 
 	/**
-	 * Returns the last place that this one has to wait for.
+	 * Returns the last place that this one must wait for.
 	 */
 	@Nullable LockNode predecessor(List<LockNode> queue) {
 		return queue.stream()

@@ -59,7 +59,7 @@ final class QueuePlace {
 	/**
 	 * Waits for the lock.
 	 * @return the lease, or {@code null} if another holder kept the lock
-	 * @throws Exception if ZooKeeper failed, the node is gone or the thread was
+	 * @throws Exception if ZooKeeper failed, the node was removed or the thread was
 	 * interrupted
 	 */
 	@Nullable Lease await() throws Exception {
@@ -130,7 +130,8 @@ final class QueuePlace {
 	}
 
 	/**
-	 * Waits until a node is gone, the wait time is over, or the connection has changed.
+	 * Waits until a node is removed, the wait time is over, or the connection has
+	 * changed.
 	 */
 	private void awaitRemoval(String predecessor) throws KeeperException, InterruptedException {
 		Semaphore changes = new Semaphore(0);
@@ -144,7 +145,7 @@ final class QueuePlace {
 			changes.tryAcquire(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (KeeperException.NoNodeException ex) {
-			// It has gone in between
+			// It was removed in between
 		}
 	}
 

@@ -27,10 +27,10 @@ import io.github.holdfast.store.Deadline;
  * deleted.
  *
  * <p>
- * The lock is held as long as the session lives. The lease counts as lost with its
- * session, even if another session follows, and if nothing has proven for two thirds of
- * the session timeout that the session lives. The epoch is the id of the transaction that
- * created the node.
+ * The lock is held as long as the session lives. The lease counts as lost if its session
+ * ends, even if another session follows. It also counts as lost if nothing has proven for
+ * two thirds of the session timeout that the session lives. The epoch is the id of the
+ * transaction that created the node.
  *
  * <p>
  * Not for the threads that deliver the events of ZooKeeper or Curator: a lock that is

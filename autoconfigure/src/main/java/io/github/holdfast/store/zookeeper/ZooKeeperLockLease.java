@@ -14,7 +14,7 @@ import io.github.holdfast.LockRequest;
 /**
  * The first place in the queue of a lock. It is held as long as its session lives and its
  * node exists. Each answer of a majority of the servers proves that for two thirds of the
- * session timeout: the last third is for the leader, which may hear of a client late. A
+ * session timeout. The last third is for the leader, which can hear of a client late. A
  * renewal is such a question.
  */
 final class ZooKeeperLockLease implements LockBackend.Lease {
@@ -102,8 +102,7 @@ final class ZooKeeperLockLease implements LockBackend.Lease {
 	}
 
 	/**
-	 * The node of a session that is over was not ours any more, even if it is still
-	 * there.
+	 * A lease is lost with its session, even if its node still exists.
 	 */
 	@Override
 	public CompletionStage<Boolean> release() {

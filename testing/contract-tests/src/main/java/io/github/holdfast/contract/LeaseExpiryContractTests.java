@@ -17,14 +17,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a {@link LockBackend} has to do beyond {@link LockBackendContractTests} if its
- * leases run out by time.
+ * What a {@link LockBackend} must do beyond {@link LockBackendContractTests} if its
+ * leases expire by time.
  */
 public abstract class LeaseExpiryContractTests extends LockBackendContractTests {
 
 	private static final Duration SHORT = Duration.ofSeconds(1);
 
-	/** The store's clock and ours may be read at different resolutions. */
+	/** The store's clock and that of this JVM can have different resolutions. */
 	private static final Duration RESOLUTION = Duration.ofMillis(20);
 
 	@Test
@@ -112,7 +112,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	}
 
 	/**
-	 * Not only when the time is over that the waiter has found when it came.
+	 * Not only when the time is over that the waiter found at first.
 	 */
 	@Test
 	final void waiterIsServedWhenAShortenedLeaseEnds() throws Exception {
@@ -228,7 +228,7 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	}
 
 	/**
-	 * What is done with a lease of a short time.
+	 * What a test does with a short lease.
 	 */
 	@FunctionalInterface
 	interface BeforeRenewal {

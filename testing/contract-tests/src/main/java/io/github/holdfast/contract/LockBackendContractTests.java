@@ -36,8 +36,8 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * What every {@link LockBackend} has to do. To test a backend, extend this class, or
- * {@link LeaseExpiryContractTests} if its leases run out by time, and supply two clients
+ * What every {@link LockBackend} must do. To test a backend, extend this class, or
+ * {@link LeaseExpiryContractTests} if its leases expire by time, and supply two clients
  * of one store. Nothing else can be overridden, and nothing may be disabled.
  */
 @Timeout(180)
@@ -59,15 +59,15 @@ public abstract class LockBackendContractTests {
 	private final List<Waiter<?>> threads = new ArrayList<>();
 
 	/**
-	 * Supplies a client of the store. It may be asked for several times in one test and
-	 * returns the same client then.
+	 * Supplies a client of the store. It can be called several times in one test and then
+	 * returns the same client.
 	 * @return the backend
 	 */
 	protected abstract LockBackend backend();
 
 	/**
-	 * Supplies another client of the same store, as another node would have it: with
-	 * connections of its own, if the store has connections.
+	 * Supplies another client of the same store, like the client of another node: with
+	 * its own connections, if the store has connections.
 	 * @return the backend
 	 */
 	protected abstract LockBackend secondBackend();
@@ -565,8 +565,8 @@ public abstract class LockBackendContractTests {
 	}
 
 	/**
-	 * A single attempt that took as long as a store may take for its answer says nothing:
-	 * then another one is made, for another owner.
+	 * A single attempt that took as long as a store may take for its answer proves
+	 * nothing. Then another one follows, for another owner.
 	 */
 	static @Nullable HeldLock ask(LockBackend backend, LockRequest request) throws InterruptedException {
 		long start = System.nanoTime();
@@ -688,8 +688,8 @@ public abstract class LockBackendContractTests {
 	}
 
 	/**
-	 * Loses updates unless it is protected. Its field is volatile, since a lock in
-	 * another process orders what happens without telling the Java memory model.
+	 * Loses updates unless it is protected. Its field is volatile, because the Java
+	 * memory model does not include a lock in another process.
 	 */
 	private static final class Counter {
 
@@ -718,7 +718,7 @@ public abstract class LockBackendContractTests {
 	}
 
 	/**
-	 * A call on a thread of its own.
+	 * A call on a separate thread.
 	 *
 	 * @param <T> the type of its result
 	 */

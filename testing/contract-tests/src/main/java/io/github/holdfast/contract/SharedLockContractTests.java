@@ -20,14 +20,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a {@link LockBackend} has to do beyond {@link LeaseExpiryContractTests} if its
- * locks can be shared.
+ * What a {@link LockBackend} must do beyond {@link LeaseExpiryContractTests} if its locks
+ * can be shared.
  */
 public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 
 	private static final Duration SHORT = Duration.ofSeconds(1);
 
-	/** In which nobody who has to wait gets the lock. */
+	/** A time in which no caller that must wait gets the lock. */
 	private static final Duration WHILE = Duration.ofMillis(300);
 
 	@Test
@@ -81,7 +81,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 				reader(secondBackend(), key, LONG), reader(backend(), key, LONG), reader(secondBackend(), key, LONG));
 		await().during(WHILE).atMost(SLACK).until(() -> readers.stream().noneMatch(Waiter::isDone));
 		assertReleased(writer);
-		// All at the same time, as none of them leaves
+		// All at the same time, because none of them leaves
 		assertThat(results(readers)).doesNotContainNull().allSatisfy((lease) -> assertThat(lease.isValid()).isTrue());
 		assertHeld(key);
 	}
@@ -93,7 +93,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		Waiter<@Nullable HeldLock> writer = waiter(backend(), key, LONG);
 		awaitWriter(key);
 		Waiter<@Nullable HeldLock> late = reader(secondBackend(), key, LONG);
-		// Longer than a store may remember a waiter that it does not hear of
+		// Longer than a store may keep a waiter that sends nothing
 		await().during(Duration.ofSeconds(7)).atMost(LONG).until(() -> !writer.isDone() && !late.isDone());
 		assertReleased(early);
 		HeldLock written = writer.result();
@@ -211,7 +211,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 		HeldLock other = acquired(secondBackend(), shared(key, NO_WAIT));
 		String clock = newKey();
 		acquired(backend(), request(clock, NO_WAIT, SHORT));
-		// What came before has ended in the store, too, when this one has
+		// When this one has ended, everything before it has also ended in the store
 		assertReleased(acquired(secondBackend(), request(clock, LONG)));
 		assertThat(alsoStale.renew(LONG)).isFalse();
 		assertThat(stale.release()).isFalse();
@@ -314,7 +314,7 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	/**
-	 * Waits until no reader comes in any more.
+	 * Waits until the last reader has left.
 	 */
 	private void awaitWriter(String key) {
 		await().atMost(SLACK).until(() -> !isReadable(key));

@@ -1,5 +1,5 @@
 /**
- * What every lock backend has to do, as tests: for those who write one.
+ * The contract of every lock backend: tests for authors of backends.
  */
 @NullMarked
 package io.github.holdfast.contract;

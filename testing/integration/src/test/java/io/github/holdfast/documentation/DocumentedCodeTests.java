@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,6 +33,19 @@ class DocumentedCodeTests {
 	@Test
 	void blocksAreFound() throws IOException {
 		assertThat(blocks()).hasSizeGreaterThan(12).extracting(Documentation.Block::page).contains("README.md");
+	}
+
+	/**
+	 * The last ones are the user of Redis, the dependency for Gradle, the line of the
+	 * startup, and a diagram.
+	 */
+	@Test
+	void everyBlockIsReadByATest() throws IOException {
+		assertThat(Documentation.pages()).flatExtracting(Documentation.Page::blocks)
+			.filteredOn((block) -> !Set.of("java", "yaml", "sql", "xml", "shell").contains(block.language()))
+			.extracting((block) -> block.page() + ' ' + block.language())
+			.containsExactlyInAnyOrder("docs/backend-redis.md ", "docs/getting-started.md kotlin",
+					"docs/getting-started.md text", "docs/internals/path-of-a-call.md text");
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
@@ -25,6 +26,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
@@ -112,6 +115,17 @@ class DocumentedConfigurationTests {
 	 */
 	private static String variable(String property) {
 		return property.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void lineOfTheStartupIsLogged(CapturedOutput output) throws IOException {
+		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
+			.withBean(Shop.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(Documentation.blocks("text")).filteredOn((block) -> block.page().equals("docs/getting-started.md"))
+			.singleElement()
+			.satisfies((block) -> assertThat(output).contains(block.text().strip()));
 	}
 
 	@ParameterizedTest

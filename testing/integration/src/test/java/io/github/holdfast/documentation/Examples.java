@@ -272,13 +272,13 @@ final class Examples {
 
 	abstract static class Callers {
 
-		private final OneArgumentStock stock;
+		private final LockedStock stock;
 
 		private final StockRepository repository;
 
 		private final StockService service;
 
-		Callers(OneArgumentStock stock, StockRepository repository, StockService service) {
+		Callers(LockedStock stock, StockRepository repository, StockService service) {
 			this.stock = stock;
 			this.repository = repository;
 			this.service = service;
@@ -286,13 +286,13 @@ final class Examples {
 
 		@Transactional
 		public void confirmAll(List<String> skus) {
-			skus.forEach(this.stock::deduct); // rejected
+			skus.forEach((sku) -> this.stock.deduct(sku, 1)); // rejected
 		}
 
 		@DistributedLock("#skus.!['stock:' + #this]")
 		@Transactional
 		public void confirmAllLocked(List<String> skus) {
-			skus.forEach(this.stock::deduct);
+			skus.forEach((sku) -> this.stock.deduct(sku, 1));
 		}
 
 		@PostMapping("/stock/{sku}/deductions")
@@ -310,9 +310,9 @@ final class Examples {
 
 	}
 
-	interface OneArgumentStock {
+	interface LockedStock {
 
-		void deduct(String sku);
+		void deduct(String sku, int quantity);
 
 	}
 

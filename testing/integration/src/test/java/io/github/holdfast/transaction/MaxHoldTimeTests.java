@@ -65,7 +65,7 @@ class MaxHoldTimeTests {
 			}
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(60))
-				.untilAsserted(() -> assertThat(output).contains("is no longer renewed"));
+				.untilAsserted(() -> assertThat(output).contains("The renewal of lock"));
 			goesOn.countDown();
 			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
 				.withThrowableThat()

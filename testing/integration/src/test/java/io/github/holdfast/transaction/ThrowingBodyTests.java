@@ -72,7 +72,7 @@ class ThrowingBodyTests {
 			}))).isSameAs(thrown);
 			assertThat(LockContext.current()).isEmpty();
 		});
-		assertThat(output).contains("Lock 'holdfast:throwing' could not be released; it runs out by itself");
+		assertThat(output).contains("Lock 'holdfast:throwing' could not be released; it expires unless");
 	}
 
 	private static void assertOnlyOneRelease(ApplicationContext context) {

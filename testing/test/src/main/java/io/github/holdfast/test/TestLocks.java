@@ -16,8 +16,7 @@ import org.assertj.core.api.AssertProvider;
  * happens to them. {@link AutoConfigureTestLocks} provides them as a bean.
  *
  * <p>
- * Keys are those of the application, without the prefix. All orders end with the test
- * method.
+ * Keys are written without the prefix. All orders end with the test method.
  *
  * <pre class="code">
  * assertThat(locks).wasHeldDuringCommit("stock:A");

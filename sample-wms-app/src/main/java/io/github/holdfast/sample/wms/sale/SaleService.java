@@ -17,8 +17,8 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Sells stock to buyers, up to a limit per buyer. The lock of the stock protects the
- * limit, too.
+ * Sells stock to buyers, up to a limit per buyer. The lock of the stock also protects the
+ * limit.
  */
 @Service
 public class SaleService {

@@ -20,7 +20,7 @@ import org.springframework.core.annotation.AliasFor;
 public @interface StockLock {
 
 	/**
-	 * The {@linkplain StockId#lockKey() lock key} of the stock, or several of them, as a
+	 * The {@linkplain StockId#lockKey() lock key} of the stock, or several of them: a
 	 * SpEL expression over the method's parameters.
 	 */
 	@AliasFor(annotation = DistributedLock.class, attribute = "key")
