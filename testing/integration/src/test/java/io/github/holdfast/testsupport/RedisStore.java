@@ -14,7 +14,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 public enum RedisStore {
 
 	/** Through Spring Data Redis. */
-	REDIS("Redis") {
+	REDIS {
 
 		@Override
 		public ApplicationContextRunner application(DatabaseAccess database, int port) {
@@ -27,7 +27,7 @@ public enum RedisStore {
 	},
 
 	/** Through Redisson. */
-	REDISSON("Redisson") {
+	REDISSON {
 
 		@Override
 		public ApplicationContextRunner application(DatabaseAccess database, int port) {
@@ -36,20 +36,6 @@ public enum RedisStore {
 		}
 
 	};
-
-	private final String title;
-
-	RedisStore(String title) {
-		this.title = title;
-	}
-
-	/**
-	 * The name in the documentation.
-	 * @return for example {@code Redis}
-	 */
-	public String title() {
-		return this.title;
-	}
 
 	/**
 	 * An application with a DataSource and a transaction manager.

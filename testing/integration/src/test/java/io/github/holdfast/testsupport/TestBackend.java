@@ -8,7 +8,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 public enum TestBackend {
 
 	/** Locks in this JVM; the data are in H2. */
-	LOCAL("local", TestDatabase.H2) {
+	LOCAL(TestDatabase.H2) {
 
 		@Override
 		public ApplicationContextRunner application(DatabaseAccess access) {
@@ -18,29 +18,18 @@ public enum TestBackend {
 	},
 
 	/** A lock table in H2. */
-	H2("H2", TestDatabase.H2),
+	H2(TestDatabase.H2),
 
 	/** A lock table in MariaDB. */
-	MARIADB("MariaDB", TestDatabase.MARIADB),
+	MARIADB(TestDatabase.MARIADB),
 
 	/** A lock table in PostgreSQL. */
-	POSTGRESQL("PostgreSQL", TestDatabase.POSTGRESQL);
-
-	private final String title;
+	POSTGRESQL(TestDatabase.POSTGRESQL);
 
 	private final TestDatabase database;
 
-	TestBackend(String title, TestDatabase database) {
-		this.title = title;
+	TestBackend(TestDatabase database) {
 		this.database = database;
-	}
-
-	/**
-	 * The name in the documentation.
-	 * @return for example {@code MariaDB}
-	 */
-	public String title() {
-		return this.title;
 	}
 
 	/**

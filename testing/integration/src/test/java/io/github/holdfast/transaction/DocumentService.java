@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -74,12 +73,6 @@ class DocumentService {
 		return this.attempts.get();
 	}
 
-	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "0s")
-	@Transactional
-	public void mergeAtOnce(String entry, Runnable whenRead) {
-		merge(entry, whenRead);
-	}
-
 	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "0s",
 			onBusy = DistributedLock.OnBusy.SKIP)
 	@Transactional
@@ -103,15 +96,6 @@ class DocumentService {
 	@Transactional(propagation = Propagation.REQUIRES_NEW)
 	public void mergeInNewTransaction(String entry, Runnable whenRead) {
 		merge(entry, whenRead);
-	}
-
-	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")
-	@Transactional(readOnly = true, isolation = Isolation.READ_COMMITTED)
-	public List<String> readOptimistically(Runnable whenRead) {
-		this.attempts.incrementAndGet();
-		List<String> entries = entries();
-		whenRead.run();
-		return entries;
 	}
 
 	@DistributedLock(key = "'document'", mode = LockMode.OPTIMISTIC, waitTime = "60s")

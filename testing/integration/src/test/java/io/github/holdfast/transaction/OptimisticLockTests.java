@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -16,7 +15,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -36,7 +34,6 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What optimistic locks do with one key: alone, beside each other, and beside exclusive
@@ -97,20 +94,6 @@ class OptimisticLockTests {
 			assertThat(documents.attempts()).isEqualTo(2);
 			assertThat(documents.entries()).containsExactly("second", "first");
 		});
-	}
-
-	static Stream<Arguments> waitingPlaces() {
-		return places().filter((arguments) -> arguments.get()[0] != TestDatabase.H2);
-	}
-
-	private static boolean isOvertaken(DocumentService documents) {
-		try {
-			documents.mergeAtOnce("never", NOTHING);
-			return false;
-		}
-		catch (LockNotAcquiredException ex) {
-			return ex.reason() == LockNotAcquiredException.Reason.BUSY;
-		}
 	}
 
 	@ParameterizedTest
@@ -414,10 +397,6 @@ class OptimisticLockTests {
 			action.run();
 			return null;
 		}, (task) -> new Thread(task).start());
-	}
-
-	private static void awaitZero(CountDownLatch latch) {
-		await().atMost(Duration.ofSeconds(60)).until(() -> latch.getCount() == 0);
 	}
 
 	@FunctionalInterface

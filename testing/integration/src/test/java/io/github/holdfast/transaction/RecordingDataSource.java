@@ -6,8 +6,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
@@ -18,8 +16,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
 /**
- * Notes what is prepared and committed on its connections. Lets a test have other
- * statements in their place.
+ * Notes what is prepared and committed on its connections.
  */
 class RecordingDataSource extends DelegatingDataSource {
 
@@ -27,11 +24,6 @@ class RecordingDataSource extends DelegatingDataSource {
 	static final String GUARDED = "holdfast.transaction-managers.transactionManager=fence";
 
 	private final List<String> statements = new CopyOnWriteArrayList<>();
-
-	private volatile UnaryOperator<String> rewriting = UnaryOperator.identity();
-
-	private volatile Consumer<Connection> beforeClaim = (connection) -> {
-	};
 
 	private volatile Runnable beforeCommit = () -> {
 	};
@@ -47,34 +39,12 @@ class RecordingDataSource extends DelegatingDataSource {
 		this.beforeCommit = action;
 	}
 
-	/**
-	 * Replaces what is prepared.
-	 */
-	void rewrite(UnaryOperator<String> rewriting) {
-		this.rewriting = rewriting;
-	}
-
-	Consumer<Connection> beforeClaim() {
-		return this.beforeClaim;
-	}
-
-	/**
-	 * Does something on the connection of each claim before it.
-	 */
-	void beforeClaim(Consumer<Connection> action) {
-		this.beforeClaim = action;
-	}
-
 	List<String> statements() {
 		return List.copyOf(this.statements);
 	}
 
 	void clear() {
 		this.statements.clear();
-	}
-
-	static boolean isClaim(String sql) {
-		return sql.startsWith("UPDATE holdfast_lock SET epoch = ?");
 	}
 
 	@Override
@@ -84,10 +54,6 @@ class RecordingDataSource extends DelegatingDataSource {
 				(proxy, method, arguments) -> {
 					if (method.getName().equals("prepareStatement")) {
 						this.statements.add((String) arguments[0]);
-						if (isClaim((String) arguments[0])) {
-							this.beforeClaim.accept(target);
-						}
-						arguments[0] = this.rewriting.apply((String) arguments[0]);
 					}
 					if (method.getName().equals("commit")) {
 						this.statements.add("commit");

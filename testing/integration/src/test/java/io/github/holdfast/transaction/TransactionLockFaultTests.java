@@ -6,9 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -25,10 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockNotAcquiredException;
@@ -63,11 +58,33 @@ class TransactionLockFaultTests {
 	@Tag("F12")
 	void killedHolderFreesItsRowAtOnce(TestDatabase database, String point) throws Exception {
 		run(database, LONG, (warehouse) -> {
-			try (ChildJvm holder = warehouse.holder()) {
+			try (ChildJvm holder = warehouse.holder("")) {
 				warehouse.stopAt(holder, point);
 				holder.kill();
 				warehouse.sell();
 				assertThat(warehouse.quantity()).as("without the sale of the dead one").isEqualTo(97);
+			}
+		});
+	}
+
+	/**
+	 * The row stays locked for as long as the transaction is open: for ever, unless the
+	 * database ends it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "MARIADB, ?sessionVariables=idle_transaction_timeout=1",
+			"POSTGRESQL, ?options=-c%20idle_in_transaction_session_timeout=1000" })
+	void othersGoOnWhenTheDatabaseHasEndedTheTransactionOfAPausedHolder(TestDatabase database, String idle)
+			throws Exception {
+		run(database, LONG, (warehouse) -> {
+			try (ChildJvm holder = warehouse.holder(idle)) {
+				warehouse.stopAt(holder, "READ");
+				holder.pause();
+				warehouse.sell();
+				holder.resume();
+				holder.send("go on");
+				holder.await("REJECTED ", PATIENCE);
+				assertThat(warehouse.quantity()).isEqualTo(97);
 			}
 		});
 	}
@@ -206,41 +223,6 @@ class TransactionLockFaultTests {
 		}));
 	}
 
-	/**
-	 * InnoDB ends a deadlock by the rollback of one of the transactions, with the lock of
-	 * its row, and a body that catches the error goes on.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = "MARIADB")
-	@Tag("F11")
-	void bodyThatSurvivesADeadlockCannotCommit(TestDatabase database) throws Exception {
-		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
-			TransactionTemplate rival = new TransactionTemplate(
-					new JdbcTransactionManager(warehouse.jdbc.getDataSource()));
-			JdbcTemplate own = new JdbcTemplate(holder.getBean(DataSource.class));
-			CountDownLatch locked = new CountDownLatch(1);
-			String outcome = TransactionLockWorker.sell(holder, (at) -> {
-				if (at.equals("READ")) {
-					own.queryForList("SELECT n FROM other WHERE id = 1 FOR UPDATE");
-					CompletableFuture<Void> rivals = CompletableFuture
-						.runAsync(() -> rival.executeWithoutResult((status) -> {
-							// Has changed more, so the other one is the victim
-							warehouse.jdbc.update("UPDATE other SET n = 1 WHERE id > 1");
-							locked.countDown();
-							warehouse.jdbc.update("UPDATE other SET n = 1 WHERE id = 1");
-						}));
-					awaitUninterruptibly(locked);
-					assertThat(catchThrowable(() -> own.queryForList("SELECT n FROM other WHERE id = 2 FOR UPDATE")))
-						.isInstanceOf(PessimisticLockingFailureException.class);
-					rivals.orTimeout(60, TimeUnit.SECONDS).join();
-					warehouse.sell();
-				}
-			});
-			assertThat(outcome).startsWith("REJECTED CannotAcquireLockException");
-			assertThat(warehouse.quantity()).isEqualTo(97);
-		}));
-	}
-
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
 	@Tag("F10")
@@ -314,15 +296,6 @@ class TransactionLockFaultTests {
 		return CompletableFuture.supplyAsync(() -> catchThrowable(call)).orTimeout(60, TimeUnit.SECONDS).join();
 	}
 
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
 	private static int number(JdbcTemplate jdbc, String sql) {
 		Integer number = jdbc.queryForObject(sql, Integer.class);
 		return (number != null) ? number : -1;
@@ -378,9 +351,9 @@ class TransactionLockFaultTests {
 		/**
 		 * Another node, which has sold once.
 		 */
-		ChildJvm holder() throws InterruptedException {
-			ChildJvm holder = ChildJvm.start(TransactionLockWorker.class, this.access.url(), this.access.user(),
-					this.access.password(), this.leaseTime.toString());
+		ChildJvm holder(String settings) throws InterruptedException {
+			ChildJvm holder = ChildJvm.start(TransactionLockWorker.class, this.access.url() + settings,
+					this.access.user(), this.access.password(), this.leaseTime.toString());
 			holder.send("no pause");
 			holder.await("COMMITTED", PATIENCE);
 			return holder;

@@ -9,39 +9,29 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
@@ -308,29 +298,6 @@ class TransactionLockTests {
 		});
 	}
 
-	/**
-	 * It is left alone while nobody can tell that it hangs.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	void holderThatWorksIsLeftAlone(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.bothLock();
-			nodes.first.shop.takeForThreeSeconds(() -> {
-			});
-			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
-			nodes.first.shop.takeForThreeSeconds(() -> {
-				second.set(nodes.second.start(nodes.second::take));
-				long end = System.nanoTime() + Duration.ofSeconds(7).toNanos();
-				await().pollInSameThread()
-					.atMost(PATIENCE)
-					.until(() -> nodes.first.shop.quantity() > 0 && System.nanoTime() > end);
-			});
-			second.get().join();
-			assertThat(nodes.quantity()).isEqualTo(95);
-		});
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void repeatableReadsAreNotOlderThanTheLock(TestDatabase database) {
@@ -554,14 +521,6 @@ class TransactionLockTests {
 			super(jdbc);
 		}
 
-		@DistributedLock(key = "'stock'")
-		@Transactional
-		public void takeAndThen(Runnable afterwards) {
-			sell(() -> {
-			});
-			afterwards.run();
-		}
-
 		@DistributedLock(key = "'stock'", waitTime = "0s")
 		@Transactional
 		public void takeNow() {
@@ -582,38 +541,11 @@ class TransactionLockTests {
 			throw new IllegalStateException("Not skipped");
 		}
 
-		@DistributedLock(key = "'stock'", mode = LockMode.OPTIMISTIC)
-		@Transactional
-		public void takeOptimistically() {
-			sell(() -> {
-			});
-		}
-
-		@DistributedLock(key = "'stock'", leaseTime = "1s")
-		@Transactional
-		public void takeForASecond(Runnable whileRead) {
-			sell(whileRead);
-		}
-
-		@DistributedLock(key = "'stock'", leaseTime = "3s")
-		@Transactional
-		public void takeForThreeSeconds(Runnable whileRead) {
-			sell(whileRead);
-		}
-
 		@DistributedLock(key = "'stock'")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		public void takeInNewTransaction() {
 			sell(() -> {
 			});
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional(isolation = Isolation.SERIALIZABLE)
-		public void takeSerializably(Runnable afterwards) {
-			sell(() -> {
-			});
-			afterwards.run();
 		}
 
 		@DistributedLock(key = "'stock'")

@@ -1,7 +1,6 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,9 +16,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockRequest;
 import io.github.holdfast.LockTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,19 +45,6 @@ final class TwoNodes {
 			.withPropertyValues("holdfast.commit-guard=" + level, "holdfast.jdbc.initialize-schema=always",
 					"holdfast.lease-time=10m", "holdfast.wait-time=" + PATIENCE.toSeconds() + "s");
 		configured.run((first) -> configured.run((second) -> scenario.run(new TwoNodes(first, second))));
-	}
-
-	/**
-	 * Lets the store count the epochs of the lock from a number that no clock has reached
-	 * yet.
-	 */
-	void countAheadOfTheClock() throws InterruptedException {
-		long ahead = (System.currentTimeMillis() + Duration.ofDays(2).toMillis()) * 1000;
-		LockBackend.Lease lease = this.first.getBean(LockBackend.class)
-			.acquire(new LockRequest("holdfast:stock:A", "stock", LockMode.EXCLUSIVE, false, PATIENCE, PATIENCE,
-					UUID.randomUUID().toString(), "test"));
-		assertThat(lease).isNotNull();
-		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}
 
 	/**

@@ -84,19 +84,6 @@ public final class EtcdCluster implements AutoCloseable {
 		return this.members.stream().filter((member) -> member != leader).toList();
 	}
 
-	/**
-	 * Ends all members as a power loss would, and starts them again on the same ports.
-	 * @param forget whether they have lost what they had on disk
-	 */
-	public void restart(boolean forget) {
-		this.members.forEach(EtcdServer::kill);
-		if (forget) {
-			this.members.forEach(EtcdServer::forget);
-		}
-		this.members.forEach(EtcdServer::launch);
-		this.members.forEach(EtcdServer::awaitHealthy);
-	}
-
 	@Override
 	public void close() {
 		this.members.forEach(EtcdServer::close);

@@ -178,14 +178,6 @@ public final class EtcdServer implements AutoCloseable {
 	}
 
 	/**
-	 * Deletes what a server that was killed has on disk, so that its next start is its
-	 * first one.
-	 */
-	public void forget() {
-		delete(this.directory.resolve("data"));
-	}
-
-	/**
 	 * Starts the server again, with what it has on disk. Kills it first if it runs.
 	 */
 	public void restart() {

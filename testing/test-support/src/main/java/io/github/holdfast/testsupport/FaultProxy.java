@@ -6,14 +6,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 
 /**
  * A TCP proxy on a local port that plays a failing network between a client and a server.
@@ -45,14 +43,8 @@ public final class FaultProxy implements AutoCloseable {
 
 	private volatile Duration delay = Duration.ZERO;
 
-	private volatile int bytesPerSecond = Integer.MAX_VALUE;
-
 	private volatile Runnable beforeReply = () -> {
 	};
-
-	private volatile Supplier<Traffic> traffic = () -> Traffic.IGNORED;
-
-	private final AtomicInteger dropped = new AtomicInteger();
 
 	private final AtomicInteger brokenCommits = new AtomicInteger();
 
@@ -74,14 +66,6 @@ public final class FaultProxy implements AutoCloseable {
 	 */
 	public int port() {
 		return this.port;
-	}
-
-	/**
-	 * The connections that clients have open through this proxy.
-	 * @return how many
-	 */
-	public int connections() {
-		return this.sockets.size() / 2;
 	}
 
 	/**
@@ -119,35 +103,12 @@ public final class FaultProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Lets no more than some bytes pass in a second.
-	 * @param bytesPerSecond how many, on each connection and in each direction
-	 */
-	public void throttle(int bytesPerSecond) {
-		this.bytesPerSecond = bytesPerSecond;
-	}
-
-	/**
 	 * Does something before each chunk of bytes from the server, which meets a fault that
 	 * is injected there.
 	 * @param beforeReply what to do, on the thread that passes the bytes on
 	 */
 	public void beforeReply(Runnable beforeReply) {
 		this.beforeReply = beforeReply;
-	}
-
-	/**
-	 * Looks at what passes on connections that are opened from now on.
-	 * @param traffic creates the one who looks, for each connection
-	 */
-	public void watch(Supplier<Traffic> traffic) {
-		this.traffic = traffic;
-	}
-
-	/**
-	 * The chunks of bytes that were swallowed.
-	 */
-	int dropped() {
-		return this.dropped.get();
 	}
 
 	/**
@@ -257,10 +218,9 @@ public final class FaultProxy implements AutoCloseable {
 			client.setTcpNoDelay(true);
 			server.setTcpNoDelay(true);
 			server.connect(this.target);
-			Traffic traffic = this.traffic.get();
 			CommitWatch commits = new CommitWatch();
-			start("replies", () -> passReplies(server, client, traffic, commits));
-			passRequests(client, server, traffic, commits);
+			start("replies", () -> passReplies(server, client, commits));
+			passRequests(client, server, commits);
 		}
 		finally {
 			close(client);
@@ -270,10 +230,9 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private void passRequests(Socket client, Socket server, Traffic traffic, CommitWatch commits) throws IOException {
+	private void passRequests(Socket client, Socket server, CommitWatch commits) throws IOException {
 		pass(client, server, (buffer, length) -> {
-			traffic.sent(buffer, length);
-			slowDown(length);
+			sleep(this.delay);
 			boolean commit = commits.sent(buffer, length);
 			if (commit && current() == Fault.LATE_COMMITS) {
 				this.brokenCommits.incrementAndGet();
@@ -283,20 +242,15 @@ public final class FaultProxy implements AutoCloseable {
 		});
 	}
 
-	private void passReplies(Socket server, Socket client, Traffic traffic, CommitWatch commits) throws IOException {
+	private void passReplies(Socket server, Socket client, CommitWatch commits) throws IOException {
 		pass(server, client, (buffer, length) -> {
-			slowDown(length);
+			sleep(this.delay);
 			this.beforeReply.run();
 			if (commits.isAwaited() && current() == Fault.BREAK_COMMITS) {
-				this.dropped.incrementAndGet();
 				this.brokenCommits.incrementAndGet();
 				throw new IOException("The reply to COMMIT is lost");
 			}
-			if (!passes(Fault.HOLD_REPLIES)) {
-				return false;
-			}
-			traffic.answered(buffer, length);
-			return true;
+			return passes(Fault.HOLD_REPLIES);
 		});
 	}
 
@@ -308,15 +262,8 @@ public final class FaultProxy implements AutoCloseable {
 				if (gate.opens(buffer, length)) {
 					to.getOutputStream().write(buffer, 0, length);
 				}
-				else {
-					this.dropped.incrementAndGet();
-				}
 			}
 		}
-	}
-
-	private void slowDown(int length) throws IOException {
-		sleep(this.delay.plusMillis(length * 1000L / this.bytesPerSecond));
 	}
 
 	/**
@@ -431,41 +378,6 @@ public final class FaultProxy implements AutoCloseable {
 
 		/** New connections are refused; open ones go on. */
 		REFUSE
-
-	}
-
-	/**
-	 * Looks at the bytes of one connection, which it must not change. Each direction has
-	 * a thread of its own.
-	 */
-	public interface Traffic {
-
-		/** Looks at nothing. */
-		Traffic IGNORED = new Traffic() {
-
-			@Override
-			public void sent(byte[] bytes, int length) {
-			}
-
-			@Override
-			public void answered(byte[] bytes, int length) {
-			}
-
-		};
-
-		/**
-		 * Called when the client has sent something, before it is passed on.
-		 * @param bytes the bytes, only for the time of this call
-		 * @param length how many they are
-		 */
-		void sent(byte[] bytes, int length);
-
-		/**
-		 * Called before the client gets something from the server.
-		 * @param bytes the bytes, only for the time of this call
-		 * @param length how many they are
-		 */
-		void answered(byte[] bytes, int length);
 
 	}
 

@@ -74,14 +74,6 @@ public final class RedisSentinels implements AutoCloseable {
 	}
 
 	/**
-	 * The server that was started as the replica.
-	 * @return the server
-	 */
-	public RedisServer replica() {
-		return this.servers.get(1);
-	}
-
-	/**
 	 * Where the Sentinels are, as {@code spring.data.redis.sentinel.nodes} takes it.
 	 * @return hosts and ports
 	 */

@@ -14,8 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -119,31 +117,6 @@ public final class RedisServer implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a server that is still the same after {@link #restart()}, even if it was
-	 * killed.
-	 * @param settings more settings
-	 * @return the server
-	 */
-	public static RedisServer startPersistent(String... settings) {
-		return start(Stream.concat(Stream.of("--appendonly", "yes", "--appendfsync", "always"), Arrays.stream(settings))
-			.toArray(String[]::new));
-	}
-
-	/**
-	 * Starts the server that is installed on this machine.
-	 * @param minMajorVersion the oldest version that will do
-	 * @return the server, or nothing if none is installed or it is older
-	 */
-	public static Optional<RedisServer> startInstalled(int minMajorVersion) {
-		return Stream.of(System.getenv("PATH").split(":"))
-			.map((directory) -> Path.of(directory, "redis-server"))
-			.filter(Files::isExecutable)
-			.findFirst()
-			.filter((binary) -> majorVersion(binary) >= minMajorVersion)
-			.map((binary) -> new RedisServer(binary, List.of()));
-	}
-
-	/**
 	 * Starts a server whose clock can be moved.
 	 * @param settings settings as on the command line
 	 * @return the server, or nothing if libfaketime is not installed on this machine
@@ -152,18 +125,6 @@ public final class RedisServer implements AutoCloseable {
 		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
 				(path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
 			return libraries.findFirst().map((library) -> new RedisServer(Embedded.BINARY, List.of(settings), library));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static int majorVersion(Path binary) {
-		try {
-			Process process = new ProcessBuilder(binary.toString(), "--version").start();
-			Matcher version = Pattern.compile("v=(\\d+)")
-				.matcher(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
-			return version.find() ? Integer.parseInt(version.group(1)) : 0;
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -48,10 +48,6 @@ final class LockNodes {
 		}
 	}
 
-	void deleteQueue(String key) {
-		queue(key).forEach((place) -> delete(path(key) + '/' + place));
-	}
-
 	void delete(String path) {
 		try {
 			this.client.delete().deletingChildrenIfNeeded().forPath(path);

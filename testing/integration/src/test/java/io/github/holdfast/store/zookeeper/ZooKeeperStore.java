@@ -35,13 +35,6 @@ final class ZooKeeperStore implements TestStore {
 		this.nodes = new LockNodes(this.far);
 	}
 
-	/**
-	 * The client of the first node.
-	 */
-	CuratorFramework client() {
-		return this.near;
-	}
-
 	LockNodes nodes() {
 		return this.nodes;
 	}
