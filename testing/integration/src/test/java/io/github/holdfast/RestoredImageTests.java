@@ -27,7 +27,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * machine, want the same lock.
  */
 @Tag("long")
-@Tag("F66")
 class RestoredImageTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(60);

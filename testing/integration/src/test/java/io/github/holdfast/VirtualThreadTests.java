@@ -19,7 +19,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * that pins its carrier while it waits would stop all of them.
  */
 @Tag("long")
-@Tag("F43")
 class VirtualThreadTests {
 
 	private static final int WAITERS = 10_000;

@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
@@ -57,7 +56,6 @@ public abstract class LeaseExpiryContractTests extends LockBackendContractTests 
 	}
 
 	@Test
-	@Tag("F06")
 	final void releaseAfterExpiryDoesNotFreeSuccessor() throws Exception {
 		String key = newKey();
 		HeldLock stale = acquired(backend(), request(key, NO_WAIT, SHORT));

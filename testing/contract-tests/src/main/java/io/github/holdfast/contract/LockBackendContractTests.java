@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,7 +152,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void releaseFromAnotherThread() throws Exception {
 		String key = newKey();
 		HeldLock lease = acquired(backend(), key);
@@ -162,7 +160,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void releaseTwiceReportsLoss() throws Exception {
 		HeldLock lease = acquired(backend(), newKey());
 		assertThat(lease.release()).isTrue();
@@ -181,7 +178,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void staleReleaseDoesNotFreeSuccessor() throws Exception {
 		String key = newKey();
 		HeldLock stale = acquired(backend(), key);
@@ -237,7 +233,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F40")
 	final void renewRacingReleaseHoldsNothing() throws Exception {
 		for (int i = 0; i < 50; i++) {
 			String key = newKey();
@@ -268,7 +263,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F16")
 	final void interruptedWaitHoldsNothing() throws Exception {
 		// From before the first attempt until well into the wait
 		for (int delay : List.of(0, 1, 5, 20, 100, 300)) {
@@ -285,7 +279,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F23")
 	final void timedOutWaitHoldsNothing() throws Exception {
 		String key = newKey();
 		HeldLock lease = acquired(backend(), key);
@@ -296,7 +289,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F16")
 	final void interruptRacingReleaseHoldsNothingOrTheLock() throws Exception {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
@@ -314,7 +306,6 @@ public abstract class LockBackendContractTests {
 	}
 
 	@Test
-	@Tag("F23")
 	final void timeOutRacingReleaseHoldsNothingOrTheLock() throws Exception {
 		Random random = new Random();
 		for (int i = 0; i < 30; i++) {
@@ -415,7 +406,6 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("oddTexts")
-	@Tag("F47")
 	final void oddKeys(String description, String text) throws Exception {
 		String id = newKey();
 		for (String key : List.of(id + text, text + id, text + id + text)) {
@@ -442,7 +432,6 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest
 	@MethodSource
-	@Tag("F44")
 	final void keysOfAnyLength(int length) throws Exception {
 		for (String filler : List.of("x", "é", "仓")) {
 			String key = newKey();
@@ -462,7 +451,6 @@ public abstract class LockBackendContractTests {
 	 * Whatever the characters are, and up to a megabyte of them.
 	 */
 	@Test
-	@Tag("F44")
 	final void keysOfAnyCharactersAreLocksOfTheirOwn() throws Exception {
 		Random random = new Random(44);
 		HeldLock before = acquired(backend(), request(newKey(), NO_WAIT));
@@ -491,7 +479,6 @@ public abstract class LockBackendContractTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("similarTexts")
-	@Tag("F46")
 	final void similarKeysAreDifferentLocks(String description, String left, String right) throws Exception {
 		String id = newKey();
 		HeldLock one = acquired(backend(), request(id + left, NO_WAIT));

@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
@@ -36,7 +35,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F42")
 	final void anyNumberOfReadersOrOneWriter() throws Exception {
 		String key = newKey();
 		HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
@@ -128,7 +126,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F22")
 	final void writerThatGivesUpLetsReadersIn() throws Exception {
 		String key = newKey();
 		HeldLock early = acquired(backend(), shared(key, NO_WAIT));
@@ -145,7 +142,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F16")
 	final void readerThatGivesUpHoldsNothing() throws Exception {
 		String key = newKey();
 		HeldLock writer = acquired(backend(), key);
@@ -161,7 +157,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void readerReleasesOnlyItself() throws Exception {
 		String key = newKey();
 		HeldLock reader = acquired(backend(), shared(key, NO_WAIT));
@@ -203,7 +198,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void expiredReaderRemovesNobody() throws Exception {
 		String key = newKey();
 		HeldLock stale = acquired(backend(), shared(key, NO_WAIT, SHORT));
@@ -222,7 +216,6 @@ public abstract class SharedLockContractTests extends LeaseExpiryContractTests {
 	}
 
 	@Test
-	@Tag("F06")
 	final void expiredReaderDoesNotFreeAWriter() throws Exception {
 		String key = newKey();
 		HeldLock stale = acquired(backend(), shared(key, NO_WAIT, SHORT));

@@ -16,8 +16,6 @@ public final class StartFailure {
 
 	/**
 	 * The description and the action.
-	 * @param failure what the start failed with
-	 * @return the text
 	 */
 	public static String printed(@Nullable Throwable failure) {
 		assertThat(failure).isNotNull();

@@ -33,8 +33,6 @@ import com.sun.jdi.request.MethodEntryRequest;
  * which it enters a method, on whatever thread, and the classes of which it makes an
  * object, with their fields that are not final.
  *
- * @param files the classes, a nested one counts as its outer one
- * @param mutable the number of fields of those that have some
  */
 record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 
@@ -45,9 +43,6 @@ record CallWalk(Set<String> files, Map<String, Integer> mutable) {
 
 	/**
 	 * Follow a call of {@link WalkedApplication}.
-	 * @param redis the port of Redis
-	 * @param kind {@code claimed} if the call is one transaction, {@code installed} if a
-	 * transaction is begun inside of it
 	 */
 	static CallWalk of(int redis, String kind) throws Exception {
 		LaunchingConnector connector = Bootstrap.virtualMachineManager().defaultConnector();

@@ -10,7 +10,6 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerRegistry;
 import io.github.resilience4j.circuitbreaker.annotation.CircuitBreaker;
 import io.github.resilience4j.springboot.circuitbreaker.autoconfigure.CircuitBreakerAutoConfiguration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,7 +39,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * The circuit breaker in the page about operations, with its configuration.
  */
-@Tag("F82")
 @Timeout(120)
 class CircuitBreakerTests {
 

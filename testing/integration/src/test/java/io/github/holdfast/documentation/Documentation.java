@@ -82,8 +82,6 @@ public final class Documentation {
 	/**
 	 * A page.
 	 *
-	 * @param file where it is
-	 * @param text what it says
 	 */
 	public record Page(Path file, String text) {
 
@@ -114,10 +112,6 @@ public final class Documentation {
 	/**
 	 * A block of code.
 	 *
-	 * @param page the page
-	 * @param line where it begins there
-	 * @param language the language that it names
-	 * @param text the code
 	 */
 	public record Block(String page, int line, String language, String text) {
 

@@ -183,7 +183,6 @@ class DocumentedConfigurationTests {
 	/**
 	 * One configuration.
 	 *
-	 * @param code the block in the page
 	 */
 	record Block(Documentation.Block code) {
 

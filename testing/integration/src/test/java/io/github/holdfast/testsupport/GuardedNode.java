@@ -33,10 +33,6 @@ public final class GuardedNode implements AutoCloseable {
 
 	/**
 	 * Create a node.
-	 * @param backend has the locks
-	 * @param claims the rows that transactions claim, or {@code null} for level
-	 * {@code lease}
-	 * @param managers the managers of the transactions, unless another node has them
 	 */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, PlatformTransactionManager... managers) {
 		this(backend, claims, Duration.ofMillis(25), managers);
@@ -44,11 +40,6 @@ public final class GuardedNode implements AutoCloseable {
 
 	/**
 	 * Create a node.
-	 * @param backend has the locks
-	 * @param claims the rows that transactions claim, or {@code null} for level
-	 * {@code lease}
-	 * @param handoverLimit how long the threads of the node may hand over a lock
-	 * @param managers the managers of the transactions, unless another node has them
 	 */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, Duration handoverLimit,
 			PlatformTransactionManager... managers) {
@@ -63,7 +54,6 @@ public final class GuardedNode implements AutoCloseable {
 
 	/**
 	 * The locks of this node.
-	 * @return a template with the usual settings
 	 */
 	public LockTemplate locks() {
 		return this.locks;
@@ -71,8 +61,6 @@ public final class GuardedNode implements AutoCloseable {
 
 	/**
 	 * The locks of this node, for code that does nothing but one transaction.
-	 * @param manager the manager of that transaction
-	 * @return a template with the usual settings
 	 */
 	public LockTemplate locksOfTransactions(PlatformTransactionManager manager) {
 		return new LockTemplate(this.manager, LockSettings.DEFAULT

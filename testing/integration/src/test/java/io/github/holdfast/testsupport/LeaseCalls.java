@@ -36,7 +36,6 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	/**
 	 * Note the calls and do something before each.
-	 * @param beforeCall is given the name of the method of {@link LockBackend.Lease}
 	 */
 	public LeaseCalls(Consumer<String> beforeCall) {
 		this.beforeCall = beforeCall;
@@ -71,8 +70,6 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	/**
 	 * How often a method of {@link LockBackend.Lease} was called.
-	 * @param method the name of the method
-	 * @return the number of calls on all leases
 	 */
 	public long count(String method) {
 		return this.calls.stream().filter(method::equals).count();
@@ -80,7 +77,6 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	/**
 	 * The owners of the leases that were granted.
-	 * @return the owners in the order of the grants
 	 */
 	public List<String> owners() {
 		return new ArrayList<>(this.owners);

@@ -23,7 +23,6 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 
 	@ParameterizedTest
 	@EnumSource(names = "HOLD_REPLIES")
-	@Tag("F20")
 	final void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
 		TestLease lease = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
@@ -43,13 +42,11 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
 	@Tag("long")
-	@Tag("F20")
 	final void holderWhoseRequestsAreHeldBackKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
 		holderThatIsCutOffKnowsItBeforeOthersGetTheLock(fault);
 	}
 
 	@Test
-	@Tag("F24")
 	final void leaseOfASlowStoreIsCountedFromBeforeTheRequest() throws Exception {
 		proxy().delay(Duration.ofMillis(300));
 		TestLease slow = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(30)));

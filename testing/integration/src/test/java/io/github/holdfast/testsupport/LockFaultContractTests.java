@@ -1,12 +1,10 @@
 package io.github.holdfast.testsupport;
 
-import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -26,14 +24,9 @@ import static org.awaitility.Awaitility.await;
 @Timeout(180)
 public abstract class LockFaultContractTests extends StoreContract {
 
-	private static final int ROUNDS = 200;
-
-	private static final int MANY_ROUNDS = 3000;
-
 	// Holders
 
 	@Test
-	@Tag("F05")
 	final void holderIsReportedWithWhatTheStoreKnows() throws Exception {
 		assertThat(store().far().holder(this.key)).isNull();
 		TestLease lease = acquired(store().near());
@@ -50,7 +43,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	// Forced releases
 
 	@Test
-	@Tag("F81")
 	final void holderNoticesAForcedReleaseAndTheNextOneGetsTheLock() throws Exception {
 		assertThat(store().far().forceRelease(this.key)).isFalse();
 		TestLease lease = acquired(store().near());
@@ -66,7 +58,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	@Test
-	@Tag("F81")
 	final void forcedReleaseWakesTheNextOne() throws Exception {
 		acquired(store().far());
 		FutureTask<@Nullable TestLease> waiter = waiter();
@@ -93,7 +84,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	// What was removed
 
 	@Test
-	@Tag("F33")
 	final void holderNoticesThatItsLockWasRemoved() throws Exception {
 		TestLease lease = acquired(store().near());
 		store().remove(this.key);
@@ -103,7 +93,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	@Test
-	@Tag("F33")
 	final void nextHolderOfALockThatWasRemovedIsNotDisturbed() throws Exception {
 		TestLease lease = acquired(store().near());
 		store().remove(this.key);
@@ -118,7 +107,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	}
 
 	@Test
-	@Tag("F06")
 	final void lateReleaseReportsALossAlsoWhenTheNextHolderHasLeft() throws Exception {
 		TestLease lease = acquired(store().near());
 		store().remove(this.key);
@@ -131,7 +119,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	 * Nobody tells it of a release.
 	 */
 	@Test
-	@Tag("F21")
 	final void waiterGetsALockThatWasRemoved() throws Exception {
 		acquired(store().far());
 		FutureTask<@Nullable TestLease> waiter = waiter();
@@ -144,7 +131,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 	// What is left of those who have given up
 
 	@Test
-	@Tag("F16")
 	final void interruptedWaiterLeavesNothing() throws Exception {
 		TestLease lease = acquired(store().far());
 		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
@@ -161,49 +147,8 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(isHeld()).isFalse();
 	}
 
-	@Test
-	@Tag("F22")
-	final void waitersWhoGiveUpLeaveNothing() throws Exception {
-		TestLease lease = acquired(store().far());
-		for (int i = 0; i < 20; i++) {
-			assertThat(TestLease.acquire(store().near(), request(Duration.ofMillis(i)))).isNull();
-		}
-		await().atMost(PATIENCE).until(() -> !store().isWaitedFor(this.key));
-		assertThat(release(lease).get()).isTrue();
-		assertThat(isHeld()).isFalse();
-	}
-
-	// Races
-
-	@Test
-	@Tag("F40")
-	final void renewalNeverBringsAReleasedLockBack() throws Exception {
-		renewWhileReleasing(ROUNDS);
-	}
-
-	@Test
-	@Tag("F40")
-	@Tag("long")
-	@Timeout(900)
-	final void renewalsNeverBringReleasedLocksBack() throws Exception {
-		renewWhileReleasing(MANY_ROUNDS);
-	}
-
-	private void renewWhileReleasing(int rounds) throws Exception {
-		for (int round = 0; round < rounds; round++) {
-			TestLease lease = TestLease.acquire(store().near(), request(NO_WAIT));
-			assertThat(lease).as("round %d", round).isNotNull();
-			FutureTask<Boolean> renewal = start(() -> lease.renew(PATIENCE));
-			assertThat(release(lease).get()).as("round %d", round).isTrue();
-			renewal.get();
-			assertThat(lease.isValid()).isFalse();
-		}
-		assertThat(isHeld()).isFalse();
-	}
-
 	/**
 	 * Fails unless a lease is the one that holds the lock.
-	 * @param lease the lease
 	 */
 	protected final void assertHeldBy(TestLease lease) {
 		assertThat(store().far().holder(this.key)).extracting(LockHolder::epoch).isEqualTo(lease.epoch());
@@ -211,7 +156,6 @@ public abstract class LockFaultContractTests extends StoreContract {
 
 	/**
 	 * Lets the first node wait for the lock.
-	 * @return its outcome; the wait has begun
 	 */
 	protected final FutureTask<@Nullable TestLease> waiter() {
 		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));

@@ -31,7 +31,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application without a database.
-	 * @return the application, with the backend {@code local}
 	 */
 	public static ApplicationContextRunner local() {
 		return used()
@@ -41,8 +40,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with a DataSource, a transaction manager and a lock table.
-	 * @param database the database
-	 * @return the application, with the backend {@code jdbc}
 	 */
 	public static ApplicationContextRunner jdbc(DatabaseAccess database) {
 		return used()
@@ -59,8 +56,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with Redis.
-	 * @param port the local port
-	 * @return the application, with the backend {@code redis}
 	 */
 	public static ApplicationContextRunner redis(int port) {
 		return used()
@@ -72,9 +67,6 @@ public final class LockedApplication {
 	/**
 	 * An application with Redisson's starter, which brings connections for Spring Data
 	 * Redis, too.
-	 * @param port the local port
-	 * @return the application, without a choice between the backends {@code redis} and
-	 * {@code redisson}
 	 */
 	public static ApplicationContextRunner redisson(int port) {
 		return withRedisson(redis(port));
@@ -82,8 +74,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with etcd.
-	 * @param endpoint the address
-	 * @return the application, without a choice of the backend
 	 */
 	public static ApplicationContextRunner etcd(String endpoint) {
 		return withEtcd(local().withPropertyValues("holdfast.backend="), endpoint);
@@ -91,9 +81,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with a DataSource, a transaction manager and locks in ZooKeeper.
-	 * @param database the business database
-	 * @param addresses the addresses of the servers
-	 * @return the application, with the backend {@code zookeeper}
 	 */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses) {
 		return zooKeeper(database, addresses, Duration.ofSeconds(60));
@@ -101,10 +88,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with a DataSource, a transaction manager and locks in ZooKeeper.
-	 * @param database the business database
-	 * @param addresses the addresses of the servers
-	 * @param sessionTimeout when the server ends a session that it does not hear of
-	 * @return the application, with the backend {@code zookeeper}
 	 */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses,
 			Duration sessionTimeout) {
@@ -126,9 +109,6 @@ public final class LockedApplication {
 
 	/**
 	 * An application with a DataSource, a transaction manager and its locks in etcd.
-	 * @param database the business database
-	 * @param endpoint the address
-	 * @return the application
 	 */
 	public static ApplicationContextRunner etcd(DatabaseAccess database, String endpoint) {
 		return withEtcd(jdbc(database).withPropertyValues("holdfast.backend=etcd"), endpoint);

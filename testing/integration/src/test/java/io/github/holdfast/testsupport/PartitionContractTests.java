@@ -42,8 +42,6 @@ public abstract class PartitionContractTests extends StoreContract {
 
 	@ParameterizedTest
 	@EnumSource(names = "HOLD_REPLIES")
-	@Tag("F20")
-	@Tag("F23")
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
 		assertThatExceptionOfType(LockBackendException.class)
@@ -56,8 +54,6 @@ public abstract class PartitionContractTests extends StoreContract {
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
 	@Tag("long")
-	@Tag("F20")
-	@Tag("F23")
 	final void requestThatIsHeldBackFailsAndIsGivenBack(Fault fault) throws Exception {
 		requestWithoutAnswerFailsAndIsGivenBack(fault);
 	}
@@ -67,7 +63,6 @@ public abstract class PartitionContractTests extends StoreContract {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "REFUSE", "HOLD_REPLIES" })
-	@Tag("F82")
 	final void callsFailWhileTheStoreIsDownAndComeBackWithIt(Fault fault) throws Exception {
 		TestLease held = acquired(store().near());
 		proxy().inject(fault);
@@ -88,7 +83,6 @@ public abstract class PartitionContractTests extends StoreContract {
 
 	@ParameterizedTest
 	@EnumSource(names = "HOLD_REPLIES")
-	@Tag("F20")
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		TestLease lease = acquired(store().far());
 		FutureTask<@Nullable TestLease> waiter = start(
@@ -106,14 +100,12 @@ public abstract class PartitionContractTests extends StoreContract {
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
 	@Tag("long")
-	@Tag("F20")
 	final void waiterWhoseRequestsAreHeldBackFailsAndLeavesNothing(Fault fault) throws Exception {
 		waiterThatIsCutOffFailsAndLeavesNothing(fault);
 	}
 
 	@ParameterizedTest
 	@EnumSource(names = "HOLD_REPLIES")
-	@Tag("F20")
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(fault);
@@ -129,7 +121,6 @@ public abstract class PartitionContractTests extends StoreContract {
 
 	/**
 	 * Releases a lock again and again, as the library does.
-	 * @param lease the lease
 	 */
 	protected final void releaseUntilAnswered(TestLease lease) {
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> release(lease).get(), (released) -> true);
@@ -138,13 +129,11 @@ public abstract class PartitionContractTests extends StoreContract {
 	@ParameterizedTest
 	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
 	@Tag("long")
-	@Tag("F20")
 	final void releaseThatIsHeldBackFailsAndArrivesLater(Fault fault) throws Exception {
 		releaseThatIsCutOffFailsAndArrivesLater(fault);
 	}
 
 	@Test
-	@Tag("F16")
 	final void interruptWhileTheRequestIsUnderWayLeavesNothing() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
 		FutureTask<@Nullable TestLease> acquisition = new FutureTask<>(
@@ -162,8 +151,6 @@ public abstract class PartitionContractTests extends StoreContract {
 	/**
 	 * Lets requests pass until the store has done something, and its answers not be seen
 	 * from then on.
-	 * @param done whether the store has done it
-	 * @return reaches zero when the answer is held
 	 */
 	protected final CountDownLatch holdTheAnswerOnce(BooleanSupplier done) {
 		CountDownLatch held = new CountDownLatch(1);

@@ -35,8 +35,6 @@ abstract class StoreContract {
 
 	/**
 	 * Supplies the store, with new clients.
-	 * @return the store, closed after the test
-	 * @throws Exception if it is not there
 	 */
 	protected abstract TestStore open() throws Exception;
 
@@ -57,7 +55,6 @@ abstract class StoreContract {
 
 	/**
 	 * Closes the store after a test. Default: at once.
-	 * @param store what {@link #open()} has returned
 	 */
 	protected void close(TestStore store) {
 		store.close();
@@ -65,7 +62,6 @@ abstract class StoreContract {
 
 	/**
 	 * The store of this test.
-	 * @return what {@link #open()} has returned
 	 */
 	protected final TestStore store() {
 		return this.store;
@@ -73,7 +69,6 @@ abstract class StoreContract {
 
 	/**
 	 * The network between the first node and the store.
-	 * @return the proxy
 	 */
 	protected final FaultProxy proxy() {
 		return this.store.proxy();
@@ -81,7 +76,6 @@ abstract class StoreContract {
 
 	/**
 	 * Whether somebody has the lock or waits for it.
-	 * @return what the store says
 	 */
 	protected final boolean isHeld() {
 		return this.store.isHeld(this.key);
@@ -89,8 +83,6 @@ abstract class StoreContract {
 
 	/**
 	 * A request for the lock, for an owner of its own.
-	 * @param waitTime how long to wait
-	 * @return the request, with a long lease
 	 */
 	protected final LockRequest request(Duration waitTime) {
 		return request(waitTime, Duration.ofSeconds(60));
@@ -98,9 +90,6 @@ abstract class StoreContract {
 
 	/**
 	 * A request for the lock, for an owner of its own.
-	 * @param waitTime how long to wait
-	 * @param leaseTime how long to hold the lock
-	 * @return the request
 	 */
 	protected final LockRequest request(Duration waitTime, Duration leaseTime) {
 		return request(this.key, waitTime, leaseTime);
@@ -113,9 +102,6 @@ abstract class StoreContract {
 
 	/**
 	 * Acquires the lock.
-	 * @param node who gets it
-	 * @return the lease
-	 * @throws InterruptedException if this thread is interrupted
 	 */
 	protected final TestLease acquired(LockBackend node) throws InterruptedException {
 		TestLease lease = TestLease.acquire(node, request(PATIENCE));
@@ -125,8 +111,6 @@ abstract class StoreContract {
 
 	/**
 	 * Releases a lock.
-	 * @param lease the lease
-	 * @return the answer
 	 */
 	protected static CompletableFuture<Boolean> release(TestLease lease) {
 		return lease.release();
@@ -134,9 +118,6 @@ abstract class StoreContract {
 
 	/**
 	 * Starts something on a thread of its own.
-	 * @param <T> the type of its result
-	 * @param call what to do
-	 * @return its result
 	 */
 	protected static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
 		FutureTask<T> task = new FutureTask<>(call);

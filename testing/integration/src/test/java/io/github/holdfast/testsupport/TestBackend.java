@@ -34,7 +34,6 @@ public enum TestBackend {
 
 	/**
 	 * The database of the business data and, except for {@link #LOCAL}, of the locks.
-	 * @return the database
 	 */
 	public TestDatabase database() {
 		return this.database;
@@ -42,7 +41,6 @@ public enum TestBackend {
 
 	/**
 	 * Whether the locks are in a table of the database.
-	 * @return {@code false} if the database knows nothing of them
 	 */
 	public boolean hasLockTable() {
 		return this != LOCAL;
@@ -50,7 +48,6 @@ public enum TestBackend {
 
 	/**
 	 * An application on an empty database.
-	 * @return the application
 	 */
 	public ApplicationContextRunner application() {
 		return application(this.database.newDatabase());
@@ -58,8 +55,6 @@ public enum TestBackend {
 
 	/**
 	 * An application on a database.
-	 * @param access a database of the kind of {@link #database()}
-	 * @return the application
 	 */
 	public ApplicationContextRunner application(DatabaseAccess access) {
 		return LockedApplication.jdbc(access);

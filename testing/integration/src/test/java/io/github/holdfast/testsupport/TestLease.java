@@ -27,10 +27,6 @@ public final class TestLease {
 
 	/**
 	 * Acquires a lock.
-	 * @param backend the store
-	 * @param request the request
-	 * @return the lease, or {@code null} if the lock is busy
-	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public static @Nullable TestLease acquire(LockBackend backend, LockRequest request) throws InterruptedException {
 		LockBackend.Lease lease = backend.acquire(request);
@@ -39,7 +35,6 @@ public final class TestLease {
 
 	/**
 	 * The number of the grant.
-	 * @return the epoch
 	 */
 	public long epoch() {
 		return this.lease.epoch();
@@ -47,7 +42,6 @@ public final class TestLease {
 
 	/**
 	 * The time for which the lock is surely held, unless a session ends.
-	 * @return the rest of the lease time
 	 */
 	public Duration remaining() {
 		return Duration.ofNanos(Math.max(0, this.end - System.nanoTime()));
@@ -55,7 +49,6 @@ public final class TestLease {
 
 	/**
 	 * Whether the lock is surely held.
-	 * @return {@code false} if it is lost, released or over
 	 */
 	public boolean isValid() {
 		return !this.over && this.lease.isAlive() && (!this.lease.expires() || !remaining().isZero());
@@ -63,9 +56,6 @@ public final class TestLease {
 
 	/**
 	 * Renews the lease.
-	 * @param leaseTime the new lease time
-	 * @return {@code false} if the lock is lost
-	 * @throws RuntimeException what the store failed with
 	 */
 	public boolean renew(Duration leaseTime) {
 		long newEnd = System.nanoTime() + leaseTime.toNanos() / 100 * 99;
@@ -89,7 +79,6 @@ public final class TestLease {
 
 	/**
 	 * Releases the lock.
-	 * @return {@code false} if it was lost
 	 */
 	public CompletableFuture<Boolean> release() {
 		this.over = true;

@@ -18,7 +18,6 @@ final class AcknowledgedSales {
 
 	/**
 	 * Sells.
-	 * @return why the sale has failed, or {@code null}
 	 */
 	@Nullable Throwable sell(int pieces, Runnable sale) {
 		Throwable failure = catchThrowable(sale::run);
@@ -30,7 +29,6 @@ final class AcknowledgedSales {
 
 	/**
 	 * Sells on another thread, and returns when that has ended.
-	 * @return why the sale has failed, or {@code null}
 	 */
 	@Nullable Throwable sellMeanwhile(int pieces, Runnable sale) {
 		return CompletableFuture.supplyAsync(() -> sell(pieces, sale)).orTimeout(60, TimeUnit.SECONDS).join();

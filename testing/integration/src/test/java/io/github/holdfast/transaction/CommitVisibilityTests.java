@@ -6,7 +6,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,7 +24,6 @@ class CommitVisibilityTests {
 
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
-	@Tag("F01")
 	void changesAreVisibleToAnotherConnectionWhenTheLockIsReleased(TestBackend backend) {
 		DatabaseAccess access = backend.database().newDatabase();
 		try (HikariDataSource observer = access.dataSource(1)) {
@@ -47,7 +45,6 @@ class CommitVisibilityTests {
 
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
-	@Tag("F01")
 	void nextHolderReadsTheChangesOfTheLastOne(TestBackend backend) {
 		backend.application()
 			.withBean(StockService.class)

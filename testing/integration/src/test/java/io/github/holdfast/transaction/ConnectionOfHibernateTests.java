@@ -10,7 +10,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import jakarta.persistence.EntityManager;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -38,7 +37,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Hibernate may give the connection of a transaction back with its commit, and take
  * another one for what comes after it.
  */
-@Tag("F51")
 class ConnectionOfHibernateTests {
 
 	@ParameterizedTest

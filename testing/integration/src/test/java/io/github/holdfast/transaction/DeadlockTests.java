@@ -6,7 +6,6 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,7 +24,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The database ends a deadlock by rolling back the transaction under a lock.
  */
-@Tag("F11")
 class DeadlockTests {
 
 	@ParameterizedTest

@@ -5,7 +5,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,22 +26,8 @@ class HolderFaultTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	@ParameterizedTest
-	@CsvSource({ "H2, BUSINESS_DATABASE", "MARIADB, OTHER_DATABASE" })
-	@Tag("F12")
+	@CsvSource({ "H2, BUSINESS_DATABASE", "MARIADB, OTHER_DATABASE", "POSTGRESQL, BUSINESS_DATABASE" })
 	void killedHolderFreesTheLockWithinItsLease(TestDatabase database, LockPlace place) throws Exception {
-		killHolder(database, place);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "H2, OTHER_DATABASE", "MARIADB, BUSINESS_DATABASE", "POSTGRESQL, BUSINESS_DATABASE",
-			"POSTGRESQL, OTHER_DATABASE" })
-	@Tag("F12")
-	@Tag("long")
-	void killedHolderFreesTheLockWithinItsLeaseEverywhere(TestDatabase database, LockPlace place) throws Exception {
-		killHolder(database, place);
-	}
-
-	private static void killHolder(TestDatabase database, LockPlace place) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, place); ChildJvm holder = warehouse.holder()) {
 			holder.send("READ");
 			holder.await("READ", PATIENCE);
@@ -64,22 +49,8 @@ class HolderFaultTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "MARIADB, BUSINESS_DATABASE", "POSTGRESQL, OTHER_DATABASE" })
-	@Tag("F13")
+	@CsvSource({ "MARIADB, BUSINESS_DATABASE", "POSTGRESQL, OTHER_DATABASE", "H2, OTHER_DATABASE" })
 	void pausedHolderCannotCommitOverItsSuccessor(TestDatabase database, LockPlace place) throws Exception {
-		pauseHolder(database, place);
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "H2, BUSINESS_DATABASE", "H2, OTHER_DATABASE", "MARIADB, OTHER_DATABASE",
-			"POSTGRESQL, BUSINESS_DATABASE" })
-	@Tag("F13")
-	@Tag("long")
-	void pausedHolderCannotCommitOverItsSuccessorAnywhere(TestDatabase database, LockPlace place) throws Exception {
-		pauseHolder(database, place);
-	}
-
-	private static void pauseHolder(TestDatabase database, LockPlace place) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, place); ChildJvm holder = warehouse.holder()) {
 			holder.send("HELD");
 			holder.await("HELD", PATIENCE);
@@ -98,20 +69,7 @@ class HolderFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = "MARIADB")
-	@Tag("F13")
 	void holderThatIsPausedBeforeItsInstallationAcquiresAnew(TestDatabase database) throws Exception {
-		pauseBeforeInstallation(database);
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "H2", "POSTGRESQL" })
-	@Tag("F13")
-	@Tag("long")
-	void holderThatIsPausedBeforeItsInstallationAcquiresAnewAnywhere(TestDatabase database) throws Exception {
-		pauseBeforeInstallation(database);
-	}
-
-	private static void pauseBeforeInstallation(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, LockPlace.OTHER_DATABASE);
 				ChildJvm holder = warehouse.holder()) {
 			holder.send("ACQUIRED");
@@ -130,20 +88,7 @@ class HolderFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = "POSTGRESQL")
-	@Tag("F13")
 	void holderThatIsPausedBetweenCheckAndCommitIsWaitedFor(TestDatabase database) throws Exception {
-		pauseBetweenCheckAndCommit(database);
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "H2", "MARIADB" })
-	@Tag("F13")
-	@Tag("long")
-	void holderThatIsPausedBetweenCheckAndCommitIsWaitedForAnywhere(TestDatabase database) throws Exception {
-		pauseBetweenCheckAndCommit(database);
-	}
-
-	private static void pauseBetweenCheckAndCommit(TestDatabase database) throws Exception {
 		try (Warehouse warehouse = new Warehouse(database, LockPlace.OTHER_DATABASE);
 				ChildJvm holder = warehouse.holder()) {
 			holder.send("CHECKED");

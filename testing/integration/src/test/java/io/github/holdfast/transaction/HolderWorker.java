@@ -53,7 +53,6 @@ final class HolderWorker {
 
 	/**
 	 * Take one.
-	 * @param declared whether it is known that the transaction is all that is done
 	 */
 	static String take(LockPlace place, HikariDataSource business, HikariDataSource locks, boolean declared,
 			Pause pause) {
@@ -108,8 +107,6 @@ final class HolderWorker {
 	/**
 	 * Pauses between the grant and its installation.
 	 *
-	 * @param store has the locks
-	 * @param pause what happens then
 	 */
 	private record PausingStore(LockBackend store, Pause pause) implements LockBackend {
 

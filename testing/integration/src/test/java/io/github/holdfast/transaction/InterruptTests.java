@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -32,7 +31,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A thread is interrupted while it waits for a lock, talks to the store, or holds the
  * lock.
  */
-@Tag("F16")
 class InterruptTests {
 
 	@ParameterizedTest

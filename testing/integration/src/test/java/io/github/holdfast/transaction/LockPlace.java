@@ -134,7 +134,6 @@ enum LockPlace {
 	/**
 	 * A store whose leases the library does not know as those of {@code jdbc}.
 	 *
-	 * @param leases has the leases
 	 */
 	private record OtherStore(JdbcLockBackend leases) implements LockBackend {
 

@@ -1,14 +1,11 @@
 package io.github.holdfast.transaction;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 
 import org.awaitility.Awaitility;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,10 +16,8 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockLostAfterWorkException;
 import io.github.holdfast.LockTemplate;
@@ -31,7 +26,6 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Ends a lease in the store behind the back of its holder, and lets another holder work
@@ -115,7 +109,6 @@ class LostLeaseTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.holdfast.transaction.LockPlace#onEachDatabase")
-	@Tag("F33")
 	void deletedRowRejectsTheCommit(TestDatabase database, LockPlace place) {
 		run(database, place, "fence", (context) -> {
 			StockService stock = context.getBean(StockService.class);

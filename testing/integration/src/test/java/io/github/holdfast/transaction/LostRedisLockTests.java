@@ -2,15 +2,11 @@ package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockLostException;
@@ -28,72 +24,42 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Redis forgets a lock while its holder works, or cannot be reached by it.
  */
 @Timeout(180)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LostRedisLockTests {
 
-	Stream<Arguments> stores() {
-		return RedisStore.onOneDatabase();
+	@ParameterizedTest
+	@CsvSource({ "RESTART, REDIS, MARIADB", "RESTART, REDISSON, POSTGRESQL", "FLUSH, REDIS, POSTGRESQL",
+			"FLUSH, REDISSON, H2", "CLOCK, REDIS, H2", "CLOCK, REDISSON, MARIADB" })
+	void noUpdateIsLostAtFence(Loss loss, RedisStore store, TestDatabase database) {
+		try (RedisServer redis = loss.start()) {
+			TwoNodes.run(store.application(database.newDatabase(), redis.port()), CommitGuardLevel.FENCE, (nodes) -> {
+				TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(() -> loss.of(redis));
+				assertThat(sales.refusal()).isNotNull();
+				assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
+				assertThat(nodes.quantity()).isEqualTo(99);
+				nodes.sellOneAfterTheOther(() -> loss.of(redis));
+				assertThat(nodes.quantity()).isEqualTo(97);
+			});
+		}
 	}
 
 	@ParameterizedTest
-	@MethodSource("stores")
-	@Tag("F17")
-	void noUpdateIsLostAtFenceByARestartWithoutData(RedisStore store, TestDatabase database) {
-		try (RedisServer redis = RedisServer.start()) {
-			assertNoUpdateIsLost(store, database, redis, redis::restart);
+	@CsvSource({ "RESTART, REDIS", "RESTART, REDISSON", "FLUSH, REDIS", "FLUSH, REDISSON", "CLOCK, REDIS",
+			"CLOCK, REDISSON" })
+	void updateIsLostAtLease(Loss loss, RedisStore store) {
+		try (RedisServer redis = loss.start()) {
+			TwoNodes.run(store.application(TestDatabase.H2.newDatabase(), redis.port()), CommitGuardLevel.LEASE,
+					(nodes) -> {
+						TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> loss.of(redis));
+						assertThat(sales.refusal()).isNull();
+						assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
+					});
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	@Tag("F17")
-	void updateIsLostAtLeaseByARestartWithoutData(RedisStore store) {
-		try (RedisServer redis = RedisServer.start()) {
-			assertUpdateIsLost(store, redis, redis::restart);
-		}
-	}
-
-	@ParameterizedTest
-	@MethodSource("stores")
-	@Tag("F33")
-	void noUpdateIsLostAtFenceByAFlush(RedisStore store, TestDatabase database) {
-		try (RedisServer redis = RedisServer.start()) {
-			assertNoUpdateIsLost(store, database, redis, () -> redis.command("FLUSHALL"));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	@Tag("F33")
-	void updateIsLostAtLeaseByAFlush(RedisStore store) {
-		try (RedisServer redis = RedisServer.start()) {
-			assertUpdateIsLost(store, redis, () -> redis.command("FLUSHALL"));
-		}
-	}
-
-	@ParameterizedTest
-	@MethodSource("stores")
-	@Tag("F28")
-	void noUpdateIsLostAtFenceByAClockThatJumpsForward(RedisStore store, TestDatabase database) {
-		try (RedisServer redis = startWithMovableClock()) {
-			assertNoUpdateIsLost(store, database, redis, () -> redis.moveClock(Duration.ofHours(1)));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	@Tag("F28")
-	void updateIsLostAtLeaseByAClockThatJumpsForward(RedisStore store) {
-		try (RedisServer redis = startWithMovableClock()) {
-			assertUpdateIsLost(store, redis, () -> redis.moveClock(Duration.ofHours(1)));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	@Tag("F28")
 	void tokensRiseAlthoughTheClockJumpsBack(RedisStore store) {
-		try (RedisServer redis = startWithMovableClock()) {
+		try (RedisServer redis = Loss.CLOCK.start()) {
 			redis.moveClock(Duration.ofHours(2));
 			TwoNodes.run(store.application(TestDatabase.H2.newDatabase(), redis.port()), CommitGuardLevel.FENCE,
 					(nodes) -> {
@@ -106,8 +72,7 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("stores")
-	@Tag("F20")
+	@CsvSource({ "REDIS, MARIADB", "REDISSON, POSTGRESQL" })
 	void holderThatIsCutOffCommitsAtFenceAsNobodyElseHadTheLock(RedisStore store, TestDatabase database) {
 		cutOff(store, database, CommitGuardLevel.FENCE, (stock, untilTheLeaseIsOver) -> {
 			stock.take("A", untilTheLeaseIsOver);
@@ -117,39 +82,11 @@ class LostRedisLockTests {
 
 	@ParameterizedTest
 	@EnumSource
-	@Tag("F20")
 	void holderThatIsCutOffCannotCommitAtLease(RedisStore store) {
 		cutOff(store, TestDatabase.H2, CommitGuardLevel.LEASE, (stock, untilTheLeaseIsOver) -> {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A", untilTheLeaseIsOver));
 			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
-	}
-
-	private static void assertNoUpdateIsLost(RedisStore store, TestDatabase database, RedisServer redis,
-			Runnable loss) {
-		TwoNodes.run(store.application(database.newDatabase(), redis.port()), CommitGuardLevel.FENCE, (nodes) -> {
-			TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(loss);
-			assertThat(sales.refusal()).isNotNull();
-			assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
-			assertThat(nodes.quantity()).isEqualTo(99);
-			nodes.sellOneAfterTheOther(loss);
-			assertThat(nodes.quantity()).isEqualTo(97);
-		});
-	}
-
-	private static void assertUpdateIsLost(RedisStore store, RedisServer redis, Runnable loss) {
-		TwoNodes.run(store.application(TestDatabase.H2.newDatabase(), redis.port()), CommitGuardLevel.LEASE,
-				(nodes) -> {
-					TwoNodes.Sales sales = nodes.sellAtTheSameTime(loss);
-					assertThat(sales.refusal()).isNull();
-					assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
-				});
-	}
-
-	private static RedisServer startWithMovableClock() {
-		Optional<RedisServer> server = RedisServer.startWithMovableClock();
-		assumeTrue(server.isPresent(), "libfaketime is not installed");
-		return server.orElseThrow();
 	}
 
 	private static void cutOff(RedisStore store, TestDatabase database, CommitGuardLevel level, CutOff test) {
@@ -176,6 +113,53 @@ class LostRedisLockTests {
 	private interface CutOff {
 
 		void run(StockService stock, Runnable untilTheLeaseIsOver);
+
+	}
+
+	/**
+	 * Why Redis does not know of a lock any more.
+	 */
+	enum Loss {
+
+		RESTART {
+
+			@Override
+			void of(RedisServer redis) {
+				redis.restart();
+			}
+
+		},
+
+		FLUSH {
+
+			@Override
+			void of(RedisServer redis) {
+				redis.command("FLUSHALL");
+			}
+
+		},
+
+		CLOCK {
+
+			@Override
+			RedisServer start() {
+				Optional<RedisServer> server = RedisServer.startWithMovableClock();
+				assumeTrue(server.isPresent(), "libfaketime is not installed");
+				return server.orElseThrow();
+			}
+
+			@Override
+			void of(RedisServer redis) {
+				redis.moveClock(Duration.ofHours(1));
+			}
+
+		};
+
+		RedisServer start() {
+			return RedisServer.start();
+		}
+
+		abstract void of(RedisServer redis);
 
 	}
 

@@ -1,7 +1,6 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -10,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +37,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * the database ends it.)
  */
 @ExtendWith(OutputCaptureExtension.class)
-@Tag("F41")
 class MaxHoldTimeTests {
 
 	@ParameterizedTest

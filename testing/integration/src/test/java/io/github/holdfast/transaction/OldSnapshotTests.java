@@ -7,7 +7,6 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -35,7 +34,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * a transaction open: what is read in it is as old as the connection. Pools do the same
  * when they look after idle connections, each two minutes.
  */
-@Tag("F90")
 class OldSnapshotTests {
 
 	@ParameterizedTest

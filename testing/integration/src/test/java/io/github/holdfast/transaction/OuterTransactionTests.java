@@ -2,7 +2,6 @@ package io.github.holdfast.transaction;
 
 import java.util.List;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -21,7 +20,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * A locked call inside a transaction that began before it, at each isolation level.
  */
-@Tag("F07")
 class OuterTransactionTests {
 
 	@ParameterizedTest

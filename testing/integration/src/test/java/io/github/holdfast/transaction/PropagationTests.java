@@ -2,7 +2,6 @@ package io.github.holdfast.transaction;
 
 import javax.sql.DataSource;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,7 +25,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * The lock is checked once for each real commit, however the transactions under it are
  * nested.
  */
-@Tag("F04")
 class PropagationTests {
 
 	private static final String CLAIM = "UPDATE holdfast_lock SET expires_at";

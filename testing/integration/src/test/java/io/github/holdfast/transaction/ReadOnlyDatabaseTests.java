@@ -9,25 +9,21 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-import io.github.holdfast.LockBackendException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * A database that takes no more writes, as one to which a fail-over went too early.
  */
-@Tag("F31")
 class ReadOnlyDatabaseTests {
 
 	private static final Runnable NOTHING = () -> {

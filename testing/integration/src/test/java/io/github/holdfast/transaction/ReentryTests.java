@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,7 +26,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Calls for a key that the thread holds already, or held until a moment ago.
  */
-@Tag("F05")
 class ReentryTests {
 
 	@ParameterizedTest

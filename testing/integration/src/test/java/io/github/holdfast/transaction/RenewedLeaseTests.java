@@ -36,7 +36,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * database refuses to lock rows that have changed since. MariaDB does so at REPEATABLE
  * READ with {@code innodb_snapshot_isolation}.
  */
-@Tag("F87")
 class RenewedLeaseTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,7 +16,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * One node of three is down when a lock is taken on the others; one of those is restarted
  * without its data. Then a second majority is free.
  */
-@Tag("F17")
 @Timeout(180)
 class RestartedQuorumTests {
 

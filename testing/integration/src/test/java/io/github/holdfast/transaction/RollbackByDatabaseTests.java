@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +31,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * MariaDB answers a statement with an error for which it has rolled the whole transaction
  * back, with what it has claimed. The body catches that and goes on.
  */
-@Tag("F11")
 @Timeout(180)
 class RollbackByDatabaseTests {
 

@@ -6,7 +6,6 @@ import java.util.UUID;
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -29,7 +28,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * The way to the store gets slow while a lock is held.
  */
-@Tag("F24")
 class SlowStoreTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -30,7 +30,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * lock themselves, one right after the other. In the database these hand it on without a
  * moment in which it is free.
  */
-@Tag("F96")
 @Tag("long")
 @Timeout(600)
 class StarvedLeaseTests {
@@ -43,21 +42,6 @@ class StarvedLeaseTests {
 			AtomicInteger served = new AtomicInteger();
 			for (int i = 0; i < 5; i++) {
 				template.run("stock", served::incrementAndGet);
-			}
-			assertThat(served).hasValue(5);
-		}));
-	}
-
-	/**
-	 * The first call of each method takes a lease, and the others do not wait for that.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	void nodeThatHasJustStartedIsServed(TestDatabase database) {
-		run(database, (nodes) -> beside(nodes, Duration.ofMillis(20), () -> {
-			AtomicInteger served = new AtomicInteger();
-			for (int i = 0; i < 5; i++) {
-				nodes.get(2).getBean(LockedShop.class).take(served::incrementAndGet);
 			}
 			assertThat(served).hasValue(5);
 		}));

@@ -5,7 +5,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,7 +30,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * what the method threw.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@Tag("F03")
 class ThrowingBodyTests {
 
 	@ParameterizedTest

@@ -10,10 +10,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,7 +22,6 @@ import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
-import io.github.holdfast.testsupport.ChildJvm;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
@@ -36,70 +34,67 @@ import static org.assertj.core.api.Assertions.within;
  */
 class TimeZoneTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
-
 	/**
-	 * The other node's JVM and session are in the far east, ours in the far west.
+	 * The sessions of the other node are in the far east, ours in the far west.
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
-	@Tag("F37")
-	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) throws Exception {
-		DatabaseAccess access = database.newRemoteDatabase();
-		try (HikariDataSource dataSource = lockTable(database, access);
-				ChildJvm other = ChildJvm.start(List.of("-Duser.timezone=Pacific/Kiritimati"), ZonedHolder.class,
-						access.url(), access.user(), access.password(), timeZone(database, "+13:00"))) {
-			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
-			LockTemplate locks = new LockTemplate(locksManager);
-			try {
-				other.send("PT0S");
-				other.await("HELD", PATIENCE);
-				assertThat(Instant.EPOCH.plus(lockColumn(dataSource, "expires_at"), ChronoUnit.MICROS))
-					.isCloseTo(Instant.now(), within(10, ChronoUnit.MINUTES));
-				assertThatExceptionOfType(LockNotAcquiredException.class)
-					.isThrownBy(() -> locks.withWaitTime(Duration.ZERO).acquire("key"))
-					.withMessageMatching(".*for another [1-6]?\\d{4} ms.*");
-				other.send("release");
-				other.await("RELEASED", PATIENCE);
-				locks.withWaitTime(Duration.ZERO).run("key", () -> {
-					other.send("PT0S");
-					assertThat(await(other, "BUSY ")).containsPattern("for another [1-6]?\\d{4} ms");
-				});
-			}
-			finally {
-				locksManager.close();
-			}
+	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) {
+		DatabaseAccess access = database.newDatabase();
+		try (HikariDataSource west = lockTable(database, access);
+				HikariDataSource east = dataSource(access, timeZone(database, "+13:00"));
+				LockManager here = new LockManager(new JdbcLockBackend(() -> west));
+				LockManager there = new LockManager(new JdbcLockBackend(() -> east))) {
+			assertAgree(west, here, there);
+			assertAgree(west, there, here);
 		}
+	}
+
+	private static void assertAgree(HikariDataSource dataSource, LockManager holder, LockManager other) {
+		LockTemplate others = new LockTemplate(other).withWaitTime(Duration.ZERO);
+		new LockTemplate(holder).run("key", () -> {
+			assertThat(Instant.EPOCH.plus(lockColumn(dataSource, "expires_at"), ChronoUnit.MICROS))
+				.isCloseTo(Instant.now(), within(10, ChronoUnit.MINUTES));
+			CompletableFuture
+				.runAsync(() -> assertThatExceptionOfType(LockNotAcquiredException.class)
+					.isThrownBy(() -> others.acquire("key"))
+					.withMessageMatching(".*for another [1-6]?\\d{4} ms.*"))
+				.join();
+		});
+		others.acquire("key").close();
 	}
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
-	@Tag("F38")
 	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, database.newDatabase())) {
-			LockManager locksManager = new LockManager(new JdbcLockBackend(() -> dataSource));
-			LockTemplate locks = new LockTemplate(locksManager);
-			try {
-				Duration leaseTime = Duration.ofNanos(61_234_567_000L);
-				List<Long> expiresAt = new ArrayList<>();
-				for (int i = 0; i < 20; i++) {
-					locks.withLeaseTime(leaseTime).run("key", () -> {
-						expiresAt.add(lockColumn(dataSource, "expires_at"));
-					});
-				}
-				assertThat(expiresAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
-				assertThat(columnType(dataSource, "epoch")).isEqualTo(Types.BIGINT);
-				assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
+		try (HikariDataSource dataSource = lockTable(database, database.newDatabase());
+				LockManager manager = new LockManager(new JdbcLockBackend(() -> dataSource))) {
+			LockTemplate locks = new LockTemplate(manager).withLeaseTime(Duration.ofNanos(61_234_567_000L));
+			List<Long> expiresAt = new ArrayList<>();
+			for (int i = 0; i < 20; i++) {
+				locks.run("key", () -> {
+					expiresAt.add(lockColumn(dataSource, "expires_at"));
+				});
 			}
-			finally {
-				locksManager.close();
-			}
+			assertThat(expiresAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
+			assertThat(columnType(dataSource, "epoch")).isEqualTo(Types.BIGINT);
+			assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
 		}
 	}
 
 	private static HikariDataSource lockTable(TestDatabase database, DatabaseAccess access) {
-		HikariDataSource dataSource = ZonedHolder.dataSource(access, timeZone(database, "-09:30"));
+		HikariDataSource dataSource = dataSource(access, timeZone(database, "-09:30"));
 		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+		return dataSource;
+	}
+
+	private static HikariDataSource dataSource(DatabaseAccess access, String timeZone) {
+		HikariDataSource dataSource = new HikariDataSource();
+		dataSource.setJdbcUrl(access.url());
+		dataSource.setUsername(access.user());
+		dataSource.setPassword(access.password());
+		dataSource.setMaximumPoolSize(2);
+		dataSource.setConnectionInitSql(timeZone);
 		return dataSource;
 	}
 
@@ -109,15 +104,6 @@ class TimeZoneTests {
 			case MARIADB -> "SET time_zone = '" + offset + "'";
 			case POSTGRESQL -> "SET TIME ZONE INTERVAL '" + offset + "' HOUR TO MINUTE";
 		};
-	}
-
-	private static String await(ChildJvm child, String prefix) {
-		try {
-			return child.await(prefix, PATIENCE);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private static long lockColumn(HikariDataSource dataSource, String column) {

@@ -15,7 +15,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,7 +54,6 @@ class TransactionLockFaultTests {
 
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, WRITTEN", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED", "POSTGRESQL, CHECKED" })
-	@Tag("F12")
 	void killedHolderFreesItsRowAtOnce(TestDatabase database, String point) throws Exception {
 		run(database, LONG, (warehouse) -> {
 			try (ChildJvm holder = warehouse.holder("")) {
@@ -92,7 +90,6 @@ class TransactionLockFaultTests {
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, READ", "POSTGRESQL, READ", "MARIADB, WRITTEN", "POSTGRESQL, WRITTEN", "MARIADB, CHECKED",
 			"POSTGRESQL, CHECKED" })
-	@Tag("F89")
 	void holderWhoseSessionIsEndedCannotCommit(TestDatabase database, String point) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
@@ -116,7 +113,6 @@ class TransactionLockFaultTests {
 	 */
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, READ", "POSTGRESQL, CHECKED" })
-	@Tag("F17")
 	void holderCannotCommitAfterARestartOfTheDatabase(TestDatabase database, String point) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
@@ -141,7 +137,6 @@ class TransactionLockFaultTests {
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, BREAK_COMMITS", "POSTGRESQL, BREAK_COMMITS", "MARIADB, LATE_COMMITS",
 			"POSTGRESQL, LATE_COMMITS" })
-	@Tag("F29")
 	void rowIsFreeWhenTheOutcomeOfACommitIsUnknown(TestDatabase database, FaultProxy.Fault fault) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.behindAProxy(database, (proxy, holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
@@ -162,7 +157,6 @@ class TransactionLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F13")
 	void waitEndsInTimeAndTheHolderGoesOn(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			Shop shop = warehouse.node.getBean(Shop.class);
@@ -184,7 +178,6 @@ class TransactionLockFaultTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F82")
 	void callEndsAlthoughTheLockTableIsLocked(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> {
 			Shop shop = warehouse.node.getBean(Shop.class);
@@ -209,7 +202,6 @@ class TransactionLockFaultTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F13")
 	void holderThatIdlesForLongerThanTheLeaseTimeCommits(TestDatabase database) throws Exception {
 		run(database, SHORT, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			String outcome = TransactionLockWorker.sell(holder, (at) -> {
@@ -225,7 +217,6 @@ class TransactionLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F10")
 	void timeOutOfATransactionDoesNotCountTheWait(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			Shop shop = warehouse.node.getBean(Shop.class);
@@ -245,7 +236,6 @@ class TransactionLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F16")
 	void threadThatWaitsInTheDatabaseIsInterrupted(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			assertThat(TransactionLockWorker.sell(holder, (at) -> {
@@ -263,7 +253,6 @@ class TransactionLockFaultTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F34")
 	void threadThatWaitsInTheDatabaseEndsWithItsApplication(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> warehouse.onAnotherNode((holder) -> {
 			assertThat(TransactionLockWorker.sell(holder, (at) -> {

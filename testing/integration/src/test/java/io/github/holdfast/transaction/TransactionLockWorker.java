@@ -35,7 +35,6 @@ final class TransactionLockWorker {
 
 	/**
 	 * Sell.
-	 * @param args the database, and the lease time
 	 */
 	public static void main(String[] args) {
 		application(new DatabaseAccess(args[0], args[1], args[2]), Duration.parse(args[3])).run((context) -> {
@@ -78,10 +77,6 @@ final class TransactionLockWorker {
 
 	/**
 	 * Sell one piece.
-	 * @param context the node
-	 * @param pause is called at the points {@code READ}, {@code WRITTEN} and
-	 * {@code CHECKED}
-	 * @return how that has ended
 	 */
 	static String sell(ApplicationContext context, Consumer<String> pause) {
 		RecordingDataSource dataSource = (RecordingDataSource) context.getBean(DataSource.class);

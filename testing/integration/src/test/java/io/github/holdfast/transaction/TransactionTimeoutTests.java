@@ -3,7 +3,6 @@ package io.github.holdfast.transaction;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,7 +21,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A transaction makes no statement after its time-out, so that Spring would let it
  * commit, and the check at {@code lease} makes none either.
  */
-@Tag("F10")
 class TransactionTimeoutTests {
 
 	@ParameterizedTest

@@ -50,7 +50,6 @@ final class TwoNodes {
 	/**
 	 * The first node sells a piece, by another method than those that sell at the same
 	 * time: their transactions must not claim the row, which would keep each other out.
-	 * @return the token of the lock
 	 */
 	long sell() {
 		AtomicLong token = new AtomicLong();
@@ -184,10 +183,6 @@ final class TwoNodes {
 	 * How two sales at the same time have ended, where the second one is always
 	 * committed.
 	 *
-	 * @param refusal why the first one was rolled back, or {@code null} if it was
-	 * committed
-	 * @param firstToken the token of the first holder
-	 * @param secondToken the token of the second holder
 	 */
 	record Sales(@Nullable LockLostException refusal, long firstToken, long secondToken) {
 	}

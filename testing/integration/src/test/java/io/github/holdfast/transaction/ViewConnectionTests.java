@@ -17,7 +17,6 @@ import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,7 +56,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class ViewConnectionTests {
 
-	@Tag("F55")
 	@ParameterizedTest
 	@CsvSource({ "MARIADB, isolate, true, false", "MARIADB, isolate, false, false", "MARIADB, allow, false, false",
 			"MARIADB, isolate, false, true", "POSTGRESQL, isolate, false, false", "H2, isolate, false, false" })
@@ -88,7 +86,6 @@ class ViewConnectionTests {
 	/**
 	 * Neither while the lock is acquired nor while it is released.
 	 */
-	@Tag("F55")
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void viewAndLockNeedOneConnection(TestDatabase database) {
@@ -104,7 +101,6 @@ class ViewConnectionTests {
 		});
 	}
 
-	@Tag("F55")
 	@ParameterizedTest
 	@CsvSource({ "H2,true", "MARIADB,true", "MARIADB,false", "POSTGRESQL,true" })
 	void requestsDoNotWaitForEachOther(TestDatabase database, boolean autoCommit) {
@@ -138,7 +134,6 @@ class ViewConnectionTests {
 	/**
 	 * They would be written by a transaction that comes when the lock is another one's.
 	 */
-	@Tag("F55")
 	@Test
 	void changesWithoutATransactionAreRefusedAtTheEndOfTheLock() {
 		application(TestDatabase.H2).run((context) -> {
@@ -157,7 +152,6 @@ class ViewConnectionTests {
 	/**
 	 * Hibernate takes an attribute without an {@code equals} method for changed, always.
 	 */
-	@Tag("F55")
 	@Test
 	void attributeThatAlwaysSeemsChangedIsNotAChange() {
 		application(TestDatabase.H2).run((context) -> {
@@ -174,7 +168,6 @@ class ViewConnectionTests {
 	/**
 	 * Where the isolation keeps no snapshot, nothing has to be rolled back.
 	 */
-	@Tag("F55")
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false" })
 	void resultOfTheViewIsReadOnAfterALockedCall(TestDatabase database, boolean autoCommit) {
@@ -194,7 +187,6 @@ class ViewConnectionTests {
 	 * The transaction that has ended is still bound then, so a call that would take part
 	 * in it is refused.
 	 */
-	@Tag("F51")
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void callbackOfATransactionCallsALockedMethodThatBeginsANewOne(boolean view) {
@@ -237,12 +229,28 @@ class ViewConnectionTests {
 		});
 	}
 
-	@Test
-	void jdbcTransactionMayReadEntities() {
-		application(TestDatabase.H2).withUserConfiguration(TwoManagers.class).run((context) -> {
+	@ParameterizedTest
+	@CsvSource({ "H2, false, true", "H2, true, false", "H2, true, true", "MARIADB, true, true",
+			"POSTGRESQL, true, true" })
+	void jdbcTransactionMayReadEntities(TestDatabase database, boolean view, boolean locked) {
+		application(database).withUserConfiguration(TwoManagers.class).run((context) -> {
 			StockService stock = context.getBean(StockService.class);
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			stock.add("A", 100);
-			stock.takeByJdbc("A", context.getBean(JdbcTemplate.class));
+			Runnable request = () -> {
+				if (locked) {
+					stock.takeByJdbc("A", jdbc);
+				}
+				else {
+					stock.takeByJdbcWithoutLock("A", jdbc);
+				}
+			};
+			if (view) {
+				inView(context, request);
+			}
+			else {
+				request.run();
+			}
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
 	}
@@ -339,6 +347,12 @@ class ViewConnectionTests {
 		@DistributedLock(key = "'stock:' + #sku")
 		@Transactional("jdbcTransactionManager")
 		public void takeByJdbc(String sku, JdbcTemplate jdbc) {
+			int quantity = find(sku).quantity;
+			jdbc.update("UPDATE viewed SET quantity = ?", quantity - 1);
+		}
+
+		@Transactional("jdbcTransactionManager")
+		public void takeByJdbcWithoutLock(String sku, JdbcTemplate jdbc) {
 			int quantity = find(sku).quantity;
 			jdbc.update("UPDATE viewed SET quantity = ?", quantity - 1);
 		}

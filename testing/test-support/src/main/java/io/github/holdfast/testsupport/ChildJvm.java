@@ -67,9 +67,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * Starts a JVM.
-	 * @param main the class with the main method
-	 * @param args its arguments
-	 * @return the process
 	 */
 	public static ChildJvm start(Class<?> main, String... args) {
 		return start(List.of(), main, args);
@@ -77,10 +74,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * Starts a JVM with options of its own.
-	 * @param options what comes before the main class, such as {@code -Dname=value}
-	 * @param main the class with the main method
-	 * @param args its arguments
-	 * @return the process
 	 */
 	public static ChildJvm start(List<String> options, Class<?> main, String... args) {
 		String name = main.getSimpleName() + "-" + ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet();
@@ -116,7 +109,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * The process id.
-	 * @return the id
 	 */
 	public long pid() {
 		return this.process.pid();
@@ -124,7 +116,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * Whether the process is there, paused or not.
-	 * @return {@code false} once it has ended
 	 */
 	public boolean isAlive() {
 		return this.process.isAlive();
@@ -132,7 +123,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * Writes a line to the child's standard input.
-	 * @param line the line
 	 */
 	public void send(String line) {
 		try {
@@ -148,10 +138,6 @@ public final class ChildJvm implements AutoCloseable {
 	/**
 	 * Waits for a line on the child's standard output. Each line is returned once; lines
 	 * with other prefixes stay for later calls.
-	 * @param prefix how the line starts
-	 * @param timeout how long to wait at most
-	 * @return the rest of the line
-	 * @throws InterruptedException if the thread was interrupted
 	 */
 	public synchronized String await(String prefix, Duration timeout) throws InterruptedException {
 		long deadline = System.nanoTime() + timeout.toNanos();
@@ -170,8 +156,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * Takes a line from the child's standard output if it is there already.
-	 * @param prefix how the line starts
-	 * @return the rest of the line
 	 */
 	public synchronized Optional<String> poll(String prefix) {
 		for (int i = 0; i < this.lines.size(); i++) {
@@ -284,7 +268,6 @@ public final class ChildJvm implements AutoCloseable {
 
 	/**
 	 * The state as {@code ps} prints it.
-	 * @return for example {@code T} for stopped
 	 */
 	char state() {
 		try {

@@ -23,7 +23,6 @@ final class CommitWatch {
 
 	/**
 	 * Looks at a request.
-	 * @return whether it commits
 	 */
 	boolean sent(byte[] bytes, int length) {
 		String request = new String(bytes, 0, length, StandardCharsets.ISO_8859_1);

@@ -17,9 +17,6 @@ import org.springframework.jdbc.datasource.init.ScriptUtils;
 /**
  * How to connect to one database of a {@link TestDatabase}.
  *
- * @param url the JDBC URL
- * @param user the user, who may do everything
- * @param password the password
  */
 public record DatabaseAccess(String url, String user, String password) {
 
@@ -28,8 +25,6 @@ public record DatabaseAccess(String url, String user, String password) {
 	/**
 	 * Opens a connection pool, to be closed by the test. It opens connections only when
 	 * they are asked for, which may block, and checks that the thread may do that.
-	 * @param poolSize how many connections it opens at most
-	 * @return the pool
 	 */
 	public HikariDataSource dataSource(int poolSize) {
 		HikariConfig config = new HikariConfig();
@@ -52,7 +47,6 @@ public record DatabaseAccess(String url, String user, String password) {
 
 	/**
 	 * The TCP port in the URL.
-	 * @return the port
 	 */
 	public int port() {
 		Matcher matcher = PORT.matcher(this.url);
@@ -64,8 +58,6 @@ public record DatabaseAccess(String url, String user, String password) {
 
 	/**
 	 * Returns the way to the same database through another local port.
-	 * @param port the port of a {@link FaultProxy}
-	 * @return a copy
 	 */
 	public DatabaseAccess onPort(int port) {
 		return new DatabaseAccess(this.url.replace("//localhost:" + port(), "//localhost:" + port), this.user,
@@ -75,7 +67,6 @@ public record DatabaseAccess(String url, String user, String password) {
 	/**
 	 * Returns the way to the same database with a wait of a second for a row of H2, which
 	 * knows no other limit: a query time-out does not end such a wait.
-	 * @return a copy; other databases wait as long as ever
 	 */
 	public DatabaseAccess impatient() {
 		return new DatabaseAccess(this.url.replaceFirst("LOCK_TIMEOUT=\\d+", "LOCK_TIMEOUT=1000"), this.user,
@@ -84,8 +75,6 @@ public record DatabaseAccess(String url, String user, String password) {
 
 	/**
 	 * Runs an SQL script.
-	 * @param dataSource where to run it
-	 * @param path the place of the script on the class path
 	 */
 	public static void runScript(DataSource dataSource, String path) {
 		try (Connection connection = dataSource.getConnection()) {

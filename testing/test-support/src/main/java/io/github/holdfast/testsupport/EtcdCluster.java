@@ -26,8 +26,6 @@ public final class EtcdCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster, and waits until it has a leader.
-	 * @param settings settings of each member as on the command line
-	 * @return the cluster
 	 */
 	public static EtcdCluster start(String... settings) {
 		EtcdCluster cluster = new EtcdCluster();
@@ -59,7 +57,6 @@ public final class EtcdCluster implements AutoCloseable {
 
 	/**
 	 * The addresses of all members.
-	 * @return the addresses
 	 */
 	public List<String> endpoints() {
 		return this.members.stream().map(EtcdServer::endpoint).toList();
@@ -67,7 +64,6 @@ public final class EtcdCluster implements AutoCloseable {
 
 	/**
 	 * Waits until there is a leader.
-	 * @return the leader
 	 */
 	public EtcdServer leader() {
 		return await().atMost(ELECTION)
@@ -77,7 +73,6 @@ public final class EtcdCluster implements AutoCloseable {
 
 	/**
 	 * The members that do not lead.
-	 * @return the members
 	 */
 	public List<EtcdServer> followers() {
 		EtcdServer leader = leader();

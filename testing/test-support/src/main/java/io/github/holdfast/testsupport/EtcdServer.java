@@ -74,7 +74,6 @@ public final class EtcdServer implements AutoCloseable {
 	/**
 	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
 	 * exits.
-	 * @return the server
 	 */
 	public static EtcdServer shared() {
 		return Shared.INSTANCE;
@@ -82,8 +81,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * Starts a server.
-	 * @param settings more settings as on the command line
-	 * @return the server
 	 */
 	public static EtcdServer start(String... settings) {
 		for (int attempt = 1;; attempt++) {
@@ -106,7 +103,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * Whether there is a server to start.
-	 * @return {@code false} if etcd is not on the path
 	 */
 	public static boolean isInstalled() {
 		return binary().isPresent();
@@ -121,7 +117,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * The local port for clients, the same after each restart.
-	 * @return the port
 	 */
 	public int port() {
 		return this.ports.client();
@@ -129,7 +124,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * The address for clients.
-	 * @return for example {@code http://127.0.0.1:2379}
 	 */
 	public String endpoint() {
 		return endpoint(port());
@@ -137,8 +131,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * The address of this server, reached through another port.
-	 * @param port the local port
-	 * @return for example {@code http://127.0.0.1:2379}
 	 */
 	public String endpoint(int port) {
 		return this.scheme + "://127.0.0.1:" + port;
@@ -146,7 +138,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * The process id.
-	 * @return the id
 	 */
 	public long pid() {
 		return running().pid();
@@ -154,7 +145,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * Whether this is the leader of its cluster.
-	 * @return {@code false} also if it does not answer
 	 */
 	public boolean isLeader() {
 		return get("/metrics").lines().anyMatch("etcd_server_is_leader 1"::equals);
@@ -162,7 +152,6 @@ public final class EtcdServer implements AutoCloseable {
 
 	/**
 	 * The leases that are alive, whether or not they have keys.
-	 * @return how many
 	 */
 	public int leases() {
 		String answer = send(HttpRequest.newBuilder(URI.create(endpoint() + "/v3/lease/leases"))
@@ -313,9 +302,6 @@ public final class EtcdServer implements AutoCloseable {
 	/**
 	 * The ports of a server.
 	 *
-	 * @param client for clients
-	 * @param peer for other members
-	 * @param metrics for its state, without TLS
 	 */
 	record Ports(int client, int peer, int metrics) {
 
@@ -336,7 +322,6 @@ public final class EtcdServer implements AutoCloseable {
 	/**
 	 * Waits until a client gets answers. The first one of a JVM may take longer than an
 	 * application waits for it, as all of its classes are new.
-	 * @param client the client
 	 */
 	public static void awaitAnswer(Client client) {
 		await().atMost(START_TIME).ignoreException(CompletionException.class).until(() -> {

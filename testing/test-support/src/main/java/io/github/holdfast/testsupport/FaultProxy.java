@@ -52,7 +52,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	/**
 	 * Create a proxy that lets everything pass.
-	 * @param targetPort the local port of the server
 	 */
 	public FaultProxy(int targetPort) {
 		this.target = address(targetPort);
@@ -62,7 +61,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	/**
 	 * The port to connect to instead of the server's.
-	 * @return the local port
 	 */
 	public int port() {
 		return this.port;
@@ -70,7 +68,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	/**
 	 * Switches a fault on, or off with {@link Fault#NONE}.
-	 * @param fault what goes wrong from now on, on open connections too
 	 */
 	public synchronized void inject(Fault fault) {
 		boolean wasRefusing = this.fault == Fault.REFUSE;
@@ -87,7 +84,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	/**
 	 * Moves the address to another server, and breaks all open connections.
-	 * @param targetPort the local port of the server
 	 */
 	public void redirect(int targetPort) {
 		this.target = address(targetPort);
@@ -96,7 +92,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	/**
 	 * Slows down what passes.
-	 * @param delay how long each chunk of bytes is late, in each direction
 	 */
 	public void delay(Duration delay) {
 		this.delay = delay;
@@ -105,7 +100,6 @@ public final class FaultProxy implements AutoCloseable {
 	/**
 	 * Does something before each chunk of bytes from the server, which meets a fault that
 	 * is injected there.
-	 * @param beforeReply what to do, on the thread that passes the bytes on
 	 */
 	public void beforeReply(Runnable beforeReply) {
 		this.beforeReply = beforeReply;
@@ -114,7 +108,6 @@ public final class FaultProxy implements AutoCloseable {
 	/**
 	 * The COMMITs that have met {@link Fault#BREAK_COMMITS} or {@link Fault#LATE_COMMITS}
 	 * since they were asked for the last time.
-	 * @return how many
 	 */
 	public int brokenCommits() {
 		return this.brokenCommits.getAndSet(0);

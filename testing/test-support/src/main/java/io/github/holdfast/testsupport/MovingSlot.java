@@ -25,9 +25,6 @@ public final class MovingSlot {
 
 	/**
 	 * Begins to move the slot of a key that is there. Nothing of it has moved yet.
-	 * @param cluster the cluster
-	 * @param key a key in the slot
-	 * @return the slot
 	 */
 	public static MovingSlot of(RedisCluster cluster, String key) {
 		List<RedisServer> masters = cluster.masters();
@@ -48,7 +45,6 @@ public final class MovingSlot {
 
 	/**
 	 * Moves one key.
-	 * @param key the key
 	 */
 	public void move(String key) {
 		this.source.command("MIGRATE", "127.0.0.1", String.valueOf(this.target.port()), key, "0", "10000");
@@ -68,7 +64,6 @@ public final class MovingSlot {
 
 	/**
 	 * How often a request had keys on both sides.
-	 * @return the number of answers {@code TRYAGAIN}
 	 */
 	public long refusals() {
 		return this.cluster.masters()

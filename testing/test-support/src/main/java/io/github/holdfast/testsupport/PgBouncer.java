@@ -63,7 +63,6 @@ public final class PgBouncer implements AutoCloseable {
 
 	/**
 	 * Whether the package is there.
-	 * @return {@code false} if it is missing
 	 */
 	public static boolean isInstalled() {
 		return Files.isExecutable(BINARY);
@@ -71,9 +70,6 @@ public final class PgBouncer implements AutoCloseable {
 
 	/**
 	 * Starts it.
-	 * @param database the database of the server
-	 * @param sessions how many sessions all clients share
-	 * @return the running process
 	 */
 	public static PgBouncer start(DatabaseAccess database, int sessions) {
 		try {
@@ -101,8 +97,6 @@ public final class PgBouncer implements AutoCloseable {
 
 	/**
 	 * How to connect through it.
-	 * @param database the database of the server
-	 * @return the same database, without statements that are prepared in a session
 	 */
 	public DatabaseAccess access(DatabaseAccess database) {
 		DatabaseAccess through = database.onPort(this.port);

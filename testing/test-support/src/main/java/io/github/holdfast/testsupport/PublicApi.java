@@ -32,8 +32,6 @@ public final class PublicApi {
 
 	/**
 	 * Describes what is visible of some types.
-	 * @param types the types
-	 * @return a line for each type and member, sorted
 	 */
 	public static Collection<String> describe(Collection<Class<?>> types) {
 		Collection<String> api = new TreeSet<>();
@@ -43,9 +41,6 @@ public final class PublicApi {
 
 	/**
 	 * Asserts that an API is the one of a file, or records it there.
-	 * @param file the file
-	 * @param api the lines
-	 * @throws IOException if the file cannot be read
 	 */
 	public static void assertRecorded(Path file, Collection<String> api) throws IOException {
 		if (System.getProperty("test.record-api") != null) {
@@ -141,8 +136,6 @@ public final class PublicApi {
 
 	/**
 	 * Without packages, which are where they have to be.
-	 * @param type the type
-	 * @return its name
 	 */
 	public static String simple(String type) {
 		return type.replaceAll("\\b([a-z_]\\w*\\.)+(?=@?[A-Z])", "").replace("@Nullable()", "@Nullable");

@@ -24,8 +24,6 @@ public final class RedisCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster, and waits until it takes commands.
-	 * @param settings settings for each node
-	 * @return the cluster
 	 */
 	public static RedisCluster start(String... settings) {
 		RedisCluster cluster = new RedisCluster();
@@ -64,7 +62,6 @@ public final class RedisCluster implements AutoCloseable {
 
 	/**
 	 * The masters.
-	 * @return three servers
 	 */
 	public List<RedisServer> masters() {
 		return List.copyOf(this.masters);
@@ -72,7 +69,6 @@ public final class RedisCluster implements AutoCloseable {
 
 	/**
 	 * Where the masters are, as {@code spring.data.redis.cluster.nodes} takes it.
-	 * @return hosts and ports
 	 */
 	public List<String> nodes() {
 		return this.masters.stream().map((master) -> "127.0.0.1:" + master.port()).toList();

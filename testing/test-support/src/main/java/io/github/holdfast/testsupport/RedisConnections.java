@@ -25,8 +25,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on one server.
-	 * @param port the local port
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory lettuce(int port) {
 		return lettuce(standalone(port));
@@ -34,10 +32,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on one server, as a user.
-	 * @param port the local port
-	 * @param user the name of the user
-	 * @param password the password of the user
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory lettuce(int port, String user, String password) {
 		RedisStandaloneConfiguration configuration = standalone(port);
@@ -48,8 +42,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on a Cluster.
-	 * @param cluster the cluster
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory lettuce(RedisCluster cluster) {
 		return lettuce(new RedisClusterConfiguration(cluster.nodes()));
@@ -57,8 +49,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on the master that Sentinels tell.
-	 * @param sentinels the servers
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory lettuce(RedisSentinels sentinels) {
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration();
@@ -69,8 +59,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on one server, as the only one of a master with replicas.
-	 * @param port the local port
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory masterReplica(int port) {
 		return lettuce(new RedisStaticMasterReplicaConfiguration("127.0.0.1", port));
@@ -85,10 +73,6 @@ public final class RedisConnections {
 
 	/**
 	 * Lettuce on a Cluster, as a user.
-	 * @param cluster the cluster
-	 * @param user the name of the user
-	 * @param password the password of the user
-	 * @return the connections
 	 */
 	public static LettuceConnectionFactory lettuce(RedisCluster cluster, String user, String password) {
 		RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
@@ -103,7 +87,6 @@ public final class RedisConnections {
 
 	/**
 	 * Closes all connections.
-	 * @param factory the connections
 	 */
 	public static void close(RedisConnectionFactory factory) {
 		try {

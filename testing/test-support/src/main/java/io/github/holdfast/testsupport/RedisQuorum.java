@@ -15,7 +15,6 @@ public final class RedisQuorum implements AutoCloseable {
 
 	/**
 	 * Start the servers.
-	 * @param settings settings for each of them
 	 */
 	public RedisQuorum(String... settings) {
 		this.servers = Stream.generate(() -> RedisServer.start(settings)).limit(3).toList();
@@ -24,8 +23,6 @@ public final class RedisQuorum implements AutoCloseable {
 
 	/**
 	 * One of the masters.
-	 * @param index from 0 to 2
-	 * @return the server
 	 */
 	public RedisServer server(int index) {
 		return this.servers.get(index);
@@ -33,7 +30,6 @@ public final class RedisQuorum implements AutoCloseable {
 
 	/**
 	 * All masters.
-	 * @return three servers
 	 */
 	public List<RedisServer> servers() {
 		return this.servers;
@@ -41,8 +37,6 @@ public final class RedisQuorum implements AutoCloseable {
 
 	/**
 	 * The way to one of the masters.
-	 * @param index from 0 to 2
-	 * @return the proxy
 	 */
 	public FaultProxy proxy(int index) {
 		return this.proxies.get(index);
@@ -50,7 +44,6 @@ public final class RedisQuorum implements AutoCloseable {
 
 	/**
 	 * Where the masters are, as {@code holdfast.redis.quorum.nodes} takes it.
-	 * @return hosts and ports
 	 */
 	public List<String> nodes() {
 		return this.proxies.stream().map((proxy) -> "127.0.0.1:" + proxy.port()).toList();

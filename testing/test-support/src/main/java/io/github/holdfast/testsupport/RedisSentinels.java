@@ -26,7 +26,6 @@ public final class RedisSentinels implements AutoCloseable {
 
 	/**
 	 * Starts all servers, and waits until they know each other.
-	 * @return the servers
 	 */
 	public static RedisSentinels start() {
 		RedisSentinels all = new RedisSentinels();
@@ -63,7 +62,6 @@ public final class RedisSentinels implements AutoCloseable {
 
 	/**
 	 * The server that the Sentinels take for the master.
-	 * @return the server
 	 */
 	public RedisServer master() {
 		List<?> address = (List<?>) this.sentinels.get(0).command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER);
@@ -75,7 +73,6 @@ public final class RedisSentinels implements AutoCloseable {
 
 	/**
 	 * Where the Sentinels are, as {@code spring.data.redis.sentinel.nodes} takes it.
-	 * @return hosts and ports
 	 */
 	public List<String> nodes() {
 		return this.sentinels.stream().map((sentinel) -> "127.0.0.1:" + sentinel.port()).toList();

@@ -100,7 +100,6 @@ public final class RedisServer implements AutoCloseable {
 	/**
 	 * The one server of this JVM for tests that do no harm to it. It stops when the JVM
 	 * exits.
-	 * @return the server
 	 */
 	public static RedisServer shared() {
 		return Shared.INSTANCE;
@@ -108,9 +107,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Starts a server that keeps nothing on disk, unless a setting says otherwise.
-	 * @param settings settings as on the command line, for example {@code --appendonly},
-	 * {@code yes}
-	 * @return the server
 	 */
 	public static RedisServer start(String... settings) {
 		return new RedisServer(Embedded.BINARY, List.of(settings));
@@ -118,8 +114,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Starts a server whose clock can be moved.
-	 * @param settings settings as on the command line
-	 * @return the server, or nothing if libfaketime is not installed on this machine
 	 */
 	public static Optional<RedisServer> startWithMovableClock(String... settings) {
 		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
@@ -133,7 +127,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * The local port, the same after each restart.
-	 * @return the port
 	 */
 	public int port() {
 		return this.port;
@@ -141,7 +134,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * The process id.
-	 * @return the id
 	 */
 	public long pid() {
 		return this.process.pid();
@@ -149,8 +141,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Runs a command as the user who may do everything, on a connection of its own.
-	 * @param command the command and its arguments
-	 * @return the answer; texts are UTF-8
 	 */
 	public Object command(String... command) {
 		try (Jedis jedis = new Jedis(new HostAndPort("127.0.0.1", this.port), CLIENT)) {
@@ -173,8 +163,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * One value of {@code INFO}.
-	 * @param name its name
-	 * @return the value
 	 */
 	public String info(String name) {
 		return command("INFO", "ALL").toString()
@@ -188,8 +176,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * The commands that the server gets while something is done, up to 128.
-	 * @param action what is done
-	 * @return the commands with their arguments
 	 */
 	public String commandsDuring(Callable<?> action) throws Exception {
 		Object threshold = ((List<?>) command("CONFIG", "GET", "slowlog-log-slower-than")).get(1);
@@ -206,8 +192,6 @@ public final class RedisServer implements AutoCloseable {
 
 	/**
 	 * Moves the clock of a server that was started for it.
-	 * @param offset how far it is ahead of the clock of this machine; negative if it is
-	 * behind
 	 */
 	public void moveClock(Duration offset) {
 		try {

@@ -19,8 +19,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client of one server.
-	 * @param port the local port
-	 * @return the client
 	 */
 	public static RedissonClient single(int port) {
 		return create((config) -> single(config, port));
@@ -28,10 +26,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client of one server, as a user.
-	 * @param port the local port
-	 * @param user the name of the user
-	 * @param password the password of the user
-	 * @return the client
 	 */
 	public static RedissonClient single(int port, String user, String password) {
 		return create((config) -> single(config.setUsername(user).setPassword(password), port));
@@ -43,8 +37,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client of a Cluster.
-	 * @param cluster the cluster
-	 * @return the client
 	 */
 	public static RedissonClient cluster(RedisCluster cluster) {
 		return create((config) -> cluster(config, cluster));
@@ -52,10 +44,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client of a Cluster, as a user.
-	 * @param cluster the cluster
-	 * @param user the name of the user
-	 * @param password the password of the user
-	 * @return the client
 	 */
 	public static RedissonClient cluster(RedisCluster cluster, String user, String password) {
 		return create((config) -> cluster(config.setUsername(user).setPassword(password), cluster));
@@ -70,8 +58,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client of the master that Sentinels tell.
-	 * @param sentinels the servers
-	 * @return the client
 	 */
 	public static RedissonClient sentinel(RedisSentinels sentinels) {
 		return create((config) -> config.useSentinelServers()
@@ -87,8 +73,6 @@ public final class RedissonClients {
 
 	/**
 	 * A client, with few threads.
-	 * @param servers says where the servers are
-	 * @return the client
 	 */
 	public static RedissonClient create(Consumer<Config> servers) {
 		Config config = new Config();
@@ -99,7 +83,6 @@ public final class RedissonClients {
 
 	/**
 	 * Closes all connections.
-	 * @param client the client
 	 */
 	public static void close(RedissonClient client) {
 		client.shutdown(0, Duration.ofSeconds(10).toMillis(), TimeUnit.MILLISECONDS);

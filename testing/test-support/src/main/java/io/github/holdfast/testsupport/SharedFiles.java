@@ -22,9 +22,6 @@ final class SharedFiles {
 	/**
 	 * The directory with some files. The first JVM that asks makes them, and others wait
 	 * for it.
-	 * @param name what is in it, with the version
-	 * @param maker writes the files
-	 * @return the directory
 	 */
 	static Path get(String name, Maker maker) throws Exception {
 		Files.createDirectories(DIRECTORY);

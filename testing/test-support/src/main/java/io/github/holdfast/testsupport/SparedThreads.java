@@ -21,8 +21,6 @@ public final class SparedThreads {
 
 	/**
 	 * Notes it, and throws, if the current thread is one of them.
-	 * @param what what may block
-	 * @param more what the names of further threads begin with
 	 */
 	public static void check(String what, String... more) {
 		String name = Thread.currentThread().getName();

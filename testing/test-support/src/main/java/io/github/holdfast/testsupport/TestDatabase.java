@@ -64,7 +64,6 @@ public enum TestDatabase {
 
 	/**
 	 * The platform in the names of schema scripts.
-	 * @return {@code h2}, {@code mysql} (also for MariaDB) or {@code postgresql}
 	 */
 	public String platform() {
 		return this.platform;
@@ -72,7 +71,6 @@ public enum TestDatabase {
 
 	/**
 	 * Creates an empty database, of which nothing is left when this JVM has ended.
-	 * @return how to connect from this JVM
 	 */
 	public DatabaseAccess newDatabase() {
 		return create("test_" + UUID.randomUUID().toString().replace("-", ""));
@@ -81,7 +79,6 @@ public enum TestDatabase {
 	/**
 	 * Creates an empty database that child JVMs can reach too, and that can be put behind
 	 * a {@link FaultProxy}.
-	 * @return how to connect over TCP
 	 */
 	public DatabaseAccess newRemoteDatabase() {
 		return remote(newDatabase());
@@ -89,10 +86,6 @@ public enum TestDatabase {
 
 	/**
 	 * Creates a user who may do no more than what is granted.
-	 * @param owner how its owner connects to the database
-	 * @param grants {@code GRANT} statements to {@code shop_app}, which stands for the
-	 * user
-	 * @return how the user connects to the database
 	 */
 	public DatabaseAccess newUser(DatabaseAccess owner, List<String> grants) {
 		String name = "user_" + UUID.randomUUID().toString().replace("-", "").substring(16);

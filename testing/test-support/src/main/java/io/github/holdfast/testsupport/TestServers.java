@@ -75,7 +75,6 @@ final class TestServers {
 	/**
 	 * Starts a server, and leaves no process behind if it does not start.
 	 *
-	 * @param <T> the server
 	 */
 	@FunctionalInterface
 	interface Start<T> {
@@ -87,7 +86,6 @@ final class TestServers {
 	/**
 	 * Stops a server.
 	 *
-	 * @param <T> the server
 	 */
 	@FunctionalInterface
 	interface Stop<T> {

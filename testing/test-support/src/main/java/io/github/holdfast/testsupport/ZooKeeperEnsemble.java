@@ -34,7 +34,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
 	/**
 	 * Starts the servers.
-	 * @return the servers, to be closed by the test
 	 */
 	public static ZooKeeperEnsemble start() {
 		return new ZooKeeperEnsemble();
@@ -42,7 +41,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
 	/**
 	 * A client of all servers, with a session of 10 seconds.
-	 * @return the client, to be closed by the test
 	 */
 	public CuratorFramework client() {
 		return ZooKeeperServer.client(this.cluster.getConnectString(), Duration.ofSeconds(10));
@@ -50,7 +48,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
 	/**
 	 * Kills the server that leads now.
-	 * @return its address
 	 */
 	public InstanceSpec killLeader() {
 		try {
@@ -80,7 +77,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
 	/**
 	 * Starts a server again that was killed.
-	 * @param server its address
 	 */
 	public void restart(InstanceSpec server) {
 		try {

@@ -78,7 +78,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * Starts a server on a free port.
-	 * @return the server, to be closed by the test
 	 */
 	public static ZooKeeperServer start() {
 		return new ZooKeeperServer();
@@ -86,8 +85,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * Starts a server that looks for empty containers more often than once a minute.
-	 * @param interval the time between two looks
-	 * @return the server, to be closed by the test
 	 */
 	public static ZooKeeperServer startWithContainerCheck(Duration interval) {
 		System.setProperty(CONTAINER_CHECK, Long.toString(interval.toMillis()));
@@ -101,7 +98,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * The local port.
-	 * @return the port
 	 */
 	public int port() {
 		return this.server.getPort();
@@ -133,7 +129,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * A client of this server, with a session of 10 seconds.
-	 * @return the client, to be closed by the test
 	 */
 	public CuratorFramework client() {
 		return client(port());
@@ -141,8 +136,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * A client of the server behind a port, with a session of 10 seconds.
-	 * @param port the local port
-	 * @return the client, to be closed by the test
 	 */
 	public static CuratorFramework client(int port) {
 		return client("127.0.0.1:" + port, Duration.ofSeconds(10));
@@ -150,9 +143,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 
 	/**
 	 * A client that has been started.
-	 * @param addresses the addresses of the servers
-	 * @param sessionTimeout how long its sessions live without it
-	 * @return the client, to be closed by the test
 	 */
 	public static CuratorFramework client(String addresses, Duration sessionTimeout) {
 		CuratorFramework client = CuratorFrameworkFactory.newClient(addresses, (int) sessionTimeout.toMillis(), 5000,
@@ -165,7 +155,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 	 * Ends the session of a client for the client only, as if the server had said so. The
 	 * server knows nothing of it: what belongs to the session stays there until its time
 	 * is over.
-	 * @param client the client
 	 */
 	public static void expireSession(CuratorFramework client) {
 		CountDownLatch expired = new CountDownLatch(1);

@@ -66,7 +66,6 @@ class EtcdFailoverTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	@Tag("F19")
 	void locksAreKeptAndWaitedForWhenTheLeaderIsLost(boolean killed) throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG));
 		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
@@ -109,7 +108,6 @@ class EtcdFailoverTests {
 	}
 
 	@Test
-	@Tag("F19")
 	void nothingIsGrantedWithoutAMajority() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(10)));
 		this.cluster.followers().forEach(EtcdServer::kill);

@@ -1,7 +1,6 @@
 package io.github.holdfast.store.etcd;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -13,14 +12,11 @@ import io.etcd.jetcd.options.PutOption;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.testsupport.TestLease;
-import io.github.holdfast.LockRequest;
-import io.github.holdfast.store.Deadline;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
@@ -65,7 +61,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F17")
 	void lockIsKeptOverARestart() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
@@ -83,7 +78,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F19")
 	void holderIsToldThatItsLeaseWasRevoked() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		this.second.client().getLeaseClient().revoke(this.first.entries(this.key).get(0).getLease()).join();
@@ -97,7 +91,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	 * one.
 	 */
 	@Test
-	@Tag("F19")
 	void renewalMovesAnEntryThatAnEarlierRenewalHasGivenAnotherLease() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		KeyValue granted = this.first.entries(this.key).get(0);
@@ -136,7 +129,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F19")
 	void waiterWhoseLeaseWasRevokedQueuesAgain() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
@@ -150,7 +142,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F31")
 	void fullEtcdGrantsNothingAndReleasesWhatIsHeld() throws Exception {
 		try (EtcdServer full = EtcdServer.start("--quota-backend-bytes", "100000");
 				EtcdNode node = new EtcdNode(List.of(full.endpoint()))) {
@@ -174,7 +165,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	 * What makes it safe to revoke the lease of a request that may still be on its way.
 	 */
 	@Test
-	@Tag("F23")
 	void entryIsNotPutWithALeaseThatIsGone() {
 		long lease = this.first.client().getLeaseClient().grant(60).join().getID();
 		this.first.client().getLeaseClient().revoke(lease).join();
@@ -191,7 +181,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F22")
 	void waitersWhoGiveUpLeaveTheQueue() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		FutureTask<@Nullable TestLease> head = this.second.start(EtcdRequests.request(this.key, Duration.ofSeconds(5)));
@@ -210,7 +199,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F22")
 	void waiterWhoseJvmHasGoneLosesItsPlaceWithItsLease() throws Exception {
 		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
 		this.second.start(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(2)));
@@ -221,41 +209,6 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 		this.second.close();
 		assertThat(EtcdNode.release(lease)).isTrue();
 		assertThat(next.get(60, TimeUnit.SECONDS)).isNotNull();
-	}
-
-	@Test
-	@Tag("F42")
-	void readersShareTheLockAndDoNotPassAWaitingWriter() throws Exception {
-		TestLease reader = this.first.acquired(EtcdRequests.shared(this.key, NO_WAIT));
-		TestLease other = this.second.acquired(EtcdRequests.shared(this.key, LONG));
-		assertThat(this.second.backend().holder(this.key)).as("the first of them")
-			.extracting(LockHolder::epoch)
-			.isEqualTo(reader.epoch());
-		assertThat(TestLease.acquire(this.second.backend(), EtcdRequests.request(this.key, NO_WAIT))).isNull();
-		FutureTask<@Nullable TestLease> writer = this.second.start(EtcdRequests.request(this.key, LONG));
-		await().until(() -> this.first.entries(this.key).size() == 3);
-		FutureTask<@Nullable TestLease> late = this.first.start(EtcdRequests.shared(this.key, LONG));
-		await().until(() -> this.first.entries(this.key).size() == 4);
-		assertThat(TestLease.acquire(this.first.backend(), EtcdRequests.shared(this.key, NO_WAIT))).isNull();
-		assertThat(EtcdNode.release(other)).isTrue();
-		await().during(Duration.ofMillis(300)).until(() -> !writer.isDone() && !late.isDone());
-		assertThat(EtcdNode.release(reader)).isTrue();
-		TestLease written = writer.get();
-		assertThat(written).isNotNull();
-		assertThat(late).isNotDone();
-		assertThat(EtcdNode.release(written)).isTrue();
-		assertThat(late.get()).isNotNull();
-	}
-
-	@Test
-	@Tag("F46")
-	void keysThatBeginWithAnotherKeyAreDifferentLocks() throws Exception {
-		List<TestLease> leases = new ArrayList<>();
-		for (String name : List.of("", "/", "/0", "/exclusive", "/exclusive/", "/shared/x", "%2f0", "/0/1")) {
-			leases.add(this.first.acquired(EtcdRequests.request(this.key + name, NO_WAIT)));
-			leases.add(this.second.acquired(EtcdRequests.request("/" + this.key + name, NO_WAIT)));
-		}
-		leases.forEach((lease) -> assertThat(EtcdNode.release(lease)).isTrue());
 	}
 
 	@Test

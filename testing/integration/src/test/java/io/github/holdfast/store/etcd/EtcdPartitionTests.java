@@ -55,8 +55,6 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	 * The entry is put, but nobody is told.
 	 */
 	@Test
-	@Tag("F20")
-	@Tag("F23")
 	void grantWhoseAnswerIsLateIsGivenBack() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
 		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearNode().start(request(Duration.ofSeconds(2)));
@@ -71,7 +69,6 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	 * By another entry, in whose way the first one must not be.
 	 */
 	@Test
-	@Tag("F20")
 	void requestWhoseAnswerWasLostGetsItsLockWithTheConnection() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
 		FutureTask<@Nullable TestLease> acquisition = this.etcd.nearNode().start(request(PATIENCE));
@@ -88,7 +85,6 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F79")
 	void releaseThatFailedMayBeRepeated() throws Exception {
 		TestLease lease = this.etcd.nearNode().acquired(request(NO_WAIT, Duration.ofMinutes(10)));
 		proxy().inject(Fault.REFUSE);
@@ -101,7 +97,6 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void waiterGoesOnAfterAShortFailure() throws Exception {
 		TestLease lease = this.etcd.farNode().acquired(request(NO_WAIT));
 		FutureTask<@Nullable TestLease> waiter = this.etcd.nearNode().start(request(PATIENCE));
@@ -121,7 +116,6 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 	 * third one.
 	 */
 	@Test
-	@Tag("F20")
 	void changeOfTheLeaseTimeWhoseAnswerIsLostIsMadeGoodByTheNextRenewal() throws Exception {
 		TestLease lease = this.etcd.nearNode().acquired(request(NO_WAIT));
 		long before = this.etcd.farNode().entries(this.key).get(0).getLease();

@@ -6,7 +6,6 @@ import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -26,7 +25,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A database of MariaDB whose texts have another collation, or other characters, than
  * those of the lock table that say which they have.
  */
-@Tag("F99")
 class CollationTests {
 
 	@ParameterizedTest

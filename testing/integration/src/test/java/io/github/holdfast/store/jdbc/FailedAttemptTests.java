@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -13,7 +12,6 @@ import java.util.concurrent.FutureTask;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -69,7 +67,6 @@ class FailedAttemptTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F89")
 	void lockIsAcquiredAndRenewedAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			store.fillPool();
@@ -85,7 +82,6 @@ class FailedAttemptTests {
 
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
-	@Tag("F89")
 	void leaseIsInstalledAlthoughTheDatabaseHasEndedAllSessions(TestDatabase database) throws Exception {
 		try (Store store = new Store(database, 5); HikariDataSource admin = store.access.dataSource(1)) {
 			try (GuardedNode node = new GuardedNode(new LocalLockBackend(), RowClaims.of(() -> store.pool, "test"))) {
@@ -114,7 +110,6 @@ class FailedAttemptTests {
 
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
-	@Tag("F80")
 	void lockIsReleasedAlthoughItsThreadIsInterruptedWhileItWaitsForAConnection(TestDatabase database)
 			throws Exception {
 		try (Store store = new Store(database, 1)) {

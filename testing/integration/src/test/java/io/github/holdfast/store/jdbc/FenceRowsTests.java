@@ -238,7 +238,6 @@ class FenceRowsTests {
 	/**
 	 * A store that grants everything.
 	 *
-	 * @param epochs the numbers of the grants
 	 */
 	private record GrantingBackend(LongSupplier epochs) implements LockBackend {
 

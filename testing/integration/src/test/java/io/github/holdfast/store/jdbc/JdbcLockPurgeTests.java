@@ -25,7 +25,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -74,7 +73,6 @@ class JdbcLockPurgeTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
-	@Tag("F88")
 	void renewalAndPurgeNeverBothSucceed(TestDatabase database) throws Exception {
 		try (HikariDataSource dataSource = lockTable(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
@@ -132,22 +130,6 @@ class JdbcLockPurgeTests {
 			new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = ?", lease.epoch() + DAY_MICROS);
 			assertThat(purge(dataSource, DAY)).isZero();
 			assertThat(acquired(backend, "key").epoch()).isGreaterThan(lease.epoch() + DAY_MICROS);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void holderWhoseRowWasPurgedHasLostItsLock(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockBackend.Lease stale = acquired(backend, "key");
-			age(dataSource, 2 * DAY_MICROS);
-			assertThat(purge(dataSource, DAY)).isOne();
-			assertThat(renew(stale, DAY)).isFalse();
-			LockBackend.Lease successor = acquired(backend, "key");
-			assertThat(successor.epoch()).isGreaterThan(stale.epoch());
-			assertThat(stale.release().toCompletableFuture().join()).isFalse();
-			assertThat(renew(successor, DAY)).isTrue();
 		}
 	}
 
@@ -226,7 +208,6 @@ class JdbcLockPurgeTests {
 	/**
 	 * Run work again and again on several threads, while another one purges all that is
 	 * not in use, until it has found something.
-	 * @return how many rows were purged
 	 */
 	private static int whilePurging(HikariDataSource dataSource, int threads, int rounds, Work work) throws Exception {
 		AtomicBoolean working = new AtomicBoolean(true);
@@ -270,7 +251,6 @@ class JdbcLockPurgeTests {
 
 	/**
 	 * Purge as long as it is told so.
-	 * @return how many rows were deleted
 	 */
 	private static int purge(HikariDataSource dataSource, Duration purgeAfter, BooleanSupplier goesOn)
 			throws SQLException {
@@ -389,11 +369,7 @@ class JdbcLockPurgeTests {
 	}
 
 	private static List<String> keys(HikariDataSource dataSource) {
-		return keys(dataSource, "holdfast_lock");
-	}
-
-	private static List<String> keys(HikariDataSource dataSource, String table) {
-		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM " + table + " ORDER BY lock_key",
+		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM holdfast_lock ORDER BY lock_key",
 				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
 	}
 

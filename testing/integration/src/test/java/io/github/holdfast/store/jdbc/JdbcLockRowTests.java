@@ -22,7 +22,6 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -109,21 +108,6 @@ class JdbcLockRowTests {
 			LockBackend.Lease successor = acquire(backend, PATIENCE);
 			assertThat(successor).isNotNull();
 			assertThat(successor.epoch()).isGreaterThan(lease.epoch());
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void epochRisesAfterTheRowWasDeleted(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, null, true)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			LockBackend.Lease first = acquire(backend, PATIENCE);
-			new JdbcTemplate(dataSource).update("DELETE FROM holdfast_lock");
-			LockBackend.Lease second = acquire(backend, PATIENCE);
-			assertThat(first).isNotNull();
-			assertThat(second).isNotNull();
-			assertThat(second.epoch()).isGreaterThan(first.epoch());
-			assertThat(first.renew(Duration.ofSeconds(30)).toCompletableFuture().join()).isFalse();
 		}
 	}
 
@@ -249,7 +233,6 @@ class JdbcLockRowTests {
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
 	@MethodSource("pools")
-	@Tag("F11")
 	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) throws Exception {
 		int threads = 8;

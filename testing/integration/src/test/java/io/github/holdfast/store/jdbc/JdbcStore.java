@@ -33,8 +33,6 @@ final class JdbcStore implements TestStore {
 
 	/**
 	 * Create an empty lock table.
-	 * @param database where it is
-	 * @param settings what is added to the URL of the first node
 	 */
 	JdbcStore(TestDatabase database, String settings) {
 		DatabaseAccess access = database.newRemoteDatabase();

@@ -16,11 +16,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.store.local.LocalLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
-import io.github.holdfast.transaction.RowClaims;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -31,7 +29,6 @@ import static org.awaitility.Awaitility.await;
  * time.
  */
 @Tag("long")
-@Tag("F82")
 @Timeout(180)
 class LockedTableTests {
 

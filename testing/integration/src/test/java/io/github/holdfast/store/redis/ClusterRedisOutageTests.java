@@ -40,7 +40,6 @@ class ClusterRedisOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	@Tag("F82")
 	void clusterIsUpWithTheRestOfItsMastersAndDownWithoutAny(RedisClientType client) throws Exception {
 		try (RedisCluster cluster = RedisCluster.start("--cluster-require-full-coverage", "no");
 				RedisNode node = client.connect(cluster)) {
@@ -66,7 +65,6 @@ class ClusterRedisOutageTests {
 	 */
 	@ParameterizedTest
 	@EnumSource
-	@Tag("F93")
 	void locksOfTheOtherMastersAreKept(RedisClientType client) throws Exception {
 		try (RedisCluster cluster = RedisCluster.start("--cluster-node-timeout", "60000");
 				RedisNode redis = client.connect(cluster);

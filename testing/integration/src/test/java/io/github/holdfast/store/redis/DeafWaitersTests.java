@@ -39,7 +39,6 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(120)
 @Tag("long")
-@Tag("F75")
 class DeafWaitersTests {
 
 	private static final Duration LONG = RedisRequests.LONG;

@@ -36,7 +36,6 @@ import static org.awaitility.Awaitility.await;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(180)
 @Tag("long")
-@Tag("F73")
 class MovingSlotTests {
 
 	private static final Duration LONG = RedisRequests.LONG;

@@ -60,8 +60,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
-	@Tag("F23")
 	void grantWhoseAnswerWasLostWithTheConnectionIsGivenBack() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
 		assertThatExceptionOfType(LockBackendException.class)
@@ -72,7 +70,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void requestThatIsSentAgainGetsTheSameLock() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
 		FutureTask<@Nullable TestLease> acquisition = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
@@ -87,7 +84,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void releaseThatIsSentAgainIsNoLoss() throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(Fault.DROP_REPLIES);
@@ -99,7 +95,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void releaseThatIsSentAgainAfterTheNextGrantIsTakenForALoss() throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(Fault.DROP_REPLIES);
@@ -113,7 +108,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void releaseThatIsCutOffArrivesLaterAlthoughItsScriptIsForgotten() throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(Fault.HOLD_REQUESTS);
@@ -126,7 +120,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F79")
 	void releaseThatTheClientDropsMayBeRepeated() throws Exception {
 		try (RedisNode impatient = impatient()) {
 			TestLease lease = TestLease.acquire(impatient.backend(), request(PATIENCE, Duration.ofMinutes(10)));
@@ -142,7 +135,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F79")
 	void grantWithoutAnswerIsGivenBackAlthoughTheClientDropsTheRelease() throws Exception {
 		try (RedisNode impatient = impatient()) {
 			assertThat(release(acquired(impatient.backend())).get()).isTrue();
@@ -165,7 +157,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F20")
 	void renewalThatShortensTheLeaseCountsAlthoughItsAnswerIsLost() throws Exception {
 		TestLease lease = acquired(store().near());
 		// So that Redis knows the script
@@ -179,7 +170,6 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 	}
 
 	@Test
-	@Tag("F24")
 	void leaseThatTookLongerThanItsTimeIsNotValid() throws Exception {
 		proxy().delay(Duration.ofMillis(300));
 		TestLease lease = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofMillis(500)));

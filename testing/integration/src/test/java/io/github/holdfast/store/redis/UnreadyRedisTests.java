@@ -30,7 +30,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Timeout(180)
 @Tag("long")
-@Tag("F73")
 class UnreadyRedisTests {
 
 	private static final Duration LONG = RedisRequests.LONG;

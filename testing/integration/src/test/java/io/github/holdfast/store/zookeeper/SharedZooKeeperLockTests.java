@@ -7,13 +7,11 @@ import java.util.concurrent.FutureTask;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.testsupport.TestLease;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.ZooKeeperServer;
@@ -26,7 +24,6 @@ import static org.awaitility.Awaitility.await;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
-@Tag("F42")
 class SharedZooKeeperLockTests {
 
 	private static final Duration NO_WAIT = Duration.ZERO;

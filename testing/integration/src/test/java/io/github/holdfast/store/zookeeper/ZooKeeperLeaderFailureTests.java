@@ -24,7 +24,6 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(180)
 @Tag("long")
-@Tag("F19")
 class ZooKeeperLeaderFailureTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -18,14 +18,10 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockHolder;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.LockFaultContractTests;
 import io.github.holdfast.testsupport.TestStore;
@@ -75,7 +71,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	// Sessions
 
 	@Test
-	@Tag("F19")
 	void leaseIsLostAtOnceWhenItsSessionExpires() throws Exception {
 		TestLease lease = acquired(this.backend);
 		ZooKeeperServer.expireSession(this.near);
@@ -89,7 +84,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	 * before, takes it for its own, and holds the lock until the server deletes it.
 	 */
 	@Test
-	@Tag("F19")
 	void nodeOfAnEarlierSessionIsNeverTakenForAnOwnOne() throws Exception {
 		TestLease lease = acquired(this.backend);
 		List<String> dying = this.nodes.queue(this.key);
@@ -130,7 +124,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F19")
 	void waiterWhoseSessionExpiresQueuesAgain() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
 				Duration.ofSeconds(5))) {
@@ -146,7 +139,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F24")
 	void sessionIsKeptProvenWhileALockIsHeld() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
 				Duration.ofSeconds(5))) {
@@ -160,7 +152,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	 * believes that it is connected. The lease is too short to be proven by itself.
 	 */
 	@Test
-	@Tag("F13")
 	void leaseWithoutAProofInTimeIsNotAliveThoughNoEventArrives() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
 				Duration.ofSeconds(5))) {
@@ -176,7 +167,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F17")
 	void lockOutlivesARestartOfTheServer() throws Exception {
 		TestLease lease = acquired(this.backend);
 		FutureTask<@Nullable TestLease> waiter = waiter(this.other);
@@ -197,7 +187,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	// Data
 
 	@Test
-	@Tag("F33")
 	void waiterWhoseNodeWasDeletedQueuesAgain() throws Exception {
 		TestLease lease = acquired(this.backend);
 		List<String> held = this.nodes.queue(this.key);
@@ -211,7 +200,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F33")
 	void lockIsTakenAgainWhenAllNodesWereDeleted() throws Exception {
 		TestLease lease = acquired(this.backend);
 		this.nodes.delete("/holdfast");
@@ -232,8 +220,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	// What is left
 
 	@Test
-	@Tag("F22")
-	@Tag("F23")
 	void waitersWhoGiveUpLeaveNoNodeAndNoWatch() throws Exception {
 		acquired(this.other);
 		try (CuratorFramework watching = CuratorFrameworkFactory.builder()
@@ -280,7 +266,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	// Order
 
 	@Test
-	@Tag("F22")
 	void waitersOfAllNodesAreServedInTheOrderOfTheirArrival() throws Exception {
 		TestLease lease = acquired(this.other);
 		List<FutureTask<@Nullable TestLease>> waiters = new ArrayList<>();
@@ -296,7 +281,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
-	@Tag("F22")
 	void waiterWhoseClientHasGoneIsPassedOver() throws Exception {
 		TestLease lease = acquired(this.other);
 		FutureTask<@Nullable TestLease> gone = waiter(this.backend);
@@ -309,28 +293,6 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	// Keys
-
-	/**
-	 * What the paths of ZooKeeper refuse, and what Curator would take for a child of
-	 * another lock.
-	 */
-	@ParameterizedTest
-	@ValueSource(
-			strings = { ".", "..", "/", "//", "/a", "a/", "a/0", "\0", "📦", "\ud7ff\ue000", "zookeeper", "%", "_" })
-	@Tag("F45")
-	@Tag("F46")
-	void keyThatIsNoPathIsALockOfItsOwn(String key) throws Exception {
-		TestLease around = TestLease.acquire(this.other, ZooKeeperRequests.request("a", PATIENCE));
-		TestLease lease = TestLease.acquire(this.backend, ZooKeeperRequests.request(key, PATIENCE));
-		assertThat(around).isNotNull();
-		assertThat(lease).isNotNull();
-		assertThat(TestLease.acquire(this.other, ZooKeeperRequests.request(key, NO_WAIT))).isNull();
-		assertThat(this.other.holder(key)).extracting(LockHolder::epoch, LockHolder::description)
-			.containsExactly(lease.epoch(), "held by test");
-		assertThat(released(lease)).isTrue();
-		assertThat(this.other.holder(key)).isNull();
-		assertThat(released(around)).isTrue();
-	}
 
 	private static long session(CuratorFramework client) throws Exception {
 		return client.getZookeeperClient().getZooKeeper().getSessionId();

@@ -48,8 +48,6 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	 * The node was created, and nobody has told its owner.
 	 */
 	@Test
-	@Tag("F20")
-	@Tag("F23")
 	void nodeWhoseAnswerWasLostIsFoundAgain() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);
 		FutureTask<@Nullable TestLease> acquisition = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
@@ -67,7 +65,6 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	}
 
 	@Test
-	@Tag("F19")
 	void connectionThatIsBackInTimeKeepsLocksAndPlaces() throws Exception {
 		TestLease lease = acquired(store().near());
 		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
@@ -87,8 +84,6 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	}
 
 	@Test
-	@Tag("F19")
-	@Tag("F20")
 	void holderThatIsCutOffKnowsItBeforeOthersGetTheLock() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + proxy().port(),
 				Duration.ofSeconds(5))) {
@@ -112,7 +107,6 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 	 * stays as long as the session does.
 	 */
 	@Test
-	@Tag("F20")
 	void releaseWhileTheConnectionIsLostIsDoneLater() throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(Fault.REFUSE);

@@ -63,7 +63,6 @@ final class Nodes implements AutoCloseable {
 
 	/**
 	 * Starts the nodes.
-	 * @param parts properties, configuration classes, and the store of both
 	 */
 	Nodes(Database database, Object... parts) {
 		this.database = database;
@@ -225,7 +224,6 @@ final class Nodes implements AutoCloseable {
 	/**
 	 * Makes the current transaction of a node the victim of a deadlock, whatever rule the
 	 * database chooses by: the other one is older (H2) and has changed more (InnoDB).
-	 * @param deadlock what was begun before that transaction
 	 */
 	void loseDeadlock(Node node, Deadlock deadlock) {
 		node.jdbc().update("UPDATE item SET sold = sold + 1 WHERE id = 1");

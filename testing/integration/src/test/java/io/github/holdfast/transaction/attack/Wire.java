@@ -29,7 +29,6 @@ final class Wire {
 
 	/**
 	 * Holds up the next one.
-	 * @param delayed decides by its SQL, or {@code COMMIT}
 	 */
 	void delayNext(Predicate<String> delayed) {
 		this.delayed = delayed;
