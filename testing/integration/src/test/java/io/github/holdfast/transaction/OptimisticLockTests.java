@@ -183,7 +183,7 @@ class OptimisticLockTests {
 					attempts.incrementAndGet();
 				})))
 				.withMessageStartingWith("Lock 'document' was not acquired within 300 ms; attempts")
-				.withMessageEndingWith("rolled back: " + attempts)
+				.withMessageEndingWith("rolled back because another commit came first: " + attempts)
 				.withCauseInstanceOf(LockLostException.class)
 				.satisfies((ex) -> {
 					assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.CONFLICT);
