@@ -32,24 +32,21 @@ class LostEtcdLockTests {
 	@EnumSource(TestDatabase.class)
 	void noUpdateIsLostAtFenceWhenAnOperatorDeletesTheKeys(TestDatabase database) {
 		String endpoint = EtcdServer.shared().endpoint();
-		TwoNodes.run(
-				LockedApplication.etcd(database.newDatabase(), endpoint)
-					.withPropertyValues("holdfast.etcd.namespace=/" + database + "/"),
-				CommitGuardLevel.FENCE, (nodes) -> {
-					TwoNodes.Sales sales = nodes
-						.sellWhatWasReadBefore(() -> deleteKeys(endpoint, "/" + database + "/"));
-					assertThat(sales.refusal()).isNotNull();
-					assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
-					assertThat(nodes.quantity()).isEqualTo(99);
-				});
+		TwoNodes.run(LockedApplication.etcd(database.newDatabase(), endpoint)
+			.withPropertyValues("holdfast.key-prefix=" + database + ":"), CommitGuardLevel.FENCE, (nodes) -> {
+				TwoNodes.Sales sales = nodes.sellWhatWasReadBefore(() -> deleteKeys(endpoint, database + ":"));
+				assertThat(sales.refusal()).isNotNull();
+				assertThat(sales.secondToken()).isGreaterThan(sales.firstToken());
+				assertThat(nodes.quantity()).isEqualTo(99);
+			});
 	}
 
 	@Test
 	void updateIsLostAtLeaseWhenAnOperatorDeletesTheKeys() {
 		String endpoint = EtcdServer.shared().endpoint();
 		TwoNodes.run(LockedApplication.etcd(TestDatabase.H2.newDatabase(), endpoint)
-			.withPropertyValues("holdfast.etcd.namespace=/unfenced/"), CommitGuardLevel.LEASE, (nodes) -> {
-				TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> deleteKeys(endpoint, "/unfenced/"));
+			.withPropertyValues("holdfast.key-prefix=unfenced:"), CommitGuardLevel.LEASE, (nodes) -> {
+				TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> deleteKeys(endpoint, "unfenced:"));
 				assertThat(sales.refusal()).isNull();
 				assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
 			});
