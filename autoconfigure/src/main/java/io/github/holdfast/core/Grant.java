@@ -269,13 +269,16 @@ public final class Grant {
 	 * @return {@code false} if it is lost
 	 */
 	boolean keepFor(Duration rest) {
-		// Released then, whatever becomes of the renewal
-		keepUntil(System.nanoTime() + rest.toNanos());
-		boolean kept = !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
-		if (kept) {
-			renewed(System.nanoTime(), rest);
+		long until = System.nanoTime() + rest.toNanos();
+		try {
+			return !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
 		}
-		return kept;
+		finally {
+			// Released then, whatever the answer is. Before it, a release would look like
+			// a
+			// loss
+			keepUntil(until);
+		}
 	}
 
 	/**
