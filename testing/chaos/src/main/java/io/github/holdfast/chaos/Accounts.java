@@ -18,20 +18,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * that of their last sale, so that two transactions which meet have no row in common and
  * the database cannot notice.
  */
-final class Accounts {
+record Accounts(JdbcTemplate jdbc) {
 
 	/** The end of the names of sales that are made by inner transactions. */
 	static final String INNER = "-inner";
 
-	private final JdbcTemplate jdbc;
-
-	Accounts(JdbcTemplate jdbc) {
-		this.jdbc = jdbc;
-	}
-
-	/**
-	 * Creates the tables.
-	 */
 	static void create(DataSource dataSource) {
 		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 		jdbc.execute("CREATE TABLE account (id varchar(40) NOT NULL PRIMARY KEY, version bigint NOT NULL)");
@@ -40,8 +31,7 @@ final class Accounts {
 				id varchar(80) NOT NULL)""");
 		jdbc.execute("CREATE INDEX sale_version ON sale (account, version)");
 		jdbc.execute("CREATE TABLE crossing (id int NOT NULL PRIMARY KEY, visits bigint NOT NULL)");
-		jdbc.update("INSERT INTO crossing VALUES (0, 0)");
-		jdbc.update("INSERT INTO crossing VALUES (1, 0)");
+		jdbc.update("INSERT INTO crossing VALUES (0, 0), (1, 0)");
 		PlanSource.KEYS.stream()
 			.filter(Accounts::hasRow)
 			.forEach((id) -> jdbc.update("INSERT INTO account VALUES (?, 0)", id));
@@ -51,9 +41,6 @@ final class Accounts {
 		return account.startsWith("row") && !account.contains("/");
 	}
 
-	/**
-	 * Reads the version of an account.
-	 */
 	long read(String account) {
 		Long version = this.jdbc.queryForObject(hasRow(account) ? "SELECT version FROM account WHERE id = ?"
 				: "SELECT COALESCE(max(version), 0) FROM sale WHERE account = ?", Long.class, account);
@@ -61,14 +48,14 @@ final class Accounts {
 	}
 
 	/**
-	 * Writes the version of an account, and the sale.
+	 * Writes the version of the account, and the sale.
 	 */
-	void write(String account, long version, @Nullable Long token, String sale) {
-		if (hasRow(account)) {
-			this.jdbc.update("UPDATE account SET version = ? WHERE id = ?", version, account);
+	void write(Sale sale) {
+		if (hasRow(sale.account)) {
+			this.jdbc.update("UPDATE account SET version = ? WHERE id = ?", sale.version, sale.account);
 		}
-		this.jdbc.update("INSERT INTO sale (account, version, token, id) VALUES (?, ?, ?, ?)", account, version, token,
-				sale);
+		this.jdbc.update("INSERT INTO sale (account, version, token, id) VALUES (?, ?, ?, ?)", sale.account,
+				sale.version, sale.token, sale.id);
 	}
 
 	/**
@@ -93,12 +80,7 @@ final class Accounts {
 	}
 
 	/**
-	 * A sale that was committed.
-	 *
-	 * @param account the account
-	 * @param version the version that it wrote
-	 * @param token the token of its lock, or {@code null} without one
-	 * @param id tells it from all others
+	 * A sale: what it wrote, and the token of its lock.
 	 */
 	record Sale(String account, long version, @Nullable Long token, String id) {
 

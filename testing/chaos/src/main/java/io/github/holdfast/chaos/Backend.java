@@ -1,33 +1,30 @@
 package io.github.holdfast.chaos;
 
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
 import io.github.holdfast.chaos.Fault.Kind;
 
 /**
- * Where the locks of a run are kept.
+ * Where the locks of a run are kept: in the database, where transactions take them
+ * themselves if they can; there as leases only; or in Redis.
  */
 enum Backend {
 
-	/** In the database. Transactions take their locks themselves where they can. */
-	JDBC("jdbc", EnumSet.of(Kind.FORGET, Kind.CLOCK_JUMP)),
+	JDBC("jdbc", Kind.FORGET, Kind.CLOCK_JUMP),
 
-	/** In the database, as leases only. */
-	JDBC_LEASE("jdbc", EnumSet.of(Kind.FORGET, Kind.CLOCK_JUMP)),
+	JDBC_LEASE("jdbc", Kind.FORGET, Kind.CLOCK_JUMP),
 
-	/** In Redis, through Lettuce. */
-	REDIS("redis", EnumSet.of(Kind.FORGET, Kind.SCRIPT_FLUSH, Kind.SUBSCRIPTIONS_KILLED, Kind.CLIENT_PAUSE,
-			Kind.RESTART, Kind.RESTART_EMPTY, Kind.PROMOTION));
+	REDIS("redis", Kind.FORGET, Kind.SCRIPT_FLUSH, Kind.SUBSCRIPTIONS_KILLED, Kind.CLIENT_PAUSE, Kind.RESTART,
+			Kind.RESTART_EMPTY, Kind.PROMOTION);
 
 	private final String property;
 
 	private final Set<Kind> storeFaults;
 
-	Backend(String property, Set<Kind> storeFaults) {
+	Backend(String property, Kind... storeFaults) {
 		this.property = property;
-		this.storeFaults = storeFaults;
+		this.storeFaults = Set.of(storeFaults);
 	}
 
 	/**
@@ -38,20 +35,12 @@ enum Backend {
 				"holdfast.jdbc.mode=" + ((this == JDBC_LEASE) ? "lease" : "transaction"));
 	}
 
-	/**
-	 * Whether a fault can happen to it.
-	 */
 	boolean suffers(Kind fault, Fault.Place place) {
 		return switch (place) {
 			case STORE -> this.storeFaults.contains(fault);
 			case STORE_NETWORK -> this == REDIS;
 			default -> true;
 		};
-	}
-
-	@Override
-	public String toString() {
-		return Names.print(this);
 	}
 
 }

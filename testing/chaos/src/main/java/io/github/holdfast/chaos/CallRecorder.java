@@ -89,17 +89,16 @@ final class CallRecorder {
 	/**
 	 * Runs one of the transactions of this call, of which the call knows how it ended.
 	 */
-	<T> T transaction(Supplier<T> transaction) {
+	void transaction(Runnable transaction) {
 		int first = this.touches.size();
 		this.finished = false;
 		try {
-			T result = transaction.get();
+			transaction.run();
 			decide(first, Touch.Fate.COMMITTED);
 			this.finished = false;
-			return result;
 		}
 		catch (RuntimeException ex) {
-			decide(first, Ending.of(ex, this.finished).fate());
+			decide(first, Ending.of(ex, this.finished).fate);
 			throw ex;
 		}
 	}
@@ -107,7 +106,7 @@ final class CallRecorder {
 	/**
 	 * Runs a transaction inside of another one.
 	 */
-	void inner(Supplier<?> transaction) {
+	void inner(Runnable transaction) {
 		this.inner = true;
 		try {
 			transaction(transaction);
@@ -136,33 +135,30 @@ final class CallRecorder {
 		}
 	}
 
-	/**
-	 * Reads the version of an account.
-	 */
 	long reading(Supplier<Long> read) {
 		this.readAt = System.nanoTime();
 		return read.get();
 	}
 
 	/**
-	 * Notes that an account was read.
+	 * Notes that an account was read, and no more.
 	 */
-	void read(String account, String key, long version) {
-		this.touches.add(touch(null, account, key, version));
+	void read(String account, long version) {
+		touch(null, account, account, version);
 	}
 
 	/**
 	 * Notes a sale, before it is written.
 	 */
-	Touch sell(String account, String key, long version) {
+	Accounts.Sale sell(String account, String key, long version) {
 		String sale = this.id + "/" + this.sales++ + (this.inner ? Accounts.INNER : "");
-		Touch touch = touch(sale, account, key, version);
-		this.touches.add(touch);
-		return touch;
+		touch(sale, account, key, version);
+		return new Accounts.Sale(account, version + 1, this.tokens.get(key), sale);
 	}
 
-	private Touch touch(@Nullable String sale, String account, String key, long version) {
-		return new Touch(sale, account, this.tokens.get(key), version, Touch.Fate.UNKNOWN, this.readAt, 0, 0);
+	private void touch(@Nullable String sale, String account, String key, long version) {
+		this.touches
+			.add(new Touch(sale, account, this.tokens.get(key), version, Touch.Fate.UNKNOWN, this.readAt, 0, 0));
 	}
 
 	private void decide(int first, Touch.Fate fate) {
@@ -187,7 +183,7 @@ final class CallRecorder {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new OrderRefusedException("interrupted");
+			throw new Ending.RefusedException("interrupted");
 		}
 	}
 
@@ -198,17 +194,13 @@ final class CallRecorder {
 	Call end(@Nullable Throwable failure) {
 		long ended = System.nanoTime();
 		Ending ending = Ending.of(failure, this.finished);
-		decide(0, ending.fate());
-		return new Call(this.id, this.step.kind(), this.node, this.started, ended, ending, this.runs, this.touches,
-				this.holds, left(), (failure != null) ? describe(failure) : "");
-	}
-
-	private static String describe(Throwable failure) {
-		StringBuilder text = new StringBuilder(failure.toString());
-		for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-			text.append(" <- ").append(cause);
+		decide(0, ending.fate);
+		StringBuilder detail = new StringBuilder();
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			detail.append(detail.isEmpty() ? "" : " <- ").append(cause);
 		}
-		return text.toString();
+		return new Call(this.id, this.step.kind(), this.node, this.started, ended, ending, this.runs, this.touches,
+				this.holds, left(), detail.toString());
 	}
 
 	private static String left() {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -25,34 +24,11 @@ final class Campaign {
 	private static final List<Isolation> ISOLATIONS = List.of(Isolation.READ_COMMITTED, Isolation.REPEATABLE_READ,
 			Isolation.READ_COMMITTED, Isolation.SNAPSHOT, Isolation.SERIALIZABLE);
 
-	private final long seed;
+	private static final Path DIRECTORY = Path.of("target", "runs");
 
-	private final Duration duration;
-
-	private final Path directory;
-
-	private final Report report;
+	private final Report report = new Report();
 
 	private final List<String> found = new ArrayList<>();
-
-	private Campaign(long seed, int rounds, int lanes, Duration duration, Path directory) {
-		this.seed = seed;
-		this.duration = duration;
-		this.directory = directory;
-		this.report = new Report(seed, rounds, lanes, duration);
-	}
-
-	/**
-	 * Runs some rounds.
-	 * @param args the seed, how many rounds, how many plans at the same time, and the
-	 * seconds of each
-	 */
-	public static void main(String[] args) throws InterruptedException {
-		List<String> found = run(Long.parseLong(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]),
-				Duration.ofSeconds(Long.parseLong(args[3])), Path.of("target", "runs"));
-		found.forEach(System.out::println);
-		System.exit(found.isEmpty() ? 0 : 1);
-	}
 
 	/**
 	 * Runs some rounds and writes a report after each run.
@@ -60,38 +36,42 @@ final class Campaign {
 	 * @param rounds how many
 	 * @param lanes how many plans run at the same time
 	 * @param duration how long each plan is
-	 * @param directory where to write the report and what is left of the runs
 	 * @return what was found at {@code fence}
 	 */
-	static List<String> run(long seed, int rounds, int lanes, Duration duration, Path directory)
-			throws InterruptedException {
-		Campaign campaign = new Campaign(seed, rounds, lanes, duration, directory);
+	List<String> run(long seed, int rounds, int lanes, Duration duration) throws Exception {
+		List<Callable<Void>> runs = new ArrayList<>();
+		for (int round = 0; round < rounds; round++) {
+			plans(seed, round, duration).forEach((plan) -> runs.add(() -> run(plan)));
+		}
+		inLanes(lanes, runs);
+		return this.found;
+	}
+
+	/**
+	 * Does several things, some at the same time.
+	 * @return the results in the same order
+	 */
+	static <T> List<T> inLanes(int lanes, List<Callable<T>> tasks) throws Exception {
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);
 		try {
-			List<Callable<Void>> runs = new ArrayList<>();
-			for (int round = 0; round < rounds; round++) {
-				campaign.plans(round).forEach((plan) -> runs.add(() -> campaign.run(plan)));
+			List<T> results = new ArrayList<>();
+			for (Future<T> result : threads.invokeAll(tasks)) {
+				results.add(result.get());
 			}
-			for (Future<Void> run : threads.invokeAll(runs)) {
-				run.get();
-			}
-			return campaign.found;
-		}
-		catch (ExecutionException ex) {
-			throw new IllegalStateException(ex);
+			return results;
 		}
 		finally {
 			threads.shutdownNow();
 		}
 	}
 
-	private List<Plan> plans(int round) {
+	private static List<Plan> plans(long seed, int round, Duration duration) {
 		List<Plan> plans = new ArrayList<>();
 		for (Backend backend : Backend.values()) {
 			for (Database database : Database.values()) {
 				int turn = round * 5 + plans.size();
 				Target target = new Target(backend, database, turn(ISOLATIONS, turn + round), Level.FENCE);
-				plans.add(PlanSource.plan(this.seed * 1000 + turn, target, turn(WEATHERS, turn), this.duration));
+				plans.add(PlanSource.plan(seed * 1000 + turn, target, turn(WEATHERS, turn), duration));
 			}
 		}
 		plans.add(turn(plans, round * 5).at(Level.NONE));
@@ -106,10 +86,13 @@ final class Campaign {
 	private Void run(Plan plan) throws IOException, InterruptedException {
 		try {
 			Run run = Run.of(plan);
-			add(run, run.write(this.directory));
+			add(run, run.write(DIRECTORY));
 		}
 		catch (IllegalStateException | AssertionError ex) {
-			fail(plan, ex);
+			// The machine itself has failed, and goes on
+			synchronized (this) {
+				this.found.add("%s could not run: %s\n%s".formatted(plan.target(), ex, plan));
+			}
 		}
 		return null;
 	}
@@ -117,18 +100,10 @@ final class Campaign {
 	private synchronized void add(Run run, Path file) throws IOException {
 		this.report.add(run);
 		System.out.println(run);
-		if (run.history().plan().target().level() == Level.FENCE) {
+		if (run.plan().target().level() == Level.FENCE) {
 			run.violations().forEach((violation) -> this.found.add(file + ": " + violation));
 		}
-		Files.writeString(this.directory.resolve("report.md"), this.report.toString());
-	}
-
-	/**
-	 * The machine itself has failed, and goes on.
-	 */
-	private synchronized void fail(Plan plan, Throwable failure) {
-		System.out.println(plan.target() + ", " + plan.weather() + ", seed " + plan.seed() + ": " + failure);
-		this.found.add("%s could not run: %s\n%s".formatted(plan.target(), failure, plan));
+		Files.writeString(DIRECTORY.resolve("report.md"), this.report.toString());
 	}
 
 }

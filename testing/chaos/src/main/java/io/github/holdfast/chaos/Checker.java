@@ -22,14 +22,14 @@ final class Checker {
 	/** The machine may be busy with other things. */
 	private static final int MARGIN = 10_000;
 
-	private final History history;
+	private final Run.History history;
 
 	private final List<Violation> violations = new ArrayList<>();
 
 	/** What nodes have written down of sales, which is nothing if they were killed. */
 	private final Map<String, Noted> noted = new HashMap<>();
 
-	private Checker(History history) {
+	private Checker(Run.History history) {
 		this.history = history;
 		history.calls().forEach((call) -> call.touches().forEach((touch) -> {
 			if (touch.sale() != null) {
@@ -41,7 +41,7 @@ final class Checker {
 	/**
 	 * All violations, whatever the level of the run promises.
 	 */
-	static List<Violation> check(History history) {
+	static List<Violation> check(Run.History history) {
 		Checker checker = new Checker(history);
 		history.sales().values().forEach(checker::checkVersions);
 		checker.checkFates();
@@ -203,7 +203,7 @@ final class Checker {
 	 */
 	private long longestWait(Call call) {
 		Weather weather = this.history.plan().weather();
-		return weather.places().contains(Fault.Place.NODE) ? Long.MAX_VALUE
+		return weather.places.contains(Fault.Place.NODE) ? Long.MAX_VALUE
 				: Holder.WAIT_TIME.toMillis() * call.kind().locks() + 2 * Servers.MAX_ANSWER_TIME
 						+ Holder.POOL_TIME.toMillis() + MARGIN;
 	}

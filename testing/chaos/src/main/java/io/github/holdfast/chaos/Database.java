@@ -1,21 +1,17 @@
 package io.github.holdfast.chaos;
 
-import java.util.List;
-
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 /**
- * Where the business data of a run are, and by which driver.
+ * Where the business data of a run are, and by which driver: each as a server over TCP.
  */
 enum Database {
 
-	/** PostgreSQL. */
 	POSTGRESQL(TestDatabase.POSTGRESQL, "postgresql", "?socketTimeout=5&connectTimeout=2", """
 			SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()""",
 			" AND state LIKE 'idle%'", "SELECT pg_terminate_backend(%s)"),
 
-	/** MariaDB with its own driver. */
 	MARIADB(TestDatabase.MARIADB, "mysql", "?socketTimeout=5000&connectTimeout=2000&sessionVariables=", """
 			SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()""",
 			" AND command = 'Sleep'", "KILL %s"),
@@ -25,7 +21,6 @@ enum Database {
 			"?sslMode=DISABLED&socketTimeout=5000&connectTimeout=2000&sessionVariables=", MARIADB.sessions,
 			MARIADB.idle, MARIADB.kill),
 
-	/** H2 in the memory of the machine, over TCP. */
 	H2(TestDatabase.H2, "h2", "", """
 			SELECT session_id FROM information_schema.sessions WHERE session_id <> session_id()""",
 			" AND executing_statement IS NULL", "CALL abort_session(%s)");
@@ -36,11 +31,14 @@ enum Database {
 
 	private final String settings;
 
-	private final String sessions;
+	/** Looks for sessions to end. */
+	final String sessions;
 
-	private final String idle;
+	/** Those only that are idle. */
+	final String idle;
 
-	private final String kill;
+	/** Ends one of them. */
+	final String kill;
 
 	Database(TestDatabase server, String script, String settings, String sessions, String idle, String kill) {
 		this.server = server;
@@ -62,20 +60,16 @@ enum Database {
 		return "io/github/holdfast/jdbc/schema-" + this.script + ".sql";
 	}
 
-	boolean isInnoDb() {
-		return this.server == TestDatabase.MARIADB;
-	}
-
 	/**
 	 * How a node connects through its proxy. A statement that waits for an answer which
 	 * never comes fails eventually, as it should in any application.
 	 */
 	DatabaseAccess through(int port, DatabaseAccess access, Isolation isolation) {
-		String url = access.onPort(port).url().replace("LOCK_TIMEOUT=20000", "LOCK_TIMEOUT=1000") + this.settings;
+		String url = access.onPort(port).impatient().url() + this.settings;
 		if (this == CONNECTOR_J) {
 			url = url.replace("jdbc:mariadb:", "jdbc:mysql:");
 		}
-		if (isInnoDb()) {
+		if (this.server == TestDatabase.MARIADB) {
 			url += "innodb_lock_wait_timeout=4"
 					+ ((isolation == Isolation.SNAPSHOT) ? ",innodb_snapshot_isolation=ON" : "");
 		}
@@ -83,22 +77,10 @@ enum Database {
 	}
 
 	/**
-	 * The statements that look for sessions to end and end one of them.
-	 */
-	List<String> sessions(boolean idle) {
-		return List.of(this.sessions + (idle ? this.idle : ""), this.kill);
-	}
-
-	/**
 	 * Whether a proxy recognizes a COMMIT among its bytes.
 	 */
 	boolean suffers(Fault.Kind fault) {
 		return this != H2 || !fault.needsCommit();
-	}
-
-	@Override
-	public String toString() {
-		return Names.print(this);
 	}
 
 }

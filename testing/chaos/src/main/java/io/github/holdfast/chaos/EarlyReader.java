@@ -11,29 +11,25 @@ import org.springframework.transaction.TransactionExecutionListener;
  */
 final class EarlyReader implements TransactionExecutionListener {
 
-	private final ThreadLocal<@Nullable String> account = new ThreadLocal<>();
+	private final ThreadLocal<@Nullable CallRecorder> call = new ThreadLocal<>();
 
 	private final ThreadLocal<@Nullable Long> result = new ThreadLocal<>();
 
 	private final Accounts accounts;
-
-	private final ThreadLocal<@Nullable CallRecorder> call = new ThreadLocal<>();
 
 	EarlyReader(Accounts accounts) {
 		this.accounts = accounts;
 	}
 
 	/**
-	 * Reads an account in the transactions that begin in some code.
+	 * Reads the account of a call in the transactions that begin in some code.
 	 */
-	void during(String account, CallRecorder call, Runnable code) {
-		this.account.set(account);
+	void during(CallRecorder call, Runnable code) {
 		this.call.set(call);
 		try {
 			code.run();
 		}
 		finally {
-			this.account.remove();
 			this.call.remove();
 			this.result.remove();
 		}
@@ -41,12 +37,11 @@ final class EarlyReader implements TransactionExecutionListener {
 
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
-		String account = this.account.get();
 		CallRecorder call = this.call.get();
-		if (failure == null && account != null && call != null) {
+		if (failure == null && call != null) {
 			this.result.remove();
 			try {
-				this.result.set(call.reading(() -> this.accounts.read(account)));
+				this.result.set(call.reading(() -> this.accounts.read(call.step().key())));
 			}
 			catch (DataAccessException ex) {
 				// Spring cannot take an exception here
@@ -57,7 +52,7 @@ final class EarlyReader implements TransactionExecutionListener {
 	long result() {
 		Long version = this.result.get();
 		if (version == null) {
-			throw new OrderRefusedException("nothing was read");
+			throw new Ending.RefusedException("nothing was read");
 		}
 		return version;
 	}

@@ -1,59 +1,52 @@
 package io.github.holdfast.chaos;
 
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.holdfast.LockBackendException;
+import io.github.holdfast.LockLostAfterWorkException;
+import io.github.holdfast.LockLostException;
+import io.github.holdfast.LockNotAcquiredException;
 import jakarta.persistence.PersistenceException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
-import io.github.holdfast.LockBackendException;
-import io.github.holdfast.LockLostException;
-import io.github.holdfast.LockNotAcquiredException;
-import io.github.holdfast.LockLostAfterWorkException;
-
 /**
- * How a call has ended, as its caller sees it. Each call ends in exactly one way.
+ * How a call has ended, as its caller sees it, and what became of its transaction then.
  */
 enum Ending {
 
-	/** It returned. */
 	RESULT(Touch.Fate.COMMITTED),
 
-	/** It was not given the lock. */
-	NOT_ACQUIRED(Touch.Fate.ROLLED_BACK),
+	NOT_ACQUIRED(Touch.Fate.ROLLED_BACK, LockNotAcquiredException.class),
 
-	/** Its lock was lost, and it was rolled back. */
-	LOST(Touch.Fate.ROLLED_BACK),
+	LOST(Touch.Fate.ROLLED_BACK, LockLostException.class),
 
 	/** Its lock was lost, and others may have worked at the same time. */
-	OVERLAP(Touch.Fate.UNKNOWN),
+	OVERLAP(Touch.Fate.UNKNOWN, LockLostAfterWorkException.class),
 
-	/** The store of the locks failed. */
-	BACKEND_ERROR(Touch.Fate.ROLLED_BACK),
+	BACKEND_ERROR(Touch.Fate.ROLLED_BACK, LockBackendException.class),
+
+	OWN_EXCEPTION(Touch.Fate.ROLLED_BACK, RefusedException.class),
+
+	/** A statement or the begin of a transaction failed. */
+	DATABASE_ERROR(Touch.Fate.ROLLED_BACK, DataAccessException.class, TransactionException.class,
+			PersistenceException.class),
 
 	/** The COMMIT failed in a way that tells nothing. */
 	OUTCOME_UNKNOWN(Touch.Fate.UNKNOWN),
 
-	/** A statement or the begin of a transaction failed in the method itself. */
-	DATABASE_ERROR(Touch.Fate.ROLLED_BACK),
-
-	/** The method threw an exception of its own. */
-	OWN_EXCEPTION(Touch.Fate.ROLLED_BACK),
-
-	/** Something that nobody expects. */
 	UNEXPECTED(Touch.Fate.UNKNOWN);
 
-	private final Touch.Fate fate;
+	final Touch.Fate fate;
 
-	Ending(Touch.Fate fate) {
+	private final List<Class<?>> exceptions;
+
+	Ending(Touch.Fate fate, Class<?>... exceptions) {
 		this.fate = fate;
-	}
-
-	/**
-	 * What became of a transaction that ended so.
-	 */
-	Touch.Fate fate() {
-		return this.fate;
+		this.exceptions = List.of(exceptions);
 	}
 
 	/**
@@ -62,29 +55,23 @@ enum Ending {
 	 * @param finished whether the code inside of the transaction had come to its end
 	 */
 	static Ending of(@Nullable Throwable failure, boolean finished) {
-		if (failure == null) {
-			return RESULT;
+		Ending ending = Stream.of(values())
+			.filter((it) -> it.exceptions.stream().anyMatch((type) -> type.isInstance(failure)))
+			.findFirst()
+			.orElse((failure != null) ? UNEXPECTED : RESULT);
+		return (ending == DATABASE_ERROR && finished) ? OUTCOME_UNKNOWN : ending;
+	}
+
+	/**
+	 * The exception that business methods throw by themselves.
+	 */
+	@SuppressWarnings("serial")
+	static final class RefusedException extends RuntimeException {
+
+		RefusedException(String message) {
+			super(message);
 		}
-		if (failure instanceof LockNotAcquiredException) {
-			return NOT_ACQUIRED;
-		}
-		if (failure instanceof LockLostException) {
-			return LOST;
-		}
-		if (failure instanceof LockLostAfterWorkException) {
-			return OVERLAP;
-		}
-		if (failure instanceof LockBackendException) {
-			return BACKEND_ERROR;
-		}
-		if (failure instanceof OrderRefusedException) {
-			return OWN_EXCEPTION;
-		}
-		if (failure instanceof DataAccessException || failure instanceof TransactionException
-				|| failure instanceof PersistenceException) {
-			return finished ? OUTCOME_UNKNOWN : DATABASE_ERROR;
-		}
-		return UNEXPECTED;
+
 	}
 
 }

@@ -1,7 +1,5 @@
 package io.github.holdfast.chaos;
 
-import java.util.function.Supplier;
-
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -17,20 +15,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Reads and writes {@link Accounts} as entities without {@code @Version}.
  */
-final class Entities {
+record Entities(EntityManagerFactory factory, EntityManager entities) {
 
-	private final EntityManagerFactory factory;
-
-	private final EntityManager entities;
-
-	Entities(EntityManagerFactory factory, EntityManager entities) {
-		this.factory = factory;
-		this.entities = entities;
-	}
-
-	/**
-	 * Reads the version of an account.
-	 */
 	long read(String account) {
 		if (Accounts.hasRow(account)) {
 			return this.entities.find(StoredAccount.class, account).version;
@@ -42,18 +28,15 @@ final class Entities {
 		return (version != null) ? version : 0;
 	}
 
-	/**
-	 * Writes the version of an account, and the sale.
-	 */
-	void write(String account, long version, @Nullable Long token, String sale) {
-		if (Accounts.hasRow(account)) {
-			this.entities.find(StoredAccount.class, account).version = version;
+	void write(Accounts.Sale sale) {
+		if (Accounts.hasRow(sale.account())) {
+			this.entities.find(StoredAccount.class, sale.account()).version = sale.version();
 		}
 		StoredSale stored = new StoredSale();
-		stored.id = sale;
-		stored.account = account;
-		stored.version = version;
-		stored.token = token;
+		stored.id = sale.id();
+		stored.account = sale.account();
+		stored.version = sale.version();
+		stored.token = sale.token();
 		this.entities.persist(stored);
 	}
 
@@ -61,12 +44,12 @@ final class Entities {
 	 * Runs something as Spring runs a web request: in one persistence context, which has
 	 * already read the account.
 	 */
-	<T> T inView(String account, Supplier<T> request) {
+	void inView(String account, Runnable request) {
 		EntityManager view = this.factory.createEntityManager();
 		TransactionSynchronizationManager.bindResource(this.factory, new EntityManagerHolder(view));
 		try {
 			read(account);
-			return request.get();
+			request.run();
 		}
 		finally {
 			TransactionSynchronizationManager.unbindResource(this.factory);
@@ -74,9 +57,6 @@ final class Entities {
 		}
 	}
 
-	/**
-	 * An account that has a row.
-	 */
 	@Entity(name = "StoredAccount")
 	@Table(name = "account")
 	static class StoredAccount {
@@ -88,9 +68,6 @@ final class Entities {
 
 	}
 
-	/**
-	 * A sale.
-	 */
 	@Entity(name = "StoredSale")
 	@Table(name = "sale")
 	static class StoredSale {

@@ -36,8 +36,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class Holder {
 
-	private static final String SEPARATOR = "\t";
-
 	private static final int REST_MILLIS = 50;
 
 	private static final int POOL_SIZE = 12;
@@ -52,12 +50,7 @@ final class Holder {
 
 	private static final Duration PROBE_TIME = Duration.ofSeconds(5);
 
-	private final String name;
-
-	/** A process may be asked for them again. */
-	private int probes;
-
-	private final int node;
+	private final Place place;
 
 	private final Plan plan;
 
@@ -69,33 +62,23 @@ final class Holder {
 
 	private final Shop shop;
 
-	private final Accounts accounts;
-
 	private final TransactionTemplate transaction;
 
-	private final TransactionTemplate readOnly;
+	private final ScheduledExecutorService interrupts = Executors.newSingleThreadScheduledExecutor();
 
-	private final ScheduledExecutorService interrupts = Executors.newSingleThreadScheduledExecutor((task) -> {
-		Thread thread = new Thread(task, "interrupts");
-		thread.setDaemon(true);
-		return thread;
-	});
+	/** A process may be asked for them again. */
+	private int probes;
 
 	private volatile boolean stopped;
 
-	private Holder(String name, int node, Plan plan, Journal journal, ConfigurableApplicationContext context) {
-		this.name = name;
-		this.node = node;
+	private Holder(Place place, Plan plan, ConfigurableApplicationContext context) {
+		this.place = place;
 		this.plan = plan;
-		this.journal = journal;
+		this.journal = new Journal(Path.of(place.directory, place.name + ".journal"));
 		this.context = context;
 		this.locks = context.getBean(LockTemplate.class);
 		this.shop = context.getBean(Shop.class);
-		this.accounts = context.getBean(Accounts.class);
-		PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
-		this.transaction = new TransactionTemplate(manager);
-		this.readOnly = new TransactionTemplate(manager);
-		this.readOnly.setReadOnly(true);
+		this.transaction = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 	}
 
 	/**
@@ -104,32 +87,16 @@ final class Holder {
 	 */
 	public static void main(String[] args) throws IOException {
 		BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
-		for (String node = orders.readLine(); node != null; node = orders.readLine()) {
-			run(node.split(SEPARATOR, -1), orders);
+		for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+			run(Journal.JSON.readValue(order, Place.class), orders);
 		}
 		System.exit(0);
 	}
 
-	/**
-	 * The order to be a node.
-	 * @param name its name
-	 * @param node its number
-	 * @param directory where the plan is, and its journal will be
-	 * @param database its database
-	 * @param store the port of the store
-	 */
-	static String order(String name, int node, Path directory, DatabaseAccess database, int store) {
-		return String.join(SEPARATOR, name, String.valueOf(node), directory.toString(), database.url(), database.user(),
-				database.password(), String.valueOf(store));
-	}
-
-	private static void run(String[] args, BufferedReader orders) throws IOException {
-		Path directory = Path.of(args[2]);
-		Plan plan = Plan.parse(Files.readString(directory.resolve(Machine.PLAN)));
-		Journal journal = new Journal(directory.resolve(args[0] + ".journal"));
-		try (ConfigurableApplicationContext context = start(plan, new DatabaseAccess(args[3], args[4], args[5]),
-				args[6])) {
-			Holder holder = new Holder(args[0], Integer.parseInt(args[1]), plan, journal, context);
+	private static void run(Place place, BufferedReader orders) throws IOException {
+		Plan plan = Plan.parse(Files.readString(Path.of(place.directory, Machine.PLAN)));
+		try (ConfigurableApplicationContext context = start(plan, place.database, place.store)) {
+			Holder holder = new Holder(place, plan, context);
 			holder.obey(orders);
 			holder.interrupts.shutdownNow();
 		}
@@ -140,12 +107,12 @@ final class Holder {
 		say("ENDED");
 	}
 
-	private static ConfigurableApplicationContext start(Plan plan, DatabaseAccess database, String store) {
+	private static ConfigurableApplicationContext start(Plan plan, DatabaseAccess database, int store) {
 		Target target = plan.target();
 		// Where nothing fails, a machine that is busy with other things is no fault
 		boolean patient = plan.faults().isEmpty();
 		List<String> properties = new ArrayList<>(target.backend().properties());
-		properties.addAll(List.of(target.level().property(), "holdfast.jdbc.initialize-schema=never",
+		properties.addAll(List.of(target.level().property, "holdfast.jdbc.initialize-schema=never",
 				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.handover-limit=250ms",
 				"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.datasource.url=" + database.url(),
 				"spring.datasource.username=" + database.user(), "spring.datasource.password=" + database.password(),
@@ -158,8 +125,7 @@ final class Holder {
 				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "3s"),
 				"spring.data.redis.connect-timeout=3s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
 				"logging.level.root=off"));
-		// Hikari does not know the errors of broken connections of H2, so it looks at
-		// each
+		// Hikari does not know the errors of broken connections of H2
 		System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", (target.database() == Database.H2) ? "0" : "500");
 		if (target.isolation() != Isolation.SERIALIZABLE) {
 			// Leaves a snapshot open in a pool that does not commit by itself
@@ -170,12 +136,11 @@ final class Holder {
 			properties.addAll(List.of("spring.jpa.database-platform=org.hibernate.dialect.MariaDBDialect",
 					"spring.jpa.properties.hibernate.boot.allow_jdbc_metadata_access=false"));
 		}
-		boolean entities = plan.programs()
-			.stream()
-			.anyMatch((program) -> program.steps().stream().anyMatch((step) -> step.kind().needsEntities()));
-		Class<?>[] sources = entities ? new Class<?>[] { Managers.class, EntityManagers.class }
-				: new Class<?>[] { Managers.class };
-		return new SpringApplicationBuilder(sources).web(WebApplicationType.NONE)
+		SpringApplicationBuilder application = new SpringApplicationBuilder(NodeApplication.class);
+		if (plan.needsEntities()) {
+			application.sources(NodeApplication.WithEntities.class);
+		}
+		return application.web(WebApplicationType.NONE)
 			.registerShutdownHook(false)
 			.properties(properties.toArray(String[]::new))
 			.run();
@@ -183,11 +148,11 @@ final class Holder {
 
 	private void obey(BufferedReader orders) throws IOException {
 		List<Thread> threads = new ArrayList<>();
-		for (Plan.Program program : this.plan.programs(this.node)) {
+		this.plan.programs().stream().filter((program) -> program.node() == this.place.node).forEach((program) -> {
 			Thread thread = new Thread(() -> run(program), "program-" + program.thread());
 			thread.setDaemon(true);
 			threads.add(thread);
-		}
+		});
 		say("READY");
 		for (String order = orders.readLine(); order != null; order = orders.readLine()) {
 			switch (order) {
@@ -212,23 +177,20 @@ final class Holder {
 	 */
 	private List<String> leftovers() {
 		List<String> left = new ArrayList<>();
-		int active = pool().getHikariPoolMXBean().getActiveConnections();
-		if (active > 0) {
-			left.add(active + " connections");
+		try {
+			HikariDataSource pool = this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
+			int active = pool.getHikariPoolMXBean().getActiveConnections();
+			if (active > 0) {
+				left.add(active + " connections");
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
 		}
 		this.context.getBean(LockManager.class)
 			.snapshots()
 			.forEach((lock) -> left.add("the lock of " + lock.key() + " on " + lock.thread()));
 		return left;
-	}
-
-	private HikariDataSource pool() {
-		try {
-			return this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private static void join(Thread thread) {
@@ -247,7 +209,8 @@ final class Holder {
 	private void run(Plan.Program program) {
 		for (int i = 0; !this.stopped; i++) {
 			Step step = this.plan.possible(program.steps().get(i % program.steps().size()));
-			CallRecorder call = new CallRecorder(this.name + "-" + program.thread() + "-" + i, step, this.node);
+			CallRecorder call = new CallRecorder(this.place.name + "-" + program.thread() + "-" + i, step,
+					this.place.node);
 			record(call, () -> perform(step, call));
 		}
 	}
@@ -284,45 +247,28 @@ final class Holder {
 			case REPEATABLE -> this.shop.sellRepeatable(key, call);
 			case SERIALIZABLE -> this.shop.sellSerializable(key, call);
 			case TEMPLATE -> sell(this.locks, key, call);
-			case TWO_COMMITS -> this.locks.run(key, () -> call.underLock(() -> {
-				try {
-					sellInTransaction(key, call);
-				}
-				catch (DataAccessException | TransactionException ex) {
-					if (!step.isVariant()) {
-						throw ex;
-					}
-				}
-				sellInTransaction(key, call);
-			}));
+			case TWO_COMMITS -> this.locks.run(key, () -> call.underLock(() -> sellTwice(step, call)));
 			case FACADE -> this.locks.run(key, () -> call.underLock(() -> readAndSell(step, call)));
-			case REQUIRES_NEW -> this.transaction.executeWithoutResult((status) -> call.transaction(() -> {
-				this.shop.sellApart(key, call);
-				return key;
-			}));
+			case REQUIRES_NEW -> this.transaction
+				.executeWithoutResult((status) -> call.transaction(() -> this.shop.sellApart(key, call)));
 			case INNER -> either(step, call, () -> this.shop.sellInside(key, call));
 			case DEADLOCK -> either(step, call, () -> this.shop.sellAcross(key, call));
 			case SAVEPOINT -> either(step, call, () -> this.shop.sellWithSavepoint(key, call));
-			case REENTRANT -> this.locks.run(key, () -> call.transaction(() -> {
-				sell(key, call);
-				return key;
-			}));
+			case REENTRANT -> this.locks.run(key, () -> call.transaction(() -> sell(key, call)));
 			case NESTED -> nested(key, call);
 			case SEVERAL_KEYS -> this.shop.sellAll(PlanSource.KEYS, call);
 			case OPTIMISTIC -> sell(this.locks.withMode(LockMode.OPTIMISTIC), key, call);
 			case EXCEPTION -> either(step, call, () -> {
 				this.shop.sell(key, key, call);
-				throw new OrderRefusedException("refused");
+				throw new Ending.RefusedException("refused");
 			});
 			case INTERRUPT -> interrupted(step, () -> sell(key, call));
 			case READ_ONLY -> this.shop.look(key, call);
 			case ENTITY -> this.shop.sellEntity(key, call);
-			case ENTITY_IN_VIEW -> this.context.getBean(Entities.class).inView(key, () -> {
-				this.shop.sellEntity(key, call);
-				return key;
-			});
+			case ENTITY_IN_VIEW ->
+				this.context.getBean(Entities.class).inView(key, () -> this.shop.sellEntity(key, call));
 			case LISTENER -> this.context.getBean(EarlyReader.class)
-				.during(key, call, () -> either(step, call, () -> this.shop.sellWhatWasRead(key, call)));
+				.during(call, () -> either(step, call, () -> this.shop.sellWhatWasRead(key, call)));
 		}
 	}
 
@@ -330,32 +276,43 @@ final class Holder {
 		this.shop.run(key, call, () -> this.shop.sell(key, key, call));
 	}
 
-	/**
-	 * Runs a body in a transaction: in an annotated method, or under a template.
-	 */
-	private void either(Step step, CallRecorder call, Runnable body) {
-		String key = step.key();
-		if (!step.isVariant()) {
-			this.shop.run(key, call, body);
-			return;
-		}
-		this.locks.run(key, () -> call.underLock(() -> call.transaction(() -> this.transaction.execute((status) -> {
-			body.run();
-			call.finished();
-			return key;
-		}))));
-	}
-
 	private void sell(LockTemplate template, String key, CallRecorder call) {
 		template.run(key, () -> call.underLock(() -> sellInTransaction(key, call)));
 	}
 
 	private void sellInTransaction(String key, CallRecorder call) {
-		call.transaction(() -> this.transaction.execute((status) -> {
-			this.shop.sell(key, key, call);
+		inTransaction(call, () -> this.shop.sell(key, key, call));
+	}
+
+	private void inTransaction(CallRecorder call, Runnable body) {
+		call.transaction(() -> this.transaction.executeWithoutResult((status) -> {
+			body.run();
 			call.finished();
-			return key;
 		}));
+	}
+
+	/**
+	 * Runs a body in a transaction: in an annotated method, or under a template.
+	 */
+	private void either(Step step, CallRecorder call, Runnable body) {
+		if (step.isVariant()) {
+			this.locks.run(step.key(), () -> call.underLock(() -> inTransaction(call, body)));
+		}
+		else {
+			this.shop.run(step.key(), call, body);
+		}
+	}
+
+	private void sellTwice(Step step, CallRecorder call) {
+		try {
+			sellInTransaction(step.key(), call);
+		}
+		catch (DataAccessException | TransactionException ex) {
+			if (!step.isVariant()) {
+				throw ex;
+			}
+		}
+		sellInTransaction(step.key(), call);
 	}
 
 	/**
@@ -363,14 +320,13 @@ final class Holder {
 	 */
 	private void readAndSell(Step step, CallRecorder call) {
 		String key = step.key();
-		Long version = call.reading(() -> step.isVariant() ? Long.valueOf(this.accounts.read(key))
-				: this.readOnly.execute((status) -> this.accounts.read(key)));
+		Accounts accounts = this.context.getBean(Accounts.class);
+		TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
+		readOnly.setReadOnly(true);
+		Long version = call.reading(() -> step.isVariant() ? Long.valueOf(accounts.read(key))
+				: readOnly.execute((status) -> accounts.read(key)));
 		call.think();
-		call.transaction(() -> this.transaction.execute((status) -> {
-			this.shop.write(key, key, version, call);
-			call.finished();
-			return key;
-		}));
+		inTransaction(call, () -> this.shop.write(key, key, version, call));
 	}
 
 	/**
@@ -414,13 +370,26 @@ final class Holder {
 		List<String> busy = new ArrayList<>(PlanSource.KEYS);
 		while (!busy.isEmpty() && System.nanoTime() - started < FREE_TIME.toNanos()) {
 			String key = busy.get(0);
-			CallRecorder call = new CallRecorder(this.name + "-probe-" + this.probes++,
-					new Step(Step.Kind.TEMPLATE, key, 0), this.node);
+			CallRecorder call = new CallRecorder(this.place.name + "-probe-" + this.probes++,
+					new Step(Step.Kind.TEMPLATE, key, 0), this.place.node);
 			if (record(call, () -> sell(patient, key, call))) {
 				busy.remove(0);
 			}
 		}
 		say("FREE " + (busy.isEmpty() ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) : -1));
+	}
+
+	/**
+	 * The order to be a node.
+	 *
+	 * @param name its name
+	 * @param node its number
+	 * @param directory where the plan is, and its journal will be
+	 * @param database its database
+	 * @param store the port of the store
+	 */
+	record Place(String name, int node, String directory, DatabaseAccess database, int store) {
+
 	}
 
 }

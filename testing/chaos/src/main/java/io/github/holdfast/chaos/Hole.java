@@ -15,11 +15,11 @@ import org.springframework.util.Assert;
 
 /**
  * A sentence of the rule that is taken out of the library. The first line of its file
- * says which one. Other lines say on what it is looked for ({@code run:}, more than one
- * time), by which calls besides the plainest ones ({@code programs:}), under which faults
- * again and again ({@code fault:} and {@code every:}), how long calls think at most
- * ({@code think:}) and how long leases are ({@code lease:}). After a line with
- * {@code in:}, lines with a minus are replaced in that file by those with a plus.
+ * says which one. Others say on what it is looked for ({@code run:}), by which calls
+ * besides the plainest ones ({@code programs:}), under which faults again and again
+ * ({@code fault:} and {@code every:}), how long calls think at most ({@code think:}) and
+ * how long leases are ({@code lease:}). After a line with {@code in:}, lines with a minus
+ * are replaced in that file by those with a plus.
  *
  * @param name the name of its file
  * @param lines the lines
@@ -33,18 +33,7 @@ public record Hole(String name, List<String> lines) {
 	static final Path DIRECTORY = Path.of("src", "test", "holes");
 
 	/**
-	 * The holes whose names begin with one of some texts, or all.
-	 */
-	static List<Hole> all(String... prefixes) throws IOException {
-		return in(DIRECTORY, prefixes);
-	}
-
-	/**
 	 * The holes of a directory whose names begin with one of some texts, or all.
-	 * @param directory the directory
-	 * @param prefixes the texts
-	 * @return the holes
-	 * @throws IOException if they cannot be read
 	 */
 	public static List<Hole> in(Path directory, String... prefixes) throws IOException {
 		List<Hole> holes = new ArrayList<>();
@@ -59,14 +48,8 @@ public record Hole(String name, List<String> lines) {
 		return holes;
 	}
 
-	String sentence() {
-		return this.lines.get(0);
-	}
-
 	/**
 	 * What the lines with a name say.
-	 * @param name the name
-	 * @return the rest of each line
 	 */
 	public List<String> values(String name) {
 		return this.lines.stream()
@@ -85,9 +68,9 @@ public record Hole(String name, List<String> lines) {
 	Plan plan(int attempt, Duration duration) {
 		List<String> runs = values("run");
 		String[] words = runs.get(attempt % runs.size()).split(" ");
-		Target target = Target.parse(String.join(" ", words[0], words[1], words[2], Level.FENCE.name()));
-		Step.Kind[] kinds = values("programs").stream()
-			.flatMap((names) -> Stream.of(names.split(" ")))
+		Target target = new Target(Names.parse(Backend.class, words[0]), Names.parse(Database.class, words[1]),
+				Names.parse(Isolation.class, words[2]), Level.FENCE);
+		Step.Kind[] kinds = Stream.of(values("programs").get(0).split(" "))
 			.map((kind) -> Names.parse(Step.Kind.class, kind))
 			.toArray(Step.Kind[]::new);
 		Plan plan = PlanSource.plan(attempt + 1, target, Names.parse(Weather.class, words[3]), duration, kinds);
@@ -96,30 +79,26 @@ public record Hole(String name, List<String> lines) {
 				: plan.programs()
 					.stream()
 					.map((program) -> new Plan.Program(program.node(), program.thread(),
-							program.steps()
-								.stream()
-								.map((step) -> new Step(step.kind(), step.key(), step.think() * 31 % (think + 1)))
-								.toList()))
+							program.steps().stream().map((step) -> step.within(think)).toList()))
 					.toList();
-		return plan.with(programs, faults(plan)).withLeaseTime(number("lease", plan.leaseTime()));
+		List<Fault> faults = values("fault").isEmpty() ? plan.faults() : faults(plan.duration());
+		return plan.with(programs, faults, number("lease", plan.leaseTime()));
 	}
 
-	private List<Fault> faults(Plan plan) {
-		List<Fault> faults = values("fault").stream().map(Fault::parse).toList();
-		return faults.isEmpty() ? plan.faults()
-				: IntStream.iterate(0, (start) -> start < plan.duration(), (start) -> start + number("every", 1000))
-					.boxed()
-					.flatMap((start) -> faults.stream()
-						.map((fault) -> new Fault(start + fault.at(), fault.kind(), fault.place(), fault.node(),
-								fault.millis())))
-					.toList();
+	private List<Fault> faults(int duration) {
+		return IntStream.iterate(0, (start) -> start < duration, (start) -> start + number("every", 1000))
+			.boxed()
+			.flatMap((start) -> values("fault").stream().map((line) -> {
+				String[] words = line.split(" ");
+				return new Fault(start + Integer.parseInt(words[0]), Names.parse(Fault.Kind.class, words[1]),
+						Names.parse(Fault.Place.class, words[2]), Integer.parseInt(words[3]),
+						Integer.parseInt(words[4]));
+			}))
+			.toList();
 	}
 
 	/**
-	 * The source files as they are with the hole.
-	 * @param directory where to write them
-	 * @return the files
-	 * @throws IOException if they cannot be written
+	 * Writes the source files as they are with the hole into a directory.
 	 */
 	public List<Path> dig(Path directory) throws IOException {
 		List<Path> files = new ArrayList<>();
@@ -136,16 +115,12 @@ public record Hole(String name, List<String> lines) {
 				with.append(line.substring(1)).append("\n");
 			}
 			else if (line.startsWith("in: ")) {
-				files.add(copy(line.substring(4), directory));
+				Path file = directory.resolve(line.substring(4));
+				Files.createDirectories(file.getParent());
+				files.add(Files.writeString(file, Files.readString(SOURCES.resolve(line.substring(4)))));
 			}
 		}
 		return files;
-	}
-
-	private static Path copy(String file, Path directory) throws IOException {
-		Path copy = directory.resolve(file);
-		Files.createDirectories(copy.getParent());
-		return Files.writeString(copy, Files.readString(SOURCES.resolve(file)));
 	}
 
 	private void replace(List<Path> files, StringBuilder without, StringBuilder with) throws IOException {
@@ -163,18 +138,7 @@ public record Hole(String name, List<String> lines) {
 	}
 
 	/**
-	 * Compiles the classes that are not as in the library.
-	 * @param directory where to write them
-	 */
-	void compile(Path directory) throws IOException {
-		compile(this.name, dig(directory.resolve("source")), directory);
-	}
-
-	/**
-	 * Compiles source files with the class path of this JVM.
-	 * @param name what they are called in a message
-	 * @param files the files
-	 * @param directory where to write the classes
+	 * Compiles source files with the class path of this JVM into a directory.
 	 */
 	public static void compile(String name, List<Path> files, Path directory) {
 		List<String> arguments = new ArrayList<>(List.of("-proc:none", "-parameters", "-nowarn", "-cp",

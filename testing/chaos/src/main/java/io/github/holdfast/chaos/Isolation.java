@@ -1,32 +1,15 @@
 package io.github.holdfast.chaos;
 
 /**
- * The isolation level that the pool gives to transactions.
+ * The isolation level that the pool gives to transactions. {@link #SNAPSHOT} is
+ * REPEATABLE READ with {@code innodb_snapshot_isolation}, the default of MariaDB 11.6.
  */
 enum Isolation {
 
-	/** Each statement sees what was committed before it. */
-	READ_COMMITTED,
+	READ_COMMITTED, REPEATABLE_READ, SNAPSHOT, SERIALIZABLE;
 
-	/** Each transaction sees what was committed before its first read. */
-	REPEATABLE_READ,
-
-	/** The same with {@code innodb_snapshot_isolation}, the default of MariaDB 11.6. */
-	SNAPSHOT,
-
-	/** As if one transaction came after the other. */
-	SERIALIZABLE;
-
-	/**
-	 * The name that connection pools know.
-	 */
 	String poolSetting() {
 		return "TRANSACTION_" + ((this == SNAPSHOT) ? REPEATABLE_READ : this).name();
-	}
-
-	@Override
-	public String toString() {
-		return Names.print(this);
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.holdfast.chaos;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -10,21 +9,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import tools.jackson.databind.json.JsonMapper;
+
 /**
  * The calls of one process in a file, which is there when the process is killed. Safe for
  * use by many threads.
  */
-final class Journal {
+record Journal(Path file) {
 
-	private final Path file;
-
-	Journal(Path file) {
-		this.file = file;
-	}
+	static final JsonMapper JSON = new JsonMapper();
 
 	synchronized void add(Call call) {
 		try {
-			Files.writeString(this.file, call + "\n", StandardCharsets.UTF_8, StandardOpenOption.CREATE,
+			Files.writeString(this.file, JSON.writeValueAsString(call) + "\n", StandardOpenOption.CREATE,
 					StandardOpenOption.APPEND);
 		}
 		catch (IOException ex) {
@@ -33,8 +30,7 @@ final class Journal {
 	}
 
 	/**
-	 * Reads the calls of all processes.
-	 * @param directory where their files are
+	 * Reads the calls of all processes whose files are in a directory.
 	 */
 	static List<Call> readAll(Path directory) {
 		List<Call> calls = new ArrayList<>();
@@ -42,7 +38,9 @@ final class Journal {
 			for (Path file : files.filter((it) -> it.toString().endsWith(".journal")).sorted().toList()) {
 				String text = Files.readString(file);
 				// A process that was killed may not have come to the end of a line
-				text.substring(0, text.lastIndexOf('\n') + 1).lines().map(Call::parse).forEach(calls::add);
+				text.substring(0, text.lastIndexOf('\n') + 1)
+					.lines()
+					.forEach((line) -> calls.add(JSON.readValue(line, Call.class)));
 			}
 		}
 		catch (IOException ex) {

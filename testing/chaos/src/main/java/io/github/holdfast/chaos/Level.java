@@ -6,28 +6,12 @@ package io.github.holdfast.chaos;
  */
 enum Level {
 
-	/** No locks at all. */
-	NONE("holdfast.enabled=false"),
+	NONE("holdfast.enabled=false"), LEASE("holdfast.commit-guard=lease"), FENCE("holdfast.commit-guard=fence");
 
-	/** The clock of the process is compared with the lease before COMMIT. */
-	LEASE("holdfast.commit-guard=lease"),
-
-	/** The rule. */
-	FENCE("holdfast.commit-guard=fence");
-
-	private final String property;
+	final String property;
 
 	Level(String property) {
 		this.property = property;
-	}
-
-	String property() {
-		return this.property;
-	}
-
-	@Override
-	public String toString() {
-		return Names.print(this);
 	}
 
 }

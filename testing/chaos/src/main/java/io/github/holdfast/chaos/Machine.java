@@ -16,7 +16,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.springframework.util.FileSystemUtils;
@@ -37,18 +36,24 @@ final class Machine {
 	private Machine() {
 	}
 
-	/**
-	 * Runs a plan.
-	 */
-	static History run(Plan plan) throws InterruptedException {
-		try (Servers servers = new Servers(plan.target(), plan.latency())) {
-			return run(plan, servers);
+	static Run.History run(Plan plan) throws InterruptedException {
+		try {
+			Path directory = Files.createTempDirectory("holdfast-chaos-");
+			try (Servers servers = new Servers(plan.target(), plan.latency())) {
+				Files.writeString(directory.resolve(PLAN), plan.toString());
+				return run(plan, servers, directory);
+			}
+			finally {
+				FileSystemUtils.deleteRecursively(directory);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private static History run(Plan plan, Servers servers) throws InterruptedException {
+	private static Run.History run(Plan plan, Servers servers, Path directory) throws InterruptedException {
 		List<Node> nodes = new ArrayList<>();
-		Path directory = directory(plan);
 		try {
 			for (int i = 0; i < Plan.NODES; i++) {
 				nodes.add(new Node(i, servers, directory));
@@ -62,38 +67,33 @@ final class Machine {
 			sleepUntil(started, plan.duration(), plan.duration());
 			nodes.forEach(Node::stop);
 			int freeAfter = nodes.get(0).probe();
-			List<String> leftovers = new ArrayList<>();
 			for (Node node : nodes) {
 				node.join();
 			}
 			// A lock that only one of them can get is not free
 			for (Node node : nodes) {
-				freeAfter = longer(freeAfter, node.probe());
+				int other = node.probe();
+				freeAfter = (freeAfter < 0 || other < 0) ? -1 : Math.max(freeAfter, other);
 			}
+			List<String> leftovers = new ArrayList<>();
 			for (Node node : nodes) {
 				leftovers.addAll(lasting(node::leftovers, plan.leaseTime()));
 			}
 			leftovers.addAll(lasting(servers::leftovers, plan.leaseTime()));
-			nodes.forEach(Node::end);
-			return new History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, leftovers);
+			for (Node node : nodes) {
+				node.end();
+			}
+			return new Run.History(plan, faults, Journal.readAll(directory), servers.sales(), freeAfter, leftovers);
 		}
 		finally {
 			nodes.forEach(Node::close);
-			delete(directory);
 		}
-	}
-
-	/**
-	 * Never is the longest.
-	 */
-	private static int longer(int one, int other) {
-		return (one < 0 || other < 0) ? -1 : Math.max(one, other);
 	}
 
 	/**
 	 * What is still left after the time in which everything ends by itself.
 	 */
-	private static List<String> lasting(Supplier<List<String>> leftovers, int leaseTime) throws InterruptedException {
+	private static List<String> lasting(Leftovers leftovers, int leaseTime) throws InterruptedException {
 		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * leaseTime) + REST_TIME.toNanos();
 		List<String> left = leftovers.get();
 		while (!left.isEmpty() && System.nanoTime() < deadline) {
@@ -101,26 +101,6 @@ final class Machine {
 			left = leftovers.get();
 		}
 		return left;
-	}
-
-	private static Path directory(Plan plan) {
-		try {
-			Path directory = Files.createTempDirectory("holdfast-chaos-");
-			Files.writeString(directory.resolve(PLAN), plan.toString());
-			return directory;
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static void delete(Path directory) {
-		try {
-			FileSystemUtils.deleteRecursively(directory);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	/**
@@ -172,10 +152,9 @@ final class Machine {
 	 * @return whether it has met anything, as far as that can be told
 	 */
 	private static boolean happens(Fault fault, Servers servers, Node node) throws InterruptedException {
-		Duration duration = Duration.ofMillis(fault.millis());
 		switch (fault.kind()) {
-			case PAUSE -> node.pause(duration);
-			case KILL -> node.kill(duration);
+			case PAUSE -> node.pause(fault.millis());
+			case KILL -> node.kill(fault.millis());
 			default -> {
 				boolean met = servers.begin(fault);
 				TimeUnit.MILLISECONDS.sleep(fault.millis());
@@ -183,6 +162,13 @@ final class Machine {
 			}
 		}
 		return true;
+	}
+
+	@FunctionalInterface
+	private interface Leftovers {
+
+		List<String> get() throws InterruptedException;
+
 	}
 
 }

@@ -3,7 +3,7 @@ package io.github.holdfast.chaos;
 import java.util.Locale;
 
 /**
- * Constants as they are written in plans.
+ * Constants as people write them.
  */
 final class Names {
 

@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 import io.github.holdfast.testsupport.ChildJvm;
-import io.github.holdfast.testsupport.DatabaseAccess;
 
 /**
  * A node of a run: a process, and after its death another one.
@@ -47,8 +46,9 @@ final class Node implements AutoCloseable {
 		if (process == null || !process.isAlive()) {
 			process = ChildJvm.start(Holder.class);
 		}
-		process.send(Holder.order("n" + this.number + "." + this.processes++, this.number, this.directory,
-				this.servers.database(this.number), this.servers.store(this.number)));
+		process.send(Journal.JSON
+			.writeValueAsString(new Holder.Place("n" + this.number + "." + this.processes++, this.number,
+					this.directory.toString(), this.servers.database(this.number), this.servers.store(this.number))));
 		return process;
 	}
 
@@ -74,13 +74,10 @@ final class Node implements AutoCloseable {
 		this.process.send("GO");
 	}
 
-	/**
-	 * Stops the process for some time.
-	 */
-	void pause(Duration duration) throws InterruptedException {
+	void pause(int millis) throws InterruptedException {
 		this.process.pause();
 		try {
-			TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+			TimeUnit.MILLISECONDS.sleep(millis);
 		}
 		finally {
 			this.process.resume();
@@ -90,9 +87,9 @@ final class Node implements AutoCloseable {
 	/**
 	 * Kills the process, and starts another one after some time.
 	 */
-	void kill(Duration duration) throws InterruptedException {
+	void kill(int millis) throws InterruptedException {
 		this.process.close();
-		TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+		TimeUnit.MILLISECONDS.sleep(millis);
 		this.process = start();
 		awaitReady();
 		go();
@@ -106,8 +103,7 @@ final class Node implements AutoCloseable {
 	 * Waits until all calls have ended.
 	 */
 	void join() throws InterruptedException {
-		this.process.send("JOIN");
-		this.process.await("JOINED", END_TIME);
+		ask("JOIN", "JOINED");
 	}
 
 	/**
@@ -116,40 +112,34 @@ final class Node implements AutoCloseable {
 	 * if they were not
 	 */
 	int probe() throws InterruptedException {
-		this.process.send("PROBE");
-		return Integer.parseInt(this.process.await("FREE ", Holder.FREE_TIME.plus(END_TIME)));
+		return Integer.parseInt(ask("PROBE", "FREE "));
 	}
 
 	/**
 	 * What is still in use.
 	 */
-	List<String> leftovers() {
-		this.process.send("REST");
-		try {
-			String left = this.process.await("RESTS ", END_TIME);
-			return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+	List<String> leftovers() throws InterruptedException {
+		String left = ask("REST", "RESTS ");
+		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);
 	}
 
 	/**
 	 * Keeps the process for another run, if it comes to the end of this one.
 	 */
-	void end() {
-		this.process.send("END");
+	void end() throws InterruptedException {
 		try {
-			this.process.await("ENDED", END_TIME);
+			ask("END", "ENDED");
 			SPARE.add(this.process);
 			this.ended = true;
 		}
 		catch (AssertionError ex) {
 			// It is killed
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+	}
+
+	private String ask(String order, String answer) throws InterruptedException {
+		this.process.send(order);
+		return this.process.await(answer, END_TIME);
 	}
 
 	@Override

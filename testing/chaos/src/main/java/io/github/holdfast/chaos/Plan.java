@@ -1,13 +1,9 @@
 package io.github.holdfast.chaos;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
- * All that happens in a run, as far as it can be said before: what each thread of each
- * node does again and again, and which faults come when. Written as text, it can be read
- * again.
+ * All that happens in a run, as far as it can be said before.
  *
  * @param seed where it comes from
  * @param target what the run is about
@@ -25,11 +21,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 
 	static final int NODES = 2;
 
-	Plan {
-		programs = List.copyOf(programs);
-		faults = List.copyOf(faults);
-	}
-
 	/**
 	 * The same events with another protection.
 	 */
@@ -39,16 +30,11 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	/**
-	 * The same run with fewer events.
+	 * The same run with other events.
 	 */
-	Plan with(List<Program> fewerPrograms, List<Fault> fewerFaults) {
-		return new Plan(this.seed, this.target, this.weather, this.leaseTime, this.duration, this.autoCommit, this.lazy,
-				this.latency, fewerPrograms, fewerFaults);
-	}
-
-	Plan withLeaseTime(int millis) {
-		return new Plan(this.seed, this.target, this.weather, millis, this.duration, this.autoCommit, this.lazy,
-				this.latency, this.programs, this.faults);
+	Plan with(List<Program> otherPrograms, List<Fault> otherFaults, int otherLeaseTime) {
+		return new Plan(this.seed, this.target, this.weather, otherLeaseTime, this.duration, this.autoCommit, this.lazy,
+				this.latency, otherPrograms, otherFaults);
 	}
 
 	/**
@@ -58,49 +44,19 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 		return this.target.offers(step.kind()) ? step : new Step(Step.Kind.DECLARATIVE, step.key(), step.think());
 	}
 
-	List<Program> programs(int node) {
-		return this.programs.stream().filter((program) -> program.node() == node).toList();
+	boolean needsEntities() {
+		return this.programs.stream()
+			.flatMap((program) -> program.steps().stream())
+			.anyMatch((step) -> step.kind().needsEntities());
 	}
 
 	@Override
 	public String toString() {
-		List<String> lines = new ArrayList<>();
-		lines.add("seed " + this.seed);
-		lines.add("target " + this.target);
-		lines.add("weather " + this.weather);
-		lines.add("lease-time " + this.leaseTime);
-		lines.add("duration " + this.duration);
-		lines.add("auto-commit " + this.autoCommit);
-		lines.add("lazy " + this.lazy);
-		lines.add("latency " + this.latency);
-		this.programs.forEach((program) -> lines.add("program " + program));
-		this.faults.forEach((fault) -> lines.add("fault " + fault));
-		return String.join("\n", lines) + "\n";
+		return Journal.JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
 	}
 
 	static Plan parse(String text) {
-		return new Plan(Long.parseLong(value(text, "seed")), Target.parse(value(text, "target")),
-				Names.parse(Weather.class, value(text, "weather")), Integer.parseInt(value(text, "lease-time")),
-				Integer.parseInt(value(text, "duration")), Boolean.parseBoolean(value(text, "auto-commit")),
-				Boolean.parseBoolean(value(text, "lazy")), Integer.parseInt(value(text, "latency")),
-				values(text, "program").stream().map(Program::parse).toList(),
-				values(text, "fault").stream().map(Fault::parse).toList());
-	}
-
-	private static String value(String text, String name) {
-		List<String> values = values(text, name);
-		if (values.size() != 1) {
-			throw new IllegalArgumentException("A plan needs one line with '" + name + "', not " + values.size());
-		}
-		return values.get(0);
-	}
-
-	private static List<String> values(String text, String name) {
-		return text.lines()
-			.map(String::strip)
-			.filter((line) -> line.startsWith(name + " "))
-			.map((line) -> line.substring(name.length() + 1))
-			.toList();
+		return Journal.JSON.readValue(text, Plan.class);
 	}
 
 	/**
@@ -111,23 +67,6 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	 * @param steps the steps, which it repeats until the end
 	 */
 	record Program(int node, int thread, List<Step> steps) {
-
-		Program {
-			steps = List.copyOf(steps);
-		}
-
-		@Override
-		public String toString() {
-			return "%d %d: %s".formatted(this.node, this.thread,
-					this.steps.stream().map(Step::toString).collect(Collectors.joining(", ")));
-		}
-
-		static Program parse(String text) {
-			String[] parts = text.split(": ", 2);
-			String[] place = parts[0].split(" ");
-			List<Step> steps = List.of(parts[1].split(", ")).stream().map(Step::parse).toList();
-			return new Program(Integer.parseInt(place[0]), Integer.parseInt(place[1]), steps);
-		}
 
 	}
 

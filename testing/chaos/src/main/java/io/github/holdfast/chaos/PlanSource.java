@@ -82,7 +82,7 @@ final class PlanSource {
 
 	private static List<Fault> faults(Random random, Target target, Weather weather, int duration) {
 		List<Fault> faults = new ArrayList<>();
-		for (Fault.Place place : weather.places()) {
+		for (Fault.Place place : weather.places) {
 			List<Fault.Kind> kinds = Arrays.stream(Fault.Kind.values())
 				.filter((kind) -> target.suffers(kind, place))
 				.toList();

@@ -1,6 +1,5 @@
 package io.github.holdfast.chaos;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.holdfast.testsupport.FaultProxy;
@@ -8,7 +7,6 @@ import io.github.holdfast.testsupport.RedisServer;
 
 /**
  * A Redis that writes to its disk before it answers, and its replica, behind one address.
- *
  */
 final class RedisLockStore implements AutoCloseable {
 
@@ -18,22 +16,14 @@ final class RedisLockStore implements AutoCloseable {
 	/** The begin of the names of those keys that stay. */
 	private static final String COUNTER = "holdfast_epoch";
 
-	private final List<Server> servers = new ArrayList<>();
+	private Server master = new Server();
 
-	private final FaultProxy address;
+	private Server replica = new Server();
 
-	private Server master;
+	private final FaultProxy address = new FaultProxy(this.master.redis.port());
 
 	RedisLockStore() {
-		this.servers.add(new Server());
-		this.servers.add(new Server());
-		this.master = this.servers.get(0);
-		this.address = new FaultProxy(this.master.redis.port());
-		replica().follow(this.master);
-	}
-
-	private Server replica() {
-		return this.servers.get((this.master == this.servers.get(0)) ? 1 : 0);
+		this.replica.follow(this.master);
 	}
 
 	int port() {
@@ -41,8 +31,7 @@ final class RedisLockStore implements AutoCloseable {
 	}
 
 	/**
-	 * Lets something go wrong.
-	 * @return whether it has met anything
+	 * Lets something go wrong, and says whether it has met anything.
 	 */
 	boolean begin(Fault fault) {
 		RedisServer redis = this.master.redis;
@@ -64,27 +53,21 @@ final class RedisLockStore implements AutoCloseable {
 		return true;
 	}
 
-	void end(Fault fault) {
-		if (fault.kind() == Fault.Kind.PROMOTION) {
-			promote();
-		}
-	}
-
 	/**
 	 * The replica becomes the master without what it was not told, and gets the old one,
 	 * which has forgotten everything, as its replica.
 	 */
-	private void promote() {
+	void promote() {
 		Server old = this.master;
-		Server promoted = replica();
 		old.redis.kill();
-		promoted.redis.command("REPLICAOF", "NO", "ONE");
-		this.master = promoted;
-		this.address.redirect(promoted.redis.port());
+		this.replica.redis.command("REPLICAOF", "NO", "ONE");
+		this.master = this.replica;
+		this.replica = old;
+		this.address.redirect(this.master.redis.port());
 		old.link.inject(FaultProxy.Fault.NONE);
 		old.link.reset();
 		old.redis.restart();
-		old.follow(promoted);
+		old.follow(this.master);
 	}
 
 	/**
@@ -100,7 +83,8 @@ final class RedisLockStore implements AutoCloseable {
 	@Override
 	public void close() {
 		this.address.close();
-		this.servers.forEach(Server::close);
+		this.replica.close();
+		this.master.close();
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -16,16 +17,13 @@ import java.util.stream.Collectors;
  */
 record Run(History history, List<Violation> violations) {
 
-	/**
-	 * Runs a plan and looks for violations.
-	 */
 	static Run of(Plan plan) throws InterruptedException {
 		History history = Machine.run(plan);
 		return new Run(history, Checker.check(history));
 	}
 
-	Figures figures() {
-		return Figures.of(this.history, this.violations);
+	Plan plan() {
+		return this.history.plan;
 	}
 
 	/**
@@ -34,16 +32,14 @@ record Run(History history, List<Violation> violations) {
 	 * @return the file of the plan
 	 */
 	Path write(Path directory) throws IOException {
-		Plan plan = this.history.plan();
-		String name = "%s-%s-%d".formatted(plan.target().toString().replace(' ', '-'), plan.weather(), plan.seed());
+		String name = "%s-%s-%d".formatted(plan().target().toString().replace(' ', '-'), Names.print(plan().weather()),
+				plan().seed());
 		Files.createDirectories(directory);
-		Path file = Files.writeString(directory.resolve(name + ".plan"), plan.toString());
-		List<String> lines = new ArrayList<>();
-		this.violations.forEach((violation) -> lines.add(violation.toString()));
-		this.history.calls().forEach((call) -> lines.add(call.toString()));
-		this.history.sales().values().forEach((sales) -> sales.forEach((sale) -> lines.add(sale.toString())));
-		Files.write(directory.resolve(name + ".history"), lines);
-		return file;
+		List<Object> lines = new ArrayList<>(this.violations);
+		this.history.calls.forEach((call) -> lines.add(Journal.JSON.writeValueAsString(call)));
+		this.history.sales.values().forEach(lines::addAll);
+		Files.write(directory.resolve(name + ".history"), lines.stream().map(Object::toString).toList());
+		return Files.writeString(directory.resolve(name + ".plan"), plan().toString());
 	}
 
 	/**
@@ -60,14 +56,28 @@ record Run(History history, List<Violation> violations) {
 
 	@Override
 	public String toString() {
-		Plan plan = this.history.plan();
-		Figures figures = figures();
-		return "%s, %s, seed %d: %d faults, %s, %d commits, free after %d ms; violations: %s".formatted(plan.target(),
-				plan.weather(), plan.seed(), figures.faults(),
-				this.history.calls()
-					.stream()
+		return "%s, %s, seed %d: %d faults, %s, free after %d ms; violations: %s".formatted(plan().target(),
+				Names.print(plan().weather()), plan().seed(), this.history.faults.size(),
+				this.history.calls.stream()
 					.collect(Collectors.groupingBy(Call::ending, TreeMap::new, Collectors.counting())),
-				figures.commits(), figures.freeAfter(), summary());
+				this.history.freeAfter, summary());
+	}
+
+	/**
+	 * What is left of a run.
+	 *
+	 * @param plan the plan
+	 * @param faults the faults that there really were
+	 * @param calls the calls that have ended, as the nodes wrote them down
+	 * @param sales what is in the database, by account and in the order of the versions
+	 * @param freeAfter how many milliseconds after the faults all locks were free;
+	 * negative if they were not
+	 * @param leftovers what was left when no call was: connections in use, locks in the
+	 * store, and so on
+	 */
+	record History(Plan plan, List<Fault> faults, List<Call> calls, Map<String, List<Accounts.Sale>> sales,
+			int freeAfter, List<String> leftovers) {
+
 	}
 
 }

@@ -26,8 +26,6 @@ final class Servers implements AutoCloseable {
 	/** How long a client waits for an answer at most, in milliseconds. */
 	static final int MAX_ANSWER_TIME = 5000;
 
-	private static final int OPERATOR_SECONDS = 1;
-
 	private static final long MICROS = 1000;
 
 	private final Target target;
@@ -64,17 +62,11 @@ final class Servers implements AutoCloseable {
 		}).toList();
 	}
 
-	/**
-	 * The database as a node sees it.
-	 */
 	DatabaseAccess database(int node) {
 		return this.target.database()
 			.through(this.databaseNetworks.get(node).port(), this.database, this.target.isolation());
 	}
 
-	/**
-	 * The port of the store as a node sees it, or 0.
-	 */
 	int store(int node) {
 		return this.storeNetworks.isEmpty() ? 0 : this.storeNetworks.get(node).port();
 	}
@@ -94,39 +86,36 @@ final class Servers implements AutoCloseable {
 	}
 
 	/**
-	 * A fault begins.
-	 * @return whether it has met anything, as far as that can be told by now
+	 * Whether a fault that begins has met anything, as far as that can be told by now.
 	 */
 	boolean begin(Fault fault) {
-		switch (fault.place()) {
-			case STORE_NETWORK -> begin(fault, this.storeNetworks.get(fault.node()));
-			case DATABASE_NETWORK -> begin(fault, this.databaseNetworks.get(fault.node()));
-			case STORE -> {
-				return (this.store != null) ? this.store.begin(fault) : beginInTable(fault);
-			}
-			case DATABASE -> {
-				return killSessions(fault) > 0;
-			}
+		return switch (fault.place()) {
+			case STORE_NETWORK, DATABASE_NETWORK -> begin(fault, network(fault));
+			case STORE -> (this.store != null) ? this.store.begin(fault) : beginInTable(fault);
+			case DATABASE -> killSessions(fault);
 			case NODE -> throw new IllegalArgumentException(fault.toString());
-		}
-		return true;
+		};
+	}
+
+	private FaultProxy network(Fault fault) {
+		return ((fault.place() == Fault.Place.STORE_NETWORK) ? this.storeNetworks : this.databaseNetworks)
+			.get(fault.node());
 	}
 
 	/**
-	 * A fault ends.
-	 * @return whether it has met anything, as far as that could not be told before
+	 * Whether a fault that ends has met anything, as far as that could not be told
+	 * before.
 	 */
 	boolean end(Fault fault) {
 		switch (fault.place()) {
-			case STORE_NETWORK -> end(fault, this.storeNetworks.get(fault.node()));
-			case DATABASE_NETWORK -> {
-				FaultProxy network = this.databaseNetworks.get(fault.node());
+			case STORE_NETWORK, DATABASE_NETWORK -> {
+				FaultProxy network = network(fault);
 				end(fault, network);
 				return network.brokenCommits() > 0 || !fault.kind().needsCommit();
 			}
 			case STORE -> {
-				if (this.store != null) {
-					this.store.end(fault);
+				if (this.store != null && fault.kind() == Fault.Kind.PROMOTION) {
+					this.store.promote();
 				}
 				else if (fault.kind() == Fault.Kind.CLOCK_JUMP) {
 					moveClock(-jump(fault));
@@ -138,8 +127,8 @@ final class Servers implements AutoCloseable {
 		return true;
 	}
 
-	private static void begin(Fault fault, FaultProxy network) {
-		FaultProxy.Fault kind = fault.kind().network();
+	private static boolean begin(Fault fault, FaultProxy network) {
+		FaultProxy.Fault kind = fault.kind().network;
 		if (fault.kind() == Fault.Kind.DELAY) {
 			network.delay(Duration.ofMillis(10 + fault.millis() / 10));
 		}
@@ -149,6 +138,7 @@ final class Servers implements AutoCloseable {
 		if (fault.kind() == Fault.Kind.RESET || kind == FaultProxy.Fault.REFUSE) {
 			network.reset();
 		}
+		return true;
 	}
 
 	private void end(Fault fault, FaultProxy network) {
@@ -179,17 +169,14 @@ final class Servers implements AutoCloseable {
 		return execute("UPDATE holdfast_lock SET expires_at = expires_at - " + micros + " WHERE expires_at > 0") > 0;
 	}
 
-	private int killSessions(Fault fault) {
-		List<String> statements = this.target.database().sessions(fault.kind() == Fault.Kind.IDLE_SESSIONS_KILLED);
-		List<String> sessions = query(statements.get(0));
-		int killed = 0;
-		for (String session : sessions) {
-			if (fault.kind() != Fault.Kind.SOME_SESSIONS_KILLED || (Long.parseLong(session) + fault.at()) % 2 == 0) {
-				execute(statements.get(1).formatted(session));
-				killed++;
-			}
-		}
-		return killed;
+	private boolean killSessions(Fault fault) {
+		Database database = this.target.database();
+		boolean some = fault.kind() == Fault.Kind.SOME_SESSIONS_KILLED;
+		List<String> sessions = query(
+				database.sessions + ((fault.kind() == Fault.Kind.IDLE_SESSIONS_KILLED) ? database.idle : ""));
+		sessions.removeIf((session) -> some && (Long.parseLong(session) + fault.at()) % 2 != 0);
+		sessions.forEach((session) -> execute(database.kill.formatted(session)));
+		return !sessions.isEmpty();
 	}
 
 	/**
@@ -198,7 +185,7 @@ final class Servers implements AutoCloseable {
 	 */
 	private int execute(String sql) {
 		try (Connection connection = connect(); Statement statement = connection.createStatement()) {
-			statement.setQueryTimeout(OPERATOR_SECONDS);
+			statement.setQueryTimeout(1);
 			statement.execute(sql);
 			return statement.getUpdateCount();
 		}

@@ -83,20 +83,19 @@ class Shop {
 	@Transactional(readOnly = true)
 	public void look(String key, CallRecorder call) {
 		call.underLock(() -> {
-			call.read(key, key, call.reading(() -> this.accounts.read(key)));
+			call.read(key, call.reading(() -> this.accounts.read(key)));
 			call.think();
-			call.read(key, key, call.reading(() -> this.accounts.read(key)));
+			call.read(key, call.reading(() -> this.accounts.read(key)));
 		});
 	}
 
 	@DistributedLock("#p0")
-	@Transactional(EntityManagers.JPA)
+	@Transactional(NodeApplication.JPA)
 	public void sellEntity(String key, CallRecorder call) {
 		call.underLock(() -> {
 			long version = call.reading(() -> this.entities.getObject().read(key));
 			call.think();
-			Touch touch = call.sell(key, key, version);
-			this.entities.getObject().write(key, version + 1, touch.token(), String.valueOf(touch.sale()));
+			this.entities.getObject().write(call.sell(key, key, version));
 		});
 	}
 
@@ -110,8 +109,7 @@ class Shop {
 	}
 
 	void write(String key, String account, long version, CallRecorder call) {
-		Touch touch = call.sell(account, key, version);
-		this.accounts.write(account, version + 1, touch.token(), String.valueOf(touch.sale()));
+		this.accounts.write(call.sell(account, key, version));
 	}
 
 	/**
@@ -119,14 +117,13 @@ class Shop {
 	 */
 	void sellInside(String key, CallRecorder call) {
 		call.think();
-		call.inner(() -> this.apart.execute((status) -> {
+		call.inner(() -> this.apart.executeWithoutResult((status) -> {
 			sell(key, key, call);
 			call.finished();
-			return key;
 		}));
 		sell(key, key + OUTER, call);
 		if (call.step().think() % 3 == 0) {
-			throw new OrderRefusedException("refused");
+			throw new Ending.RefusedException("refused");
 		}
 	}
 

@@ -18,82 +18,20 @@ record Step(Kind kind, String key, int think) {
 		return this.think % 2 != 0;
 	}
 
-	@Override
-	public String toString() {
-		return "%s %s %d".formatted(Names.print(this.kind), this.key, this.think);
-	}
-
-	static Step parse(String text) {
-		String[] words = text.split(" ");
-		return new Step(Names.parse(Kind.class, words[0]), words[1], Integer.parseInt(words[2]));
+	/**
+	 * The same with another time for its work, which is not as long as at most.
+	 */
+	Step within(int longest) {
+		return new Step(this.kind, this.key, this.think * 31 % (longest + 1));
 	}
 
 	/**
-	 * What a call does under its lock.
+	 * What a call does under its lock. {@link Holder} and {@link Shop} say how.
 	 */
 	enum Kind {
 
-		/** An annotated method that is one transaction. */
-		DECLARATIVE,
-
-		/** The same at READ COMMITTED, whatever the pool says. */
-		COMMITTED,
-
-		/** The same at REPEATABLE READ. */
-		REPEATABLE,
-
-		/** The same at SERIALIZABLE. */
-		SERIALIZABLE,
-
-		/** A body of a template with one transaction in it. */
-		TEMPLATE,
-
-		/** A body with two transactions. */
-		TWO_COMMITS,
-
-		/** A body that reads before the transaction that writes. */
-		FACADE,
-
-		/** An annotated method with {@code REQUIRES_NEW} inside a running transaction. */
-		REQUIRES_NEW,
-
-		/** A transaction with one by {@code REQUIRES_NEW} inside. */
-		INNER,
-
-		/** A transaction that goes on after the database has ended a deadlock by it. */
-		DEADLOCK,
-
-		/** An annotated method with a savepoint that it goes back to. */
-		SAVEPOINT,
-
-		/** A body that calls an annotated method with the same key. */
-		REENTRANT,
-
-		/** A body that calls another one with another key. */
-		NESTED,
-
-		/** An annotated method with several keys. */
-		SEVERAL_KEYS,
-
-		/** A body that runs again if another one has committed. */
-		OPTIMISTIC,
-
-		/** An annotated method that throws an exception after its writes. */
-		EXCEPTION,
-
-		/** An annotated method whose thread is interrupted. */
-		INTERRUPT,
-
-		/** An annotated method that only reads. */
-		READ_ONLY,
-
-		/** An annotated method that reads and writes entities. */
-		ENTITY,
-
-		/** The same in the persistence context of a request, which has read before. */
-		ENTITY_IN_VIEW,
-
-		/** An annotated method whose transaction is read by a listener at its begin. */
+		DECLARATIVE, COMMITTED, REPEATABLE, SERIALIZABLE, TEMPLATE, TWO_COMMITS, FACADE, REQUIRES_NEW, INNER, DEADLOCK,
+		SAVEPOINT, REENTRANT, NESTED, SEVERAL_KEYS, OPTIMISTIC, EXCEPTION, INTERRUPT, READ_ONLY, ENTITY, ENTITY_IN_VIEW,
 		LISTENER;
 
 		/**

@@ -1,5 +1,8 @@
 package io.github.holdfast.chaos;
 
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 /**
  * What a run is about.
  *
@@ -30,13 +33,9 @@ record Target(Backend backend, Database database, Isolation isolation, Level lev
 
 	@Override
 	public String toString() {
-		return "%s %s %s %s".formatted(this.backend, this.database, this.isolation, this.level);
-	}
-
-	static Target parse(String text) {
-		String[] words = text.split(" ");
-		return new Target(Names.parse(Backend.class, words[0]), Names.parse(Database.class, words[1]),
-				Names.parse(Isolation.class, words[2]), Names.parse(Level.class, words[3]));
+		return Stream.of(this.backend, this.database, this.isolation, this.level)
+			.map(Names::print)
+			.collect(Collectors.joining(" "));
 	}
 
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param account the account
  * @param token the fencing token of the lock, or {@code null} without one
  * @param version the version that was read
- * @param fate what the node knows of the transaction
+ * @param fate what the node was told of the transaction
  * @param readAt the time before the read
  * @param doneAt the time before the COMMIT, or 0
  * @param endedAt the time when the node knew the fate
@@ -28,33 +28,9 @@ record Touch(@Nullable String sale, String account, @Nullable Long token, long v
 				0);
 	}
 
-	@Override
-	public String toString() {
-		return "%s %s %s %d %s %d %d %d".formatted((this.sale != null) ? this.sale : "-", this.account,
-				(this.token != null) ? this.token : "-", this.version, this.fate, this.readAt, this.doneAt,
-				this.endedAt);
-	}
-
-	static Touch parse(String text) {
-		String[] words = text.split(" ");
-		return new Touch(words[0].equals("-") ? null : words[0], words[1],
-				words[2].equals("-") ? null : Long.valueOf(words[2]), Long.parseLong(words[3]), Fate.valueOf(words[4]),
-				Long.parseLong(words[5]), Long.parseLong(words[6]), Long.parseLong(words[7]));
-	}
-
-	/**
-	 * What a node knows of a transaction.
-	 */
 	enum Fate {
 
-		/** It was told that the transaction has committed. */
-		COMMITTED,
-
-		/** It was told that the transaction was rolled back. */
-		ROLLED_BACK,
-
-		/** Either is possible. */
-		UNKNOWN
+		COMMITTED, ROLLED_BACK, UNKNOWN
 
 	}
 

@@ -1,44 +1,31 @@
 package io.github.holdfast.chaos;
 
-import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 
 import io.github.holdfast.chaos.Fault.Place;
 
 /**
- * Which faults a run may meet.
+ * Which faults a run may meet. {@link #SESSIONS} are those of the database, while leases
+ * are long.
  */
 enum Weather {
 
-	/** None. */
 	CALM(),
 
-	/** Nodes are paused or killed. */
 	PROCESSES(Place.NODE),
 
-	/** The network of the nodes fails. */
 	NETWORK(Place.STORE_NETWORK, Place.DATABASE_NETWORK),
 
-	/** Servers lose data and sessions. */
 	SERVERS(Place.STORE, Place.DATABASE),
 
-	/** The database ends sessions, while leases are long. */
 	SESSIONS(Place.DATABASE),
 
-	/** All of it. */
 	STORM(Place.values());
 
-	private final Set<Place> places;
+	final List<Place> places;
 
 	Weather(Place... places) {
-		this.places = EnumSet.noneOf(Place.class);
-		this.places.addAll(Arrays.asList(places));
-	}
-
-	List<Place> places() {
-		return List.copyOf(this.places);
+		this.places = List.of(places);
 	}
 
 	/**
@@ -54,11 +41,6 @@ enum Weather {
 	 */
 	int pause() {
 		return (this == STORM) ? 4000 : 1500;
-	}
-
-	@Override
-	public String toString() {
-		return Names.print(this);
 	}
 
 }

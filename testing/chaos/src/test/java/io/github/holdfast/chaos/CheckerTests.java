@@ -117,7 +117,7 @@ class CheckerTests {
 
 	private static List<Violation.Kind> end(int freeAfter, String... leftovers) {
 		return Checker
-			.check(new History(plan(Weather.STORM), List.of(), List.of(), Map.of(), freeAfter, List.of(leftovers)))
+			.check(new Run.History(plan(Weather.STORM), List.of(), List.of(), Map.of(), freeAfter, List.of(leftovers)))
 			.stream()
 			.map(Violation::kind)
 			.toList();
@@ -141,7 +141,7 @@ class CheckerTests {
 
 	private static List<Violation.Kind> kinds(Weather weather, List<Call> calls,
 			Map<String, List<Accounts.Sale>> sales) {
-		return Checker.check(new History(plan(weather), List.of(), calls, sales, 0, List.of()))
+		return Checker.check(new Run.History(plan(weather), List.of(), calls, sales, 0, List.of()))
 			.stream()
 			.map(Violation::kind)
 			.toList();

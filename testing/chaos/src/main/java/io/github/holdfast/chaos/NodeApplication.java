@@ -5,19 +5,23 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.holdfast.autoconfigure.HoldfastAutoConfiguration;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 
 /**
  * The application of a node, with a transaction manager for JDBC.
@@ -25,7 +29,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 @Configuration(proxyBeanMethods = false)
 @ImportAutoConfiguration({ AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 		TransactionAutoConfiguration.class, DataRedisAutoConfiguration.class, HoldfastAutoConfiguration.class })
-class Managers {
+@Import(Shop.class)
+class NodeApplication {
+
+	static final String JPA = "jpaManager";
 
 	@Bean
 	Accounts accounts(DataSource dataSource) {
@@ -45,10 +52,29 @@ class Managers {
 		return manager;
 	}
 
-	@Bean
-	Shop shop(Accounts accounts, ObjectProvider<Entities> entities, EarlyReader earlyReader,
-			PlatformTransactionManager transactionManager) {
-		return new Shop(accounts, entities, earlyReader, transactionManager);
+	/**
+	 * A transaction manager for JPA, which takes longer to start than all others.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(HibernateJpaAutoConfiguration.class)
+	static class WithEntities {
+
+		@Bean(JPA)
+		JpaTransactionManager jpaManager(EntityManagerFactory factory) {
+			return new JpaTransactionManager(factory);
+		}
+
+		@Bean
+		static PersistenceManagedTypes managedTypes() {
+			return PersistenceManagedTypes.of(Entities.StoredAccount.class.getName(),
+					Entities.StoredSale.class.getName());
+		}
+
+		@Bean
+		Entities entities(EntityManagerFactory factory, EntityManager entities) {
+			return new Entities(factory, entities);
+		}
+
 	}
 
 }
