@@ -103,9 +103,6 @@ final class CallRecorder {
 		}
 	}
 
-	/**
-	 * Runs a transaction inside of another one.
-	 */
 	void inner(Runnable transaction) {
 		this.inner = true;
 		try {
@@ -140,16 +137,10 @@ final class CallRecorder {
 		return read.get();
 	}
 
-	/**
-	 * Notes that an account was read, and no more.
-	 */
 	void read(String account, long version) {
 		touch(null, account, account, version);
 	}
 
-	/**
-	 * Notes a sale, before it is written.
-	 */
 	Accounts.Sale sell(String account, String key, long version) {
 		String sale = this.id + "/" + this.sales++ + (this.inner ? Accounts.INNER : "");
 		touch(sale, account, key, version);
@@ -188,8 +179,7 @@ final class CallRecorder {
 	}
 
 	/**
-	 * The call has ended.
-	 * @param failure what it has thrown, or {@code null}
+	 * The call has ended, and has thrown that or nothing.
 	 */
 	Call end(@Nullable Throwable failure) {
 		long ended = System.nanoTime();

@@ -7,9 +7,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The long run: in each round every backend on every database, at an isolation level and
@@ -38,7 +40,7 @@ final class Campaign {
 	 * @param duration how long each plan is
 	 * @return what was found at {@code fence}
 	 */
-	List<String> run(long seed, int rounds, int lanes, Duration duration) throws Exception {
+	List<String> run(long seed, int rounds, int lanes, Duration duration) throws InterruptedException {
 		List<Callable<Void>> runs = new ArrayList<>();
 		for (int round = 0; round < rounds; round++) {
 			plans(seed, round, duration).forEach((plan) -> runs.add(() -> run(plan)));
@@ -51,7 +53,7 @@ final class Campaign {
 	 * Does several things, some at the same time.
 	 * @return the results in the same order
 	 */
-	static <T> List<T> inLanes(int lanes, List<Callable<T>> tasks) throws Exception {
+	static <T> List<T> inLanes(int lanes, List<Callable<T>> tasks) throws InterruptedException {
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);
 		try {
 			List<T> results = new ArrayList<>();
@@ -60,8 +62,12 @@ final class Campaign {
 			}
 			return results;
 		}
+		catch (ExecutionException ex) {
+			throw new IllegalStateException(ex);
+		}
 		finally {
 			threads.shutdownNow();
+			threads.awaitTermination(1, TimeUnit.MINUTES);
 		}
 	}
 

@@ -36,10 +36,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class Holder {
 
-	private static final int REST_MILLIS = 50;
-
-	private static final int POOL_SIZE = 12;
-
 	static final Duration WAIT_TIME = Duration.ofSeconds(2);
 
 	/** How long a pool lets callers wait for a connection. */
@@ -93,18 +89,20 @@ final class Holder {
 		System.exit(0);
 	}
 
-	private static void run(Place place, BufferedReader orders) throws IOException {
-		Plan plan = Plan.parse(Files.readString(Path.of(place.directory, Machine.PLAN)));
-		try (ConfigurableApplicationContext context = start(plan, place.database, place.store)) {
-			Holder holder = new Holder(place, plan, context);
-			holder.obey(orders);
-			holder.interrupts.shutdownNow();
+	private static void run(Place place, BufferedReader orders) {
+		try {
+			Plan plan = Plan.parse(Files.readString(Path.of(place.directory, Machine.PLAN)));
+			try (ConfigurableApplicationContext context = start(plan, place.database, place.store)) {
+				Holder holder = new Holder(place, plan, context);
+				holder.obey(orders);
+				holder.interrupts.shutdownNow();
+			}
 		}
-		catch (RuntimeException ex) {
+		catch (Exception ex) {
 			ex.printStackTrace();
 			System.exit(1);
 		}
-		say("ENDED");
+		System.out.println("ENDED");
 	}
 
 	private static ConfigurableApplicationContext start(Plan plan, DatabaseAccess database, int store) {
@@ -112,19 +110,15 @@ final class Holder {
 		// Where nothing fails, a machine that is busy with other things is no fault
 		boolean patient = plan.faults().isEmpty();
 		List<String> properties = new ArrayList<>(target.backend().properties());
-		properties.addAll(List.of(target.level().property, "holdfast.jdbc.initialize-schema=never",
-				"holdfast.lease-time=" + plan.leaseTime() + "ms", "holdfast.handover-limit=250ms",
+		properties.addAll(List.of(target.level().property, "holdfast.lease-time=" + plan.leaseTime() + "ms",
 				"holdfast.wait-time=" + WAIT_TIME.toMillis() + "ms", "spring.datasource.url=" + database.url(),
 				"spring.datasource.username=" + database.user(), "spring.datasource.password=" + database.password(),
-				"spring.datasource.hikari.maximum-pool-size=" + POOL_SIZE,
 				"spring.datasource.hikari.connection-timeout=" + (patient ? 30_000 : POOL_TIME.toMillis()),
-				"spring.datasource.hikari.validation-timeout=1000",
 				"spring.datasource.hikari.auto-commit=" + plan.autoCommit(),
 				"spring.datasource.hikari.transaction-isolation=" + target.isolation().poolSetting(),
 				"spring.datasource.connection-fetch=" + (plan.lazy() ? "lazy" : "eager"),
 				"spring.data.redis.port=" + store, "spring.data.redis.timeout=" + (patient ? "30s" : "3s"),
-				"spring.data.redis.connect-timeout=3s", "spring.jpa.open-in-view=false", "spring.main.banner-mode=off",
-				"logging.level.root=off"));
+				"spring.config.name=node"));
 		// Hikari does not know the errors of broken connections of H2
 		System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", (target.database() == Database.H2) ? "0" : "500");
 		if (target.isolation() != Isolation.SERIALIZABLE) {
@@ -146,24 +140,26 @@ final class Holder {
 			.run();
 	}
 
-	private void obey(BufferedReader orders) throws IOException {
+	private void obey(BufferedReader orders) throws Exception {
 		List<Thread> threads = new ArrayList<>();
 		this.plan.programs().stream().filter((program) -> program.node() == this.place.node).forEach((program) -> {
 			Thread thread = new Thread(() -> run(program), "program-" + program.thread());
 			thread.setDaemon(true);
 			threads.add(thread);
 		});
-		say("READY");
+		System.out.println("READY");
 		for (String order = orders.readLine(); order != null; order = orders.readLine()) {
 			switch (order) {
 				case "GO" -> threads.forEach(Thread::start);
 				case "STOP" -> this.stopped = true;
 				case "JOIN" -> {
-					threads.forEach(Holder::join);
-					say("JOINED");
+					for (Thread thread : threads) {
+						thread.join();
+					}
+					System.out.println("JOINED");
 				}
 				case "PROBE" -> probe();
-				case "REST" -> say("RESTS " + String.join(", ", leftovers()));
+				case "REST" -> System.out.println("RESTS " + String.join(", ", leftovers()));
 				case "END" -> {
 					return;
 				}
@@ -175,35 +171,17 @@ final class Holder {
 	/**
 	 * What is left when no call is.
 	 */
-	private List<String> leftovers() {
+	private List<String> leftovers() throws SQLException {
 		List<String> left = new ArrayList<>();
-		try {
-			HikariDataSource pool = this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
-			int active = pool.getHikariPoolMXBean().getActiveConnections();
-			if (active > 0) {
-				left.add(active + " connections");
-			}
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
+		HikariDataSource pool = this.context.getBean(DataSource.class).unwrap(HikariDataSource.class);
+		int active = pool.getHikariPoolMXBean().getActiveConnections();
+		if (active > 0) {
+			left.add(active + " connections");
 		}
 		this.context.getBean(LockManager.class)
 			.snapshots()
 			.forEach((lock) -> left.add("the lock of " + lock.key() + " on " + lock.thread()));
 		return left;
-	}
-
-	private static void join(Thread thread) {
-		try {
-			thread.join();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private static void say(String line) {
-		System.out.println(line);
 	}
 
 	private void run(Plan.Program program) {
@@ -230,7 +208,7 @@ final class Holder {
 		this.journal.add(call.end(failure));
 		if (failure != null) {
 			try {
-				TimeUnit.MILLISECONDS.sleep(REST_MILLIS);
+				TimeUnit.MILLISECONDS.sleep(50);
 			}
 			catch (InterruptedException ex) {
 				// Meant for the call that has ended
@@ -376,17 +354,13 @@ final class Holder {
 				busy.remove(0);
 			}
 		}
-		say("FREE " + (busy.isEmpty() ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) : -1));
+		System.out
+			.println("FREE " + (busy.isEmpty() ? TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) : -1));
 	}
 
 	/**
-	 * The order to be a node.
-	 *
-	 * @param name its name
-	 * @param node its number
-	 * @param directory where the plan is, and its journal will be
-	 * @param database its database
-	 * @param store the port of the store
+	 * The order to be a node: its name and number, where the plan is and its journal will
+	 * be, and its servers.
 	 */
 	record Place(String name, int node, String directory, DatabaseAccess database, int store) {
 

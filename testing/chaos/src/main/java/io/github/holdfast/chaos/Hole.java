@@ -17,9 +17,9 @@ import org.springframework.util.Assert;
  * A sentence of the rule that is taken out of the library. The first line of its file
  * says which one. Others say on what it is looked for ({@code run:}), by which calls
  * besides the plainest ones ({@code programs:}), under which faults again and again
- * ({@code fault:} and {@code every:}), how long calls think at most ({@code think:}) and
- * how long leases are ({@code lease:}). After a line with {@code in:}, lines with a minus
- * are replaced in that file by those with a plus.
+ * ({@code fault:} and {@code every:}), how long calls think at most ({@code think:}, and
+ * {@code multiple:} of how much) and how long leases are ({@code lease:}). After a line
+ * with {@code in:}, lines with a minus are replaced in that file by those with a plus.
  *
  * @param name the name of its file
  * @param lines the lines
@@ -79,7 +79,7 @@ public record Hole(String name, List<String> lines) {
 				: plan.programs()
 					.stream()
 					.map((program) -> new Plan.Program(program.node(), program.thread(),
-							program.steps().stream().map((step) -> step.within(think)).toList()))
+							program.steps().stream().map((step) -> step.within(think, number("multiple", 1))).toList()))
 					.toList();
 		List<Fault> faults = values("fault").isEmpty() ? plan.faults() : faults(plan.duration());
 		return plan.with(programs, faults, number("lease", plan.leaseTime()));

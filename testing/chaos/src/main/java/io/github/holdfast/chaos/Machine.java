@@ -11,10 +11,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
@@ -75,11 +71,7 @@ final class Machine {
 				int other = node.probe();
 				freeAfter = (freeAfter < 0 || other < 0) ? -1 : Math.max(freeAfter, other);
 			}
-			List<String> leftovers = new ArrayList<>();
-			for (Node node : nodes) {
-				leftovers.addAll(lasting(node::leftovers, plan.leaseTime()));
-			}
-			leftovers.addAll(lasting(servers::leftovers, plan.leaseTime()));
+			List<String> leftovers = leftovers(plan, servers, nodes);
 			for (Node node : nodes) {
 				node.end();
 			}
@@ -93,14 +85,18 @@ final class Machine {
 	/**
 	 * What is still left after the time in which everything ends by itself.
 	 */
-	private static List<String> lasting(Leftovers leftovers, int leaseTime) throws InterruptedException {
-		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * leaseTime) + REST_TIME.toNanos();
-		List<String> left = leftovers.get();
-		while (!left.isEmpty() && System.nanoTime() < deadline) {
+	private static List<String> leftovers(Plan plan, Servers servers, List<Node> nodes) throws InterruptedException {
+		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2L * plan.leaseTime()) + REST_TIME.toNanos();
+		while (true) {
+			List<String> left = servers.leftovers();
+			for (Node node : nodes) {
+				left.addAll(node.leftovers());
+			}
+			if (left.isEmpty() || System.nanoTime() > deadline) {
+				return left;
+			}
 			TimeUnit.MILLISECONDS.sleep(100);
-			left = leftovers.get();
 		}
-		return left;
 	}
 
 	/**
@@ -111,29 +107,18 @@ final class Machine {
 		Map<String, List<Fault>> lanes = plan.faults().stream().collect(Collectors.groupingBy(Fault::lane));
 		Queue<Fault> happened = new ConcurrentLinkedQueue<>();
 		long started = System.nanoTime();
-		ExecutorService threads = Executors.newCachedThreadPool();
-		try {
-			List<Callable<Void>> tasks = new ArrayList<>();
-			lanes.values().forEach((lane) -> tasks.add(() -> {
-				for (Fault fault : lane) {
-					if (sleepUntil(started, fault.at(), plan.duration())
-							&& happens(fault, servers, nodes.get(fault.node()))) {
-						happened.add(fault);
-					}
+		List<Callable<Void>> tasks = new ArrayList<>();
+		lanes.values().forEach((lane) -> tasks.add(() -> {
+			for (Fault fault : lane) {
+				if (sleepUntil(started, fault.at(), plan.duration())
+						&& happens(fault, servers, nodes.get(fault.node()))) {
+					happened.add(fault);
 				}
-				return null;
-			}));
-			for (Future<Void> lane : threads.invokeAll(tasks)) {
-				lane.get();
 			}
-		}
-		catch (ExecutionException ex) {
-			throw new IllegalStateException("A fault could not be injected", ex);
-		}
-		finally {
-			threads.shutdownNow();
-			// None of them starts a node any more
-			threads.awaitTermination(1, TimeUnit.MINUTES);
+			return null;
+		}));
+		if (!tasks.isEmpty()) {
+			Campaign.inLanes(tasks.size(), tasks);
 		}
 		return List.copyOf(happened);
 	}
@@ -162,13 +147,6 @@ final class Machine {
 			}
 		}
 		return true;
-	}
-
-	@FunctionalInterface
-	private interface Leftovers {
-
-		List<String> get() throws InterruptedException;
-
 	}
 
 }

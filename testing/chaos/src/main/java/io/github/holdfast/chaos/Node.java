@@ -99,25 +99,18 @@ final class Node implements AutoCloseable {
 		this.process.send("STOP");
 	}
 
-	/**
-	 * Waits until all calls have ended.
-	 */
+	/** Waits until all calls have ended. */
 	void join() throws InterruptedException {
 		ask("JOIN", "JOINED");
 	}
 
 	/**
-	 * Takes each lock once.
-	 * @return how long it took until all were free, in milliseconds, or a negative number
-	 * if they were not
+	 * Takes each lock once, and says how many milliseconds that took, or -1.
 	 */
 	int probe() throws InterruptedException {
 		return Integer.parseInt(ask("PROBE", "FREE "));
 	}
 
-	/**
-	 * What is still in use.
-	 */
 	List<String> leftovers() throws InterruptedException {
 		String left = ask("REST", "RESTS ");
 		return left.isEmpty() ? List.of() : List.of("node " + this.number + ": " + left);

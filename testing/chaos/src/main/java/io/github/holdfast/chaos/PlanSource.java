@@ -24,31 +24,22 @@ final class PlanSource {
 
 	private static final int THREADS = 4;
 
+	/** Of each thread, and kinds of it in all, so that none is hidden by all others. */
 	private static final int STEPS = 8;
-
-	/** What some programs do is not hidden by what all others can do. */
-	private static final int KINDS = 8;
-
-	private static final int MAX_LATENCY = 3;
-
-	private static final int MAX_THINK = 25;
-
-	private static final int MAX_LONG_THINK = 400;
 
 	private PlanSource() {
 	}
 
 	/**
-	 * A plan.
-	 * @param wanted what programs do besides the plainest calls, or nothing to let the
-	 * seed decide
+	 * A plan, in which programs do what is wanted besides the plainest calls, or what the
+	 * seed decides.
 	 */
 	static Plan plan(long seed, Target target, Weather weather, Duration duration, Step.Kind... wanted) {
 		Random random = new Random(seed);
 		int millis = (int) duration.toMillis();
 		boolean autoCommit = random.nextInt(3) != 0;
 		boolean lazy = random.nextInt(4) == 0;
-		int latency = (random.nextInt(3) == 0) ? 1 + random.nextInt(MAX_LATENCY) : 0;
+		int latency = (random.nextInt(3) == 0) ? 1 + random.nextInt(3) : 0;
 		List<Plan.Program> programs = programs(random, List.of(wanted));
 		return new Plan(seed, target, weather, weather.hasShortLeases() ? LEASE_TIME : LONG_LEASE_TIME, millis,
 				autoCommit, lazy, latency, programs, faults(random, target, weather, millis));
@@ -62,7 +53,7 @@ final class PlanSource {
 			for (int thread = 0; thread < THREADS; thread++) {
 				List<Step> steps = new ArrayList<>();
 				for (int i = 0; i < STEPS; i++) {
-					steps.add(step(random, wanted.isEmpty() ? kinds.subList(0, KINDS) : wanted));
+					steps.add(step(random, wanted.isEmpty() ? kinds.subList(0, STEPS) : wanted));
 				}
 				programs.add(new Plan.Program(node, thread, steps));
 			}
@@ -76,7 +67,7 @@ final class PlanSource {
 	 */
 	private static Step step(Random random, List<Step.Kind> kinds) {
 		Step.Kind kind = (random.nextInt(4) == 0) ? Step.Kind.DECLARATIVE : pick(random, kinds);
-		int longest = (random.nextInt(8) == 0) ? MAX_LONG_THINK : MAX_THINK;
+		int longest = (random.nextInt(8) == 0) ? 400 : 25;
 		return new Step(kind, pick(random, KEYS), random.nextInt(longest + 1));
 	}
 

@@ -1,5 +1,6 @@
 package io.github.holdfast.chaos;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.github.holdfast.testsupport.FaultProxy;
@@ -74,10 +75,10 @@ final class RedisLockStore implements AutoCloseable {
 	 * What is left of locks that nobody holds any more.
 	 */
 	List<String> leftovers() {
-		return ((List<?>) this.master.redis.command("KEYS", "*")).stream()
-			.map(Object::toString)
-			.filter((name) -> !name.startsWith(COUNTER))
-			.toList();
+		List<String> left = new ArrayList<>();
+		((List<?>) this.master.redis.command("KEYS", "*")).forEach((name) -> left.add(name.toString()));
+		left.removeIf((name) -> name.startsWith(COUNTER));
+		return left;
 	}
 
 	@Override

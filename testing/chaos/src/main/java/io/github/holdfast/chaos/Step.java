@@ -19,10 +19,10 @@ record Step(Kind kind, String key, int think) {
 	}
 
 	/**
-	 * The same with another time for its work, which is not as long as at most.
+	 * The same with another time for its work: a multiple, and not longer than at most.
 	 */
-	Step within(int longest) {
-		return new Step(this.kind, this.key, this.think * 31 % (longest + 1));
+	Step within(int longest, int multiple) {
+		return new Step(this.kind, this.key, this.think * 31 % (longest / multiple + 1) * multiple);
 	}
 
 	/**
