@@ -5,8 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import javax.sql.DataSource;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,8 +21,7 @@ record Accounts(JdbcTemplate jdbc) {
 	/** The end of the names of sales that are made by inner transactions. */
 	static final String INNER = "-inner";
 
-	static void create(DataSource dataSource) {
-		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+	static void create(JdbcTemplate jdbc) {
 		jdbc.execute("CREATE TABLE account (id varchar(40) NOT NULL PRIMARY KEY, version bigint NOT NULL)");
 		jdbc.execute("""
 				CREATE TABLE sale (account varchar(40) NOT NULL, version bigint NOT NULL, token bigint,

@@ -33,12 +33,7 @@ final class Campaign {
 	private final List<String> found = new ArrayList<>();
 
 	/**
-	 * Runs some rounds and writes a report after each run.
-	 * @param seed where all plans come from
-	 * @param rounds how many
-	 * @param lanes how many plans run at the same time
-	 * @param duration how long each plan is
-	 * @return what was found at {@code fence}
+	 * Runs some rounds, writes a report after each run, and returns what was found.
 	 */
 	List<String> run(long seed, int rounds, int lanes, Duration duration) throws InterruptedException {
 		List<Callable<Void>> runs = new ArrayList<>();
@@ -51,7 +46,6 @@ final class Campaign {
 
 	/**
 	 * Does several things, some at the same time.
-	 * @return the results in the same order
 	 */
 	static <T> List<T> inLanes(int lanes, List<Callable<T>> tasks) throws InterruptedException {
 		ExecutorService threads = Executors.newFixedThreadPool(lanes);

@@ -50,9 +50,8 @@ enum Ending {
 	}
 
 	/**
-	 * Classifies what a call, or a transaction of it, has thrown.
-	 * @param failure what was thrown, or {@code null} if it returned
-	 * @param finished whether the code inside of the transaction had come to its end
+	 * Classifies what a call, or a transaction of it, has thrown, if it has, and whether
+	 * the code inside of the transaction had come to its end.
 	 */
 	static Ending of(@Nullable Throwable failure, boolean finished) {
 		Ending ending = Stream.of(values())

@@ -7,13 +7,8 @@ import io.github.holdfast.testsupport.FaultProxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that goes wrong.
- *
- * @param at when, in milliseconds since the start of the run
- * @param kind what
- * @param place where
- * @param node the node it happens to; has no meaning at servers
- * @param millis for how long
+ * Something that goes wrong at some time for some time, in milliseconds. The node has no
+ * meaning at servers.
  */
 record Fault(int at, Kind kind, Place place, int node, int millis) {
 

@@ -133,8 +133,7 @@ final class Machine {
 	}
 
 	/**
-	 * Lets a fault happen.
-	 * @return whether it has met anything, as far as that can be told
+	 * Lets a fault happen, and says whether it has met anything, as far as can be told.
 	 */
 	private static boolean happens(Fault fault, Servers servers, Node node) throws InterruptedException {
 		switch (fault.kind()) {

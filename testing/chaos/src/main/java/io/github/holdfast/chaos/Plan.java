@@ -3,18 +3,9 @@ package io.github.holdfast.chaos;
 import java.util.List;
 
 /**
- * All that happens in a run, as far as it can be said before.
- *
- * @param seed where it comes from
- * @param target what the run is about
- * @param weather which faults may be among them
- * @param leaseTime the lease time of the locks in milliseconds
- * @param duration how many milliseconds the faults come
- * @param autoCommit whether the pools commit statements outside of transactions
- * @param lazy whether connections are fetched for the first statement only
- * @param latency how many milliseconds the networks take in each direction
- * @param programs the steps of each thread, which it repeats until the end
- * @param faults the faults
+ * All that happens in a run, as far as it can be said before. Times are in milliseconds:
+ * of leases, until the last fault, and of the networks in each direction. Pools commit
+ * statements outside of transactions or not, and fetch connections early or late.
  */
 record Plan(long seed, Target target, Weather weather, int leaseTime, int duration, boolean autoCommit, boolean lazy,
 		int latency, List<Program> programs, List<Fault> faults) {
@@ -60,11 +51,7 @@ record Plan(long seed, Target target, Weather weather, int leaseTime, int durati
 	}
 
 	/**
-	 * What one thread of a node does.
-	 *
-	 * @param node the node
-	 * @param thread the number of the thread on its node
-	 * @param steps the steps, which it repeats until the end
+	 * What one thread of a node does again and again.
 	 */
 	record Program(int node, int thread, List<Step> steps) {
 

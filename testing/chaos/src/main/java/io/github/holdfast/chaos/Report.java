@@ -15,12 +15,6 @@ import io.github.holdfast.chaos.Violation.Kind;
  */
 final class Report {
 
-	private static final int FAULTS = 1;
-
-	private static final int COMMITS = 2;
-
-	private static final int LOST = 3;
-
 	private final long started = System.nanoTime();
 
 	private final Map<String, long[]> rows = new TreeMap<>();
@@ -72,16 +66,14 @@ final class Report {
 
 	@Override
 	public String toString() {
-		long[] all = this.rows.getOrDefault("`fence` | all", new long[COMMITS + LOST]);
 		StringBuilder page = new StringBuilder(
 				"""
-						**At `fence`: %d acknowledged commits under %d faults, %d lost updates.** %d minutes; %d processors, JDK %s.
+						%d minutes; %d processors, JDK %s.
 
 						| locks | database | runs | faults | commits | lost | order | other | refused | unknown | free after (ms) |
 						| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
 						"""
-					.formatted(all[COMMITS], all[FAULTS], all[LOST],
-							Duration.ofNanos(System.nanoTime() - this.started).toMinutes(),
+					.formatted(Duration.ofNanos(System.nanoTime() - this.started).toMinutes(),
 							Runtime.getRuntime().availableProcessors(), System.getProperty("java.version")));
 		this.rows.forEach((row, figures) -> page.append("| %s | %s |\n".formatted(row,
 				Arrays.stream(figures).mapToObj(String::valueOf).collect(Collectors.joining(" | ")))));

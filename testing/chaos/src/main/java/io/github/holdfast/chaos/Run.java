@@ -10,10 +10,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * A run that has ended.
- *
- * @param history what is left of it
- * @param violations what was found there
+ * A run that has ended, and what was found there.
  */
 record Run(History history, List<Violation> violations) {
 
@@ -29,7 +26,6 @@ record Run(History history, List<Violation> violations) {
 	/**
 	 * Writes down the plan, which can be run again, what was found, and all that has
 	 * happened.
-	 * @return the file of the plan
 	 */
 	Path write(Path directory) throws IOException {
 		String name = "%s-%s-%d".formatted(plan().target().toString().replace(' ', '-'), Names.print(plan().weather()),
@@ -64,16 +60,9 @@ record Run(History history, List<Violation> violations) {
 	}
 
 	/**
-	 * What is left of a run.
-	 *
-	 * @param plan the plan
-	 * @param faults the faults that there really were
-	 * @param calls the calls that have ended, as the nodes wrote them down
-	 * @param sales what is in the database, by account and in the order of the versions
-	 * @param freeAfter how many milliseconds after the faults all locks were free;
-	 * negative if they were not
-	 * @param leftovers what was left when no call was: connections in use, locks in the
-	 * store, and so on
+	 * What is left of a run: the faults that there really were, what the nodes wrote
+	 * down, what is in the database, after how many milliseconds all locks were free or
+	 * -1, and what was left when no call was.
 	 */
 	record History(Plan plan, List<Fault> faults, List<Call> calls, Map<String, List<Accounts.Sale>> sales,
 			int freeAfter, List<String> leftovers) {

@@ -1,22 +1,20 @@
 package io.github.holdfast.chaos;
 
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.StatementCallback;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * The servers of a run, and a network between them and each node.
@@ -26,11 +24,15 @@ final class Servers implements AutoCloseable {
 	/** How long a client waits for an answer at most, in milliseconds. */
 	static final int MAX_ANSWER_TIME = 5000;
 
+	private static final int OPERATOR_SECONDS = 1;
+
 	private static final long MICROS = 1000;
 
 	private final Target target;
 
 	private final DatabaseAccess database;
+
+	private final JdbcTemplate operator;
 
 	private final @Nullable RedisLockStore store;
 
@@ -44,10 +46,10 @@ final class Servers implements AutoCloseable {
 		this.target = target;
 		this.latency = Duration.ofMillis(latency);
 		this.database = target.database().create();
-		try (HikariDataSource dataSource = this.database.dataSource(1)) {
-			Accounts.create(dataSource);
-			DatabaseAccess.runScript(dataSource, target.database().schema());
-		}
+		this.operator = new JdbcTemplate(
+				new DriverManagerDataSource(this.database.url(), this.database.user(), this.database.password()));
+		Accounts.create(this.operator);
+		DatabaseAccess.runScript(Objects.requireNonNull(this.operator.getDataSource()), target.database().schema());
 		RedisLockStore store = (target.backend() == Backend.REDIS) ? new RedisLockStore() : null;
 		this.store = store;
 		this.databaseNetworks = networks(this.database.port());
@@ -80,9 +82,7 @@ final class Servers implements AutoCloseable {
 	}
 
 	Map<String, List<Accounts.Sale>> sales() {
-		try (HikariDataSource dataSource = this.database.dataSource(1)) {
-			return new Accounts(new JdbcTemplate(dataSource)).sales();
-		}
+		return new Accounts(new JdbcTemplate(Objects.requireNonNull(this.operator.getDataSource()))).sales();
 	}
 
 	/**
@@ -184,34 +184,21 @@ final class Servers implements AutoCloseable {
 	 * @return how many rows have changed
 	 */
 	private int execute(String sql) {
-		try (Connection connection = connect(); Statement statement = connection.createStatement()) {
-			statement.setQueryTimeout(1);
-			statement.execute(sql);
-			return statement.getUpdateCount();
+		try {
+			return Objects.requireNonNull(this.operator.execute((StatementCallback<Integer>) (statement) -> {
+				statement.setQueryTimeout(OPERATOR_SECONDS);
+				statement.execute(sql);
+				return statement.getUpdateCount();
+			}));
 		}
-		catch (SQLException ex) {
+		catch (DataAccessException ex) {
 			// A row was locked, or a session had ended by itself
 			return 0;
 		}
 	}
 
 	private List<String> query(String sql) {
-		try (Connection connection = connect();
-				Statement statement = connection.createStatement();
-				ResultSet rs = statement.executeQuery(sql)) {
-			List<String> texts = new ArrayList<>();
-			while (rs.next()) {
-				texts.add(rs.getString(1));
-			}
-			return texts;
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException("The database does not answer", ex);
-		}
-	}
-
-	private Connection connect() throws SQLException {
-		return DriverManager.getConnection(this.database.url(), this.database.user(), this.database.password());
+		return new ArrayList<>(this.operator.queryForList(sql, String.class));
 	}
 
 	@Override

@@ -1,11 +1,8 @@
 package io.github.holdfast.chaos;
 
 /**
- * One locked call of a program.
- *
- * @param kind what it does
- * @param key the key of its lock, which is also the account that it changes
- * @param think how many milliseconds it works between reading and writing
+ * One locked call of a program. The key is also the account that it changes, and it works
+ * for some milliseconds between reading and writing.
  */
 record Step(Kind kind, String key, int think) {
 

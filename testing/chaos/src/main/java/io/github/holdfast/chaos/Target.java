@@ -4,12 +4,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a run is about.
- *
- * @param backend where the locks are
- * @param database where the business data are
- * @param isolation the isolation of the business transactions
- * @param level what protects them
+ * What a run is about: the store of the locks, the database, and what protects it.
  */
 record Target(Backend backend, Database database, Isolation isolation, Level level) {
 

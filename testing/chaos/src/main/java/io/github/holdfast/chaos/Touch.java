@@ -3,17 +3,9 @@ package io.github.holdfast.chaos;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a transaction of a call did to an account. Times are those of
- * {@link System#nanoTime()}.
- *
- * @param sale tells it from all others, or {@code null} if it has only read
- * @param account the account
- * @param token the fencing token of the lock, or {@code null} without one
- * @param version the version that was read
- * @param fate what the node was told of the transaction
- * @param readAt the time before the read
- * @param doneAt the time before the COMMIT, or 0
- * @param endedAt the time when the node knew the fate
+ * What a transaction of a call did to an account: the sale, or {@code null} if it has
+ * only read; the fencing token; the version that was read; and the times before the read,
+ * before the COMMIT or 0, and when the node was told the fate.
  */
 record Touch(@Nullable String sale, String account, @Nullable Long token, long version, Fate fate, long readAt,
 		long doneAt, long endedAt) {

@@ -1,10 +1,7 @@
 package io.github.holdfast.chaos;
 
 /**
- * A promise that was broken.
- *
- * @param kind which one
- * @param detail what shows it
+ * A promise that was broken, and what shows it.
  */
 record Violation(Kind kind, String detail) {
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.holdfast.testsupport.ChildJvm;
+import org.awaitility.Awaitility;
 
 /**
  * Takes a sentence of the rule out of the library, and looks whether the machine finds
@@ -52,13 +53,17 @@ final class HoleSearch {
 	static String search(Hole hole) throws Exception {
 		Path directory = Files.createDirectories(Path.of("target", "holes", hole.name()));
 		Hole.compile(hole.name(), hole.dig(directory.resolve("source")), directory);
-		List<String> options = List.of("-Xmx512m", "-cp", directory + ":" + System.getProperty("java.class.path"));
+		// The paths of the sockets of servers must be short
+		List<String> options = List.of("-Xmx512m", "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp",
+				directory + ":" + System.getProperty("java.class.path"));
 		try (ChildJvm process = ChildJvm.start(options, HoleSearch.class, hole.name())) {
 			String line = "";
 			while (!line.startsWith(ANSWER)) {
 				line = process.await("", MAX_TIME);
 				System.out.println(hole.name() + ": " + line);
 			}
+			// It stops its servers
+			Awaitility.await().atMost(MAX_TIME).until(() -> !process.isAlive());
 			return line;
 		}
 	}
