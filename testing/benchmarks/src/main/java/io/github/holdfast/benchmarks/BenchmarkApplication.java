@@ -27,13 +27,6 @@ final class BenchmarkApplication {
 	private BenchmarkApplication() {
 	}
 
-	/**
-	 * Start the application.
-	 * @param holdfast whether Holdfast is configured
-	 * @param beans beans, or configurations of some
-	 * @param properties its properties
-	 * @return the running application
-	 */
 	static ConfigurableApplicationContext start(boolean holdfast, List<Class<?>> beans, List<String> properties) {
 		List<String> all = new ArrayList<>(properties);
 		all.add("spring.main.banner-mode=off");

@@ -6,7 +6,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -24,8 +23,6 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.Assert;
 
@@ -57,18 +54,11 @@ public class CallOverheadBenchmarks {
 
 	private long deducted;
 
-	/**
-	 * Builds the path.
-	 */
 	@Setup
 	public void build() {
 		this.stock = this.path.stock.get();
 	}
 
-	/**
-	 * One call.
-	 * @return what was deducted so far
-	 */
 	@Benchmark
 	public long deduct() {
 		this.deducted = this.stock.deduct(this.skus[(int) (this.calls++ % SKUS)], 1);
@@ -95,7 +85,7 @@ public class CallOverheadBenchmarks {
 		/** The annotation as it is in an application, on the backend {@code local}. */
 		LOCK(() -> bean(LockedStock.class, true)),
 		/** The same with meters. */
-		LOCK_METERS(() -> bean(LockedStock.class, true, Meters.class)),
+		LOCK_METERS(() -> bean(LockedStock.class, true, SimpleMeterRegistry.class)),
 		/** The same with meters that the application has switched off. */
 		LOCK_METERS_OFF(() -> bean(LockedStock.class, true, NoMeters.class)),
 		/** Only a transaction, in an application without Holdfast. */
@@ -171,27 +161,10 @@ public class CallOverheadBenchmarks {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	static class Meters {
+	static class NoMeters extends SimpleMeterRegistry {
 
-		@Bean
-		MeterRegistry meterRegistry() {
-			return new SimpleMeterRegistry();
-		}
-
-	}
-
-	/**
-	 * As by {@code management.metrics.enable.holdfast}.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	static class NoMeters {
-
-		@Bean
-		MeterRegistry meterRegistry() {
-			MeterRegistry registry = new SimpleMeterRegistry();
-			registry.config().meterFilter(MeterFilter.denyNameStartsWith("holdfast"));
-			return registry;
+		NoMeters() {
+			config().meterFilter(MeterFilter.denyNameStartsWith("holdfast"));
 		}
 
 	}

@@ -33,11 +33,6 @@ final class DistantServer implements AutoCloseable {
 		this.messageTime = messageTime;
 	}
 
-	/**
-	 * Open a port.
-	 * @param target the port of the server
-	 * @param messageTime how much longer a message takes
-	 */
 	static DistantServer open(int target, Duration messageTime) throws IOException {
 		DistantServer server = new DistantServer(new ServerSocket(0, 0, InetAddress.getLoopbackAddress()), target,
 				messageTime);

@@ -27,8 +27,6 @@ public final class HoldfastRows {
 
 	/**
 	 * Create the table.
-	 * @param jdbc the database
-	 * @return its rows
 	 */
 	public static HoldfastRows create(JdbcTemplate jdbc) {
 		String product = jdbc
@@ -44,19 +42,10 @@ public final class HoldfastRows {
 		return this.postgres ? key : key.getBytes(StandardCharsets.UTF_8);
 	}
 
-	/**
-	 * Insert a row that is free.
-	 * @param key its key
-	 */
 	public void insert(String key) {
 		this.jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) VALUES (?, 1, 0)", id(key));
 	}
 
-	/**
-	 * Lock a row.
-	 * @param key its key
-	 * @return the owner in it
-	 */
 	public long lock(String key) {
 		long owner = ThreadLocalRandom.current().nextLong();
 		Assert.state(this.jdbc.update(
@@ -68,8 +57,6 @@ public final class HoldfastRows {
 	/**
 	 * Ask before the commit whether the row is still locked. PostgreSQL commits nothing
 	 * if it is not.
-	 * @param key the key of the row
-	 * @param owner the owner in it
 	 */
 	public void ask(String key, long owner) {
 		Assert.state(this.postgres || !this.jdbc

@@ -33,10 +33,6 @@ public final class InterleavedRuns {
 
 	/**
 	 * Run benchmarks.
-	 * @param args JMH's options; {@code -f} is the number of rounds
-	 * @throws CommandLineOptionException if an option is unknown
-	 * @throws RunnerException if a benchmark fails
-	 * @throws IOException if the help cannot be written
 	 */
 	public static void main(String[] args) throws CommandLineOptionException, RunnerException, IOException {
 		CommandLineOptions commandLine = new CommandLineOptions(args);

@@ -11,16 +11,11 @@ public interface LockClient {
 
 	/**
 	 * Runs code under the lock of a key.
-	 * @param key the key
-	 * @param body the code
 	 */
 	void run(String key, Runnable body);
 
 	/**
 	 * Runs code in a transaction, which commits under the lock of a key.
-	 * @param key the key
-	 * @param transactions runs it in a transaction
-	 * @param body the code
 	 */
 	default void runInTransaction(String key, Transactions transactions, Runnable body) {
 		run(key, () -> transactions.run(body));
@@ -28,8 +23,6 @@ public interface LockClient {
 
 	/**
 	 * A client of locks like those of the JDK.
-	 * @param locks the lock of each key
-	 * @return the client
 	 */
 	static LockClient of(Function<String, ? extends Lock> locks) {
 		return (key, body) -> {

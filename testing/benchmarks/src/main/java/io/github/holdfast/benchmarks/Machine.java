@@ -22,7 +22,6 @@ public final class Machine {
 
 	/**
 	 * Returns a sentence about the machine, the operating system and the JVM.
-	 * @return the description
 	 */
 	public static String description() {
 		return String.format(Locale.ROOT, "%d processors (%s), %d GB, %s %s, %s %s", SYSTEM.getAvailableProcessors(),
@@ -30,10 +29,6 @@ public final class Machine {
 				System.getProperty("java.vm.name"), System.getProperty("java.version"));
 	}
 
-	/**
-	 * Returns how busy the machine has been for a minute.
-	 * @return the load, or less than 0 where it is not known
-	 */
 	public static double load() {
 		return SYSTEM.getSystemLoadAverage();
 	}

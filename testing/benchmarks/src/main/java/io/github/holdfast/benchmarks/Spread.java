@@ -15,8 +15,6 @@ public record Spread(double median, double smallest, double largest) {
 
 	/**
 	 * Returns the spread of some values.
-	 * @param values the values, at least one
-	 * @return their spread
 	 */
 	public static Spread of(List<Double> values) {
 		List<Double> sorted = values.stream().sorted().toList();
@@ -29,9 +27,6 @@ public record Spread(double median, double smallest, double largest) {
 	/**
 	 * Returns the spread of the ratios within each round, as a machine's load differs
 	 * from round to round.
-	 * @param values the value of each round
-	 * @param others the other value of each round
-	 * @return the spread of what the values are of the others
 	 */
 	public static Spread ofRatios(List<Double> values, List<Double> others) {
 		return of(IntStream.range(0, values.size()).mapToObj((i) -> values.get(i) / others.get(i)).toList());

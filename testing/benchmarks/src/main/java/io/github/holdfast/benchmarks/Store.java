@@ -14,7 +14,6 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.apache.curator.test.TestingServer;
 import redis.embedded.RedisServer;
 
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -81,7 +80,6 @@ public enum Store {
 				.setServerConfig("fsync", "on")
 				.setServerConfig("synchronous_commit", "on")
 				.start();
-			new JdbcTemplate(server.getPostgresDatabase()).execute("CREATE DATABASE earlier");
 			return new Server(server.getPort(),
 					(port) -> POSTGRESQL_JDBC_URL + "=jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=postgres",
 					server);

@@ -16,12 +16,6 @@ public final class Stores implements AutoCloseable {
 
 	private final Map<Store, DistantServer> distant = new EnumMap<>(Store.class);
 
-	/**
-	 * Start servers.
-	 * @param stores which ones
-	 * @return the servers
-	 * @throws IllegalStateException if one does not start; then none is left
-	 */
 	public static Stores start(Set<Store> stores) {
 		Stores running = new Stores();
 		try {
@@ -36,20 +30,12 @@ public final class Stores implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * How applications find the servers.
-	 * @return properties of Spring Boot
-	 */
 	public List<String> properties() {
 		return this.servers.values().stream().map((server) -> server.property().apply(server.port())).toList();
 	}
 
 	/**
 	 * How applications find the servers as if these were on other machines.
-	 * @param messageTime how much longer each message takes, the first time that this is
-	 * called
-	 * @return properties of Spring Boot
-	 * @throws IOException if a port cannot be opened
 	 */
 	public List<String> distantProperties(Duration messageTime) throws IOException {
 		for (Map.Entry<Store, Store.Server> server : this.servers.entrySet()) {

@@ -10,7 +10,6 @@ public class Transactions {
 
 	/**
 	 * Run code in a transaction.
-	 * @param body the code
 	 */
 	@Transactional
 	public void run(Runnable body) {

@@ -51,9 +51,9 @@ public class UncontendedLockBenchmarks {
 	 * The way to lock.
 	 */
 	@Param({ "HOLDFAST_REDIS", "HOLDFAST_REDIS_TEMPLATE", "HOLDFAST_REDISSON", "HOLDFAST_JDBC", "HOLDFAST_ZOOKEEPER",
-			"REDISSON", "LOCK4J_REDISSON", "LOCK4J_REDIS_TEMPLATE", "SHEDLOCK", "SPRING_INTEGRATION_REDIS",
-			"SPRING_INTEGRATION_REDIS_SPIN", "SPRING_INTEGRATION_JDBC", "CURATOR", "BARE_COMMANDS",
-			"FAIR_REENTRANT_LOCK", "UNFAIR_REENTRANT_LOCK" })
+			"HOLDFAST_LOCAL", "REDISSON", "LOCK4J_REDISSON", "LOCK4J_REDIS_TEMPLATE", "SHEDLOCK",
+			"SPRING_INTEGRATION_REDIS", "SPRING_INTEGRATION_REDIS_SPIN", "SPRING_INTEGRATION_JDBC", "CURATOR",
+			"BARE_COMMANDS", "FAIR_REENTRANT_LOCK", "UNFAIR_REENTRANT_LOCK" })
 	public Contender lock = Contender.HOLDFAST_REDIS;
 
 	private @Nullable Stores stores;
@@ -66,7 +66,6 @@ public class UncontendedLockBenchmarks {
 
 	/**
 	 * Starts the store, checks the locks, and counts what a call sends to Redis.
-	 * @throws IOException if Redis cannot be watched
 	 */
 	@Setup
 	public void open() throws IOException {
@@ -116,9 +115,6 @@ public class UncontendedLockBenchmarks {
 		}
 	}
 
-	/**
-	 * Stops the store.
-	 */
 	@TearDown
 	public void close() {
 		if (this.application != null) {
@@ -131,7 +127,6 @@ public class UncontendedLockBenchmarks {
 
 	/**
 	 * One call, while there is no other.
-	 * @param caller the thread
 	 */
 	@Benchmark
 	@Threads(1)
@@ -141,7 +136,6 @@ public class UncontendedLockBenchmarks {
 
 	/**
 	 * One call, beside those of other threads for other keys.
-	 * @param caller the thread
 	 */
 	@Benchmark
 	@Threads(16)
@@ -165,8 +159,6 @@ public class UncontendedLockBenchmarks {
 
 		/**
 		 * Chooses the keys.
-		 * @param benchmark has the locks
-		 * @param thread the thread
 		 */
 		@Setup
 		public void begin(UncontendedLockBenchmarks benchmark, ThreadParams thread) {

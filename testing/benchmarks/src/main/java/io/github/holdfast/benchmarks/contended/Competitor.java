@@ -13,8 +13,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.util.Assert;
 
 import io.github.holdfast.benchmarks.Contender;
@@ -45,26 +43,17 @@ final class Competitor implements AutoCloseable {
 
 	/**
 	 * Start the JVMs and warm them up.
-	 * @param scenario the scenario
-	 * @param contender the contender
-	 * @param warmUp how long to warm up
-	 * @param measured how long each round is measured
-	 * @param stores how workers find the servers
-	 * @param earlier the class path of an earlier build of this module, or {@code null}
-	 * for this build
-	 * @return the competitor
-	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	static Competitor start(Scenario scenario, Contender contender, Duration warmUp, Duration measured,
-			List<String> stores, @Nullable String earlier) throws IOException, InterruptedException {
+			List<String> stores) throws IOException, InterruptedException {
 		Competitor competitor = new Competitor(contender, Files.createTempFile("benchmark", ".counter"));
 		try {
 			Files.write(competitor.counter, new byte[Long.BYTES]);
 			List<String> command = new ArrayList<>(
 					List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-							(earlier != null) ? earlier : System.getProperty("java.class.path"), Worker.class.getName(),
-							scenario.workers(), contender.name(), Long.toString(warmUp.toMillis()),
-							Long.toString(measured.toMillis()), competitor.counter.toString()));
+							System.getProperty("java.class.path"), Worker.class.getName(), scenario.name(),
+							contender.name(), Long.toString(warmUp.toMillis()), Long.toString(measured.toMillis()),
+							competitor.counter.toString()));
 			command.addAll(stores);
 			for (int i = 0; i < scenario.jvms(); i++) {
 				competitor.workers.add(new WorkerJvm(
@@ -87,8 +76,6 @@ final class Competitor implements AutoCloseable {
 
 	/**
 	 * Measure one round.
-	 * @return what the workers have done
-	 * @throws IllegalStateException if a worker has failed or an update was lost
 	 */
 	RoundResult round() throws InterruptedException {
 		together("start");

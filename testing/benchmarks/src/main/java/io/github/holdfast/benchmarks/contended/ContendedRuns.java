@@ -11,8 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
@@ -41,11 +39,6 @@ public final class ContendedRuns {
 
 	/**
 	 * Measure, print tables.
-	 * @param args {@code --forks}, {@code --rounds}, {@code --warm-up},
-	 * {@code --measure}, {@code --scenarios}, {@code --contenders}, {@code --baselines},
-	 * {@code --earlier} and {@code --delay}
-	 * @throws IOException if a worker cannot be started
-	 * @throws InterruptedException if interrupted
 	 */
 	public static void main(String[] args) throws IOException, InterruptedException {
 		ContendedRuns runs = new ContendedRuns(args);
@@ -73,56 +66,38 @@ public final class ContendedRuns {
 
 	private void run(ScenarioResults results, Stores stores) throws IOException, InterruptedException {
 		Collection<Contender> contenders = constants(Contender.class, "contenders");
-		String earlier = this.options.getProperty("earlier");
 		List<Competitor> competitors = new ArrayList<>();
-		List<Competitor> earlierOnes = new ArrayList<>();
 		try {
 			for (Contender contender : results.scenario().contenders()) {
 				if (contenders.contains(contender)) {
-					attempt(results, contender, () -> competitors.add(start(results, contender, stores, null)));
-					if (earlier != null && contender.isHoldfast()) {
-						attempt(results, contender, () -> earlierOnes.add(start(results, contender, stores, earlier)));
-					}
+					attempt(results, contender, () -> competitors.add(start(results.scenario(), contender, stores)));
 				}
 			}
 			int rounds = Integer.parseInt(option("rounds", "10"));
 			for (int round = 1; round <= rounds; round++) {
 				for (Competitor competitor : competitors) {
 					attempt(results, competitor.contender(), () -> measure(results, competitor));
-					for (Competitor earlierOne : earlierOnes) {
-						if (earlierOne.contender() == competitor.contender()) {
-							attempt(results, earlierOne.contender(),
-									() -> results.addEarlier(earlierOne.contender(), earlierOne.round()));
-						}
-					}
 				}
 			}
 		}
 		finally {
-			competitors.addAll(earlierOnes);
 			for (Competitor competitor : competitors) {
 				competitor.close();
 			}
 		}
 	}
 
-	private Competitor start(ScenarioResults results, Contender contender, Stores stores, @Nullable String earlier)
+	private Competitor start(Scenario scenario, Contender contender, Stores stores)
 			throws IOException, InterruptedException {
-		Scenario scenario = results.scenario();
 		List<String> properties = scenario.isDistant() ? stores.distantProperties(duration("delay", "100us"))
 				: stores.properties();
 		return Competitor.start(scenario, contender, duration("warm-up", "12s"), duration("measure", "2s"),
-				properties.stream().map((property) -> url(property, scenario, earlier != null)).toList(), earlier);
+				properties.stream().map((property) -> url(property, scenario)).toList());
 	}
 
-	/**
-	 * The tables of an earlier build are in a database beside that of this one.
-	 */
-	private static String url(String property, Scenario scenario, boolean earlier) {
-		String url = earlier ? property.replace("/benchmark?", "/earlier?").replace("/postgres?", "/earlier?")
-				: property;
-		return scenario.hasMySqlDriver() ? url.replace("jdbc:mariadb:", "jdbc:mysql:")
-			.replace("user=root", "user=root&sslMode=DISABLED&allowPublicKeyRetrieval=true") : url;
+	private static String url(String property, Scenario scenario) {
+		return scenario.hasMySqlDriver() ? property.replace("jdbc:mariadb:", "jdbc:mysql:")
+			.replace("user=root", "user=root&sslMode=DISABLED&allowPublicKeyRetrieval=true") : property;
 	}
 
 	private void measure(ScenarioResults results, Competitor competitor) throws InterruptedException {
@@ -153,7 +128,7 @@ public final class ContendedRuns {
 	private void report(String machine) {
 		this.results.removeIf(ScenarioResults::isEmpty);
 		for (ScenarioResults results : this.results) {
-			System.out.println("\n" + results.table() + results.comparison());
+			System.out.println("\n" + results.table());
 		}
 		System.out.println(machine);
 		this.failures.forEach((name, failure) -> System.out.println("FAILED: " + name + ": " + failure));

@@ -12,38 +12,21 @@ import io.github.holdfast.benchmarks.Store;
  */
 enum Scenario {
 
-	/** Threads of one JVM, whose bodies only count. */
-	ONE_JVM("one key, empty body, 16 threads", 1),
-	/** Threads of two JVMs, whose bodies only count. */
-	TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2),
-	/** Threads of one JVM, each with a transaction. */
+	ONE_JVM("one key, empty body, 16 threads", 1), TWO_JVMS("one key, empty body, 2 JVMs × 8 threads", 2),
 	TRANSACTION("one key, a transaction on MariaDB, 16 threads", 1),
-	/** The same on PostgreSQL. */
 	TRANSACTION_POSTGRESQL("one key, a transaction on PostgreSQL, 16 threads", 1),
-	/** Threads of two JVMs, each with a transaction. */
 	TRANSACTION_TWO_JVMS("one key, a transaction on MariaDB, 2 JVMs × 8 threads", 2),
-	/** The same on PostgreSQL. */
 	TRANSACTION_POSTGRESQL_TWO_JVMS("one key, a transaction on PostgreSQL, 2 JVMs × 8 threads", 2),
-	/** The same with the setting of the pool that saves round trips. */
 	TRANSACTION_WITHOUT_AUTO_COMMIT("one key, a transaction on MariaDB, 16 threads, `auto-commit=false`", 1),
-	/** The same with the setting of MariaDB's driver that has statements parsed once. */
 	TRANSACTION_WITH_PREPARED_STATEMENTS("one key, a transaction on MariaDB, 16 threads, `useServerPrepStmts=true`", 1),
-	/** Each thread with a transaction, and all stores at the other end of a network. */
 	TRANSACTION_OVER_NETWORK("one key, a transaction on a distant MariaDB, 16 threads", 1),
-	/** Each thread with a key, a row and transactions of its own. */
 	DISTINCT_KEYS("a key and a row for each of 16 threads, a transaction on MariaDB", 1),
-	/** The same with MySQL's driver. */
 	DISTINCT_KEYS_MYSQL_DRIVER("a key and a row for each of 16 threads, a transaction on MariaDB by MySQL's driver", 1),
-	/** The same with all stores at the other end of a network. */
 	DISTINCT_KEYS_OVER_NETWORK("a key and a row for each of 16 threads, a transaction on a distant MariaDB", 1),
-	/** The same as on MariaDB. */
 	DISTINCT_KEYS_POSTGRESQL("a key and a row for each of 16 threads, a transaction on PostgreSQL", 1),
-	/** The same on PostgreSQL with all stores at the other end of a network. */
 	DISTINCT_KEYS_POSTGRESQL_OVER_NETWORK(
 			"a key and a row for each of 16 threads, a transaction on a distant PostgreSQL", 1),
-	/** One key, and the threads of many JVMs, each with a transaction on PostgreSQL. */
 	TRANSACTION_POSTGRESQL_EIGHT_JVMS("one key, a transaction on PostgreSQL, 8 JVMs × 2 threads", 8),
-	/** A key and a row for each thread of many JVMs. */
 	DISTINCT_KEYS_POSTGRESQL_EIGHT_JVMS(
 			"a key and a row for each of 8 × 2 threads in 8 JVMs, a transaction on PostgreSQL", 8);
 
@@ -77,14 +60,6 @@ enum Scenario {
 
 	boolean hasTransactions() {
 		return this != ONE_JVM && this != TWO_JVMS;
-	}
-
-	/**
-	 * The name under which workers of an earlier build know it, too: they are told the
-	 * URL.
-	 */
-	String workers() {
-		return hasMySqlDriver() ? DISTINCT_KEYS.name() : name();
 	}
 
 	boolean hasMySqlDriver() {

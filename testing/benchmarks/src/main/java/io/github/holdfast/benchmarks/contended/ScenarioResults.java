@@ -23,9 +23,6 @@ final class ScenarioResults {
 	/** One result of each round. */
 	private final Map<Contender, List<RoundResult>> rounds = new EnumMap<>(Contender.class);
 
-	/** The same of another build of the library. */
-	private final Map<Contender, List<RoundResult>> earlier = new EnumMap<>(Contender.class);
-
 	ScenarioResults(Scenario scenario, Collection<Contender> baselines) {
 		this.scenario = scenario;
 		this.baselines = baselines;
@@ -35,16 +32,11 @@ final class ScenarioResults {
 		this.rounds.computeIfAbsent(contender, (c) -> new ArrayList<>()).add(result);
 	}
 
-	void addEarlier(Contender contender, RoundResult result) {
-		this.earlier.computeIfAbsent(contender, (c) -> new ArrayList<>()).add(result);
-	}
-
 	/**
 	 * Forget one that has failed, so that all others have a result of each round.
 	 */
 	void remove(Contender contender) {
 		this.rounds.remove(contender);
-		this.earlier.remove(contender);
 	}
 
 	Scenario scenario() {
@@ -65,20 +57,6 @@ final class ScenarioResults {
 			.append(hasShares() ? " ---: |\n" : "\n");
 		this.rounds.keySet().forEach((contender) -> table.append(row(contender)));
 		return table.toString();
-	}
-
-	/**
-	 * How the rates are to those of the other build, if there is one.
-	 */
-	String comparison() {
-		StringBuilder table = new StringBuilder();
-		this.earlier.forEach((contender, rounds) -> {
-			Spread ratios = Spread.ofRatios(values(contender, RoundResult::rate),
-					rounds.stream().map(RoundResult::rate).toList());
-			table.append(format("| %s | %.2f (%.2f to %.2f) |\n", contender.title(), ratios.median(), ratios.smallest(),
-					ratios.largest()));
-		});
-		return table.isEmpty() ? "" : "\n| lock | of the rate of the earlier build |\n| --- | ---: |\n" + table;
 	}
 
 	private String row(Contender contender) {

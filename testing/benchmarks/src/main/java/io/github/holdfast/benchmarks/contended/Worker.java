@@ -71,9 +71,6 @@ final class Worker {
 
 	/**
 	 * Run the threads.
-	 * @param args scenario, contender, milliseconds to warm up and to measure, the file
-	 * of the counter, and the properties of the application
-	 * @throws Exception if a call has failed
 	 */
 	public static void main(String[] args) throws Exception {
 		Scenario scenario = Scenario.valueOf(args[0]);

@@ -1,4 +1,4 @@
-package io.github.holdfast.benchmarks.scale;
+package io.github.holdfast.benchmarks;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
+import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -25,12 +26,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 
-import io.github.holdfast.benchmarks.Contender;
-import io.github.holdfast.benchmarks.LockClient;
-import io.github.holdfast.benchmarks.Store;
-import io.github.holdfast.benchmarks.Stores;
-import io.github.holdfast.benchmarks.Transactions;
-import io.github.holdfast.benchmarks.Machine;
 import io.github.holdfast.store.jdbc.JdbcLockPurge;
 
 /**
@@ -54,8 +49,6 @@ public final class ScaleRuns {
 
 	/**
 	 * Measure, and print.
-	 * @param args {@code --keys}, {@code --callers} and {@code --rows}: how many; 0
-	 * leaves a part out
 	 */
 	public static void main(String[] args) {
 		SimpleCommandLinePropertySource options = new SimpleCommandLinePropertySource(args);
@@ -94,13 +87,13 @@ public final class ScaleRuns {
 	private void keys(Contender contender, int keys) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
 			Calls calls = new Calls(contender, application);
-			calls.run(THREADS, Duration.ofSeconds(20), (number) -> "warm-up-" + number % 1000);
+			calls.run(Duration.ofSeconds(20), (number) -> "warm-up-" + number % 1000);
 			long heap = usedHeap();
 			String before = calls.stored(contender);
 			print("%n%s: %d keys, each locked once by one of %d threads", contender.title(), keys, THREADS);
 			for (int part = 0; part < PARTS; part++) {
 				int first = part * (keys / PARTS);
-				double rate = calls.runAll(THREADS, first, first + keys / PARTS);
+				double rate = calls.run((i) -> i < keys / PARTS, (i) -> "order-" + (first + i));
 				if (part == 0 || part == PARTS - 1) {
 					print("  keys from %d: %.0f calls per s", first, rate);
 				}
@@ -116,7 +109,7 @@ public final class ScaleRuns {
 	private void callers(Contender contender, int callers) {
 		try (ConfigurableApplicationContext application = contender.start(true, this.stores)) {
 			Calls calls = new Calls(contender, application);
-			calls.run(THREADS, Duration.ofSeconds(10), (number) -> "warm-up-" + number % 1000);
+			calls.run(Duration.ofSeconds(10), (number) -> "warm-up-" + number % 1000);
 			ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 			int before = threads.getThreadCount();
 			threads.resetPeakThreadCount();
@@ -155,19 +148,19 @@ public final class ScaleRuns {
 			Calls calls = new Calls(Contender.HOLDFAST_JDBC, application);
 			JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
 			jdbc.execute("TRUNCATE holdfast_lock");
-			calls.run(THREADS, Duration.ofSeconds(20), (number) -> "few-" + number % 1000);
-			double few = calls.run(THREADS, Duration.ofSeconds(10), (number) -> "few-" + number % 1000);
+			calls.run(Duration.ofSeconds(20), (number) -> "few-" + number % 1000);
+			double few = calls.run(Duration.ofSeconds(10), (number) -> "few-" + number % 1000);
 			long begin = System.nanoTime();
 			jdbc.update("INSERT INTO holdfast_lock (lock_key, epoch, expires_at) "
 					+ "SELECT 'old-' || i, 1, 1 FROM generate_series(1, ?) i", rows);
 			jdbc.execute("VACUUM ANALYZE holdfast_lock");
 			print("%n%d rows, made in %.0f s: %s", rows, (System.nanoTime() - begin) / 1e9,
 					calls.stored(Contender.HOLDFAST_JDBC));
-			double many = calls.run(THREADS, Duration.ofSeconds(10),
+			double many = calls.run(Duration.ofSeconds(10),
 					(number) -> "old-" + ThreadLocalRandom.current().nextInt(rows));
 			print("  calls per s: %.0f with 1000 rows, %.0f of any of these", few, many);
 			CompletableFuture<Integer> purge = CompletableFuture.supplyAsync(() -> purge(application, 30));
-			double beside = calls.run(THREADS, Duration.ofSeconds(10), (number) -> "few-" + number % 1000);
+			double beside = calls.run(Duration.ofSeconds(10), (number) -> "few-" + number % 1000);
 			print("  while they are purged: %.0f calls per s, and %d rows deleted in 30 s", beside, purge.join());
 			print("  the purge alone: %d rows deleted in 30 s", purge(application, 30));
 		}
@@ -218,38 +211,32 @@ public final class ScaleRuns {
 			this.client.runInTransaction(key, this.transactions, body);
 		}
 
-		double run(int threads, Duration time, LongFunction<String> key) {
+		/**
+		 * Calls for some time.
+		 * @return calls per second
+		 */
+		double run(Duration time, LongFunction<String> key) {
+			long end = System.nanoTime() + time.toNanos();
+			return run((number) -> System.nanoTime() < end, key);
+		}
+
+		/**
+		 * Calls by all threads as long as it is wanted.
+		 * @return calls per second
+		 */
+		double run(LongPredicate wanted, LongFunction<String> key) {
 			LongAdder calls = new LongAdder();
+			LongAdder begun = new LongAdder();
 			AtomicLong next = new AtomicLong();
 			long begin = System.nanoTime();
-			inThreads(threads, () -> {
-				while (System.nanoTime() - begin < time.toNanos()) {
-					call(key.apply(next.getAndIncrement()), calls::increment);
+			CompletableFuture.allOf(IntStream.range(0, THREADS).mapToObj((thread) -> CompletableFuture.runAsync(() -> {
+				for (long i = next.getAndIncrement(); wanted.test(i); i = next.getAndIncrement()) {
+					begun.increment();
+					call(key.apply(i), calls::increment);
 				}
-			});
+			}, (task) -> new Thread(task).start())).toArray(CompletableFuture[]::new)).join();
+			Assert.state(calls.sum() == begun.sum(), "A call was lost");
 			return calls.sum() / ((System.nanoTime() - begin) / 1e9);
-		}
-
-		double runAll(int threads, int first, int end) {
-			LongAdder calls = new LongAdder();
-			AtomicLong next = new AtomicLong(first);
-			long begin = System.nanoTime();
-			inThreads(threads, () -> {
-				long number;
-				while ((number = next.getAndIncrement()) < end) {
-					call("order-" + number, calls::increment);
-				}
-			});
-			Assert.state(calls.sum() == end - first, "A call was lost");
-			return calls.sum() / ((System.nanoTime() - begin) / 1e9);
-		}
-
-		private static void inThreads(int threads, Runnable work) {
-			CompletableFuture
-				.allOf(IntStream.range(0, threads)
-					.mapToObj((i) -> CompletableFuture.runAsync(work, (task) -> new Thread(task).start()))
-					.toArray(CompletableFuture[]::new))
-				.join();
 		}
 
 		/**
