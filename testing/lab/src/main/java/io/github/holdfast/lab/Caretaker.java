@@ -1,7 +1,6 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
 /**
@@ -24,16 +23,11 @@ final class Caretaker implements AutoCloseable {
 
 	private final Process process;
 
-	Caretaker(Path folder) {
-		try {
-			this.process = new ProcessBuilder("sh", "-c", SCRIPT, folder.toString())
-				.redirectOutput(ProcessBuilder.Redirect.DISCARD)
-				.redirectError(ProcessBuilder.Redirect.DISCARD)
-				.start();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("The lab needs a shell", ex);
-		}
+	Caretaker(Path folder) throws IOException {
+		this.process = new ProcessBuilder("sh", "-c", SCRIPT, folder.toString())
+			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+			.redirectError(ProcessBuilder.Redirect.DISCARD)
+			.start();
 	}
 
 	@Override

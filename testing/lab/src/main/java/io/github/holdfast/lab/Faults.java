@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -14,8 +13,6 @@ import java.util.function.Consumer;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import io.github.holdfast.lab.strategy.Mishap;
 
 /**
  * What is done to one strategy in a run. When its orders are answered, it ends with all
@@ -46,34 +43,12 @@ final class Faults {
 	}
 
 	/** Does something when its time has come, unless all orders are answered by then. */
-	synchronized void schedule(FaultRequest request) {
-		start(() -> {
-			if (!this.over.await(Objects.requireNonNull(request.atMs()), TimeUnit.MILLISECONDS)) {
-				Optional<Fault> fault = note(request);
-				if (fault.isPresent()) {
-					act(fault.get());
-				}
-			}
-		});
-	}
-
-	private synchronized Optional<Fault> note(FaultRequest request) {
-		if (this.over.getCount() == 0) {
-			return Optional.empty();
-		}
-		Fault.Kind kind = Objects.requireNonNull(request.kind());
-		long now = this.trial.elapsedMs();
-		Fault fault = new Fault(this.trial.strategy().id(), kind, kind.isOfNode() ? request.node() : null,
-				kind.isOfNode() ? request.moment() : null, now, now + Objects.requireNonNull(request.millis()));
-		this.happened.add(fault);
-		this.listener.accept(fault);
-		return Optional.of(fault);
-	}
-
-	private void start(Action action) {
+	synchronized void schedule(Fault.Request request) {
 		Thread actor = new Thread(() -> {
 			try {
-				action.run();
+				if (!this.over.await(Objects.requireNonNull(request.atMs()), TimeUnit.MILLISECONDS)) {
+					act(request);
+				}
 			}
 			catch (IOException | RuntimeException ex) {
 				if (this.over.getCount() != 0) {
@@ -89,51 +64,68 @@ final class Faults {
 		actor.start();
 	}
 
-	private void act(Fault fault) throws IOException, InterruptedException {
-		Duration time = Duration.ofMillis(fault.untilMs() - fault.atMs());
-		switch (fault.kind()) {
-			case FREEZE -> freeze(node(fault), moment(fault), time);
-			case KILL -> kill(node(fault), moment(fault), time);
-			case RESTART_REDIS -> {
-				this.lab.nodes().redisWasAway();
-				this.lab.servers().restartRedis(() -> awaitEnd(time));
-			}
-			case PROMOTE_REPLICA -> {
-				this.lab.nodes().redisWasAway();
-				this.lab.servers().promoteReplica(() -> awaitEnd(time));
-			}
+	private void act(Fault.Request request) throws IOException, InterruptedException {
+		Fault.Kind kind = Objects.requireNonNull(request.kind());
+		Duration time = Duration.ofMillis(Objects.requireNonNull(request.millis()));
+		note(kind, request, time);
+		switch (kind) {
+			case FREEZE -> freeze(node(request), request, time);
+			case KILL -> kill(node(request), request, time);
+			case RESTART_REDIS -> replaceRedis(false, time);
+			case PROMOTE_REPLICA -> replaceRedis(true, time);
 		}
 	}
 
-	private void freeze(LabNode node, Mishap.Moment moment, Duration time) {
+	private synchronized void note(Fault.Kind kind, Fault.Request request, Duration time) {
+		long now = this.trial.elapsedMs();
+		Fault fault = new Fault(this.trial.strategy().id(), kind, kind.isOfNode() ? request.node() : null,
+				kind.isOfNode() ? request.moment() : null, now, now + time.toMillis());
+		this.happened.add(fault);
+		this.listener.accept(fault);
+	}
+
+	private void freeze(LabNode node, Fault.Request request, Duration time) {
 		this.frozen.add(node);
 		try {
-			node.freezeDuring(() -> this.lab.client().freeze(node, moment, time));
+			node.freezeDuring(() -> this.lab.client().freeze(node, Objects.requireNonNull(request.moment()), time));
 		}
 		finally {
 			this.frozen.remove(node);
 		}
 	}
 
-	private void kill(LabNode node, Mishap.Moment moment, Duration time) throws IOException, InterruptedException {
+	private void kill(LabNode node, Fault.Request request, Duration time) throws IOException, InterruptedException {
 		node.comesBack();
-		this.lab.client().kill(node, moment);
+		this.lab.client().kill(node, Objects.requireNonNull(request.moment()));
 		node.kill();
 		awaitEnd(time);
 		node.restart();
 		this.lab.nodes().awaitStart(node, this.trial.strategy());
 	}
 
+	/**
+	 * Redis is away for some time, or a replica that lags behind by that takes its place.
+	 */
+	private void replaceRedis(boolean lags, Duration time) throws IOException, InterruptedException {
+		LabServers servers = this.lab.servers();
+		this.lab.nodes().redisWasAway();
+		synchronized (servers) {
+			byte[] replica = lags ? servers.redis().snapshot() : null;
+			if (!lags) {
+				servers.redis().kill();
+			}
+			awaitEnd(time);
+			servers.redis().kill();
+			servers.startRedis(replica);
+		}
+	}
+
 	private void awaitEnd(Duration time) throws InterruptedException {
 		this.over.await(time.toMillis(), TimeUnit.MILLISECONDS);
 	}
 
-	private LabNode node(Fault fault) {
-		return this.lab.nodes().all().get(Objects.requireNonNull(fault.node()) - 1);
-	}
-
-	private static Mishap.Moment moment(Fault fault) {
-		return Objects.requireNonNull(fault.moment());
+	private LabNode node(Fault.Request request) {
+		return this.lab.nodes().all().get(Objects.requireNonNull(request.node()) - 1);
 	}
 
 	/**
@@ -141,13 +133,9 @@ final class Faults {
 	 * @param cancelled whether nobody wants to wait for a node that stands still
 	 */
 	void end(boolean cancelled) {
-		List<Thread> running;
-		synchronized (this) {
-			this.over.countDown();
-			running = List.copyOf(this.actors);
-		}
+		this.over.countDown();
 		boolean interrupted = false;
-		for (Thread actor : running) {
+		for (Thread actor : this.actors) {
 			while (actor.isAlive()) {
 				if (cancelled || interrupted) {
 					this.frozen.forEach(LabNode::kill);
@@ -167,12 +155,6 @@ final class Faults {
 
 	synchronized List<Fault> happened() {
 		return List.copyOf(this.happened);
-	}
-
-	private interface Action {
-
-		void run() throws IOException, InterruptedException;
-
 	}
 
 }

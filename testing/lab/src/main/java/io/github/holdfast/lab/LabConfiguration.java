@@ -8,24 +8,21 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Profile;
 import org.springframework.context.event.EventListener;
-import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.web.client.RestClient;
 import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
-
-import io.github.holdfast.lab.access.LabAccess;
 
 /**
  * The lab, in the profile {@code lab}.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("lab")
-@EnableConfigurationProperties(LabProperties.class)
+@EnableConfigurationProperties(Lab.Properties.class)
+@Import({ LabServers.class, NodeClient.class, LabNodes.class, LabDatabase.class, Lab.class, Runs.class })
 class LabConfiguration implements WebMvcConfigurer {
 
 	private static final Logger logger = LoggerFactory.getLogger(LabConfiguration.class);
@@ -38,19 +35,11 @@ class LabConfiguration implements WebMvcConfigurer {
 	}
 
 	@Bean
-	LabServers labServers() {
-		return new LabServers();
-	}
-
-	@Bean
 	JdbcConnectionDetails labDatabaseConnectionDetails(LabServers servers) {
-		return new ConnectionDetails(servers.jdbcUrl());
+		return new ConnectionDetails(servers.jdbcUrl(), "root", "");
 	}
 
-	/**
-	 * Lets Tomcat write below the lab's folder, too, which is removed even if the lab is
-	 * killed.
-	 */
+	/** Tomcat writes below the lab's folder, too, which is always removed. */
 	@Bean
 	WebServerFactoryCustomizer<TomcatServletWebServerFactory> labFolderCustomizer(LabServers servers) {
 		return (tomcat) -> {
@@ -61,26 +50,8 @@ class LabConfiguration implements WebMvcConfigurer {
 	}
 
 	@Bean
-	NodeClient nodeClient() {
-		return new NodeClient(RestClient.builder());
-	}
-
-	@Bean
-	LabNodes labNodes(LabServers servers, LabProperties properties, NodeClient client) {
-		return new LabNodes(servers, properties, client);
-	}
-
-	@Bean
-	Runs runs(LabServers servers, LabNodes nodes, JdbcClient jdbc, NodeClient client, LabProperties properties) {
-		return new Runs(new Lab(servers, nodes, new LabDatabase(jdbc), client, properties));
-	}
-
-	@Bean
-	FilterRegistrationBean<LabAccess> labAccess(LabProperties properties) {
-		FilterRegistrationBean<LabAccess> registration = new FilterRegistrationBean<>(
-				new LabAccess(properties.allowRemote()));
-		registration.addUrlPatterns("/lab", "/lab/*");
-		return registration;
+	LabAccess labAccess(Lab.Properties properties) {
+		return new LabAccess(properties.allowRemote());
 	}
 
 	@EventListener
@@ -89,18 +60,8 @@ class LabConfiguration implements WebMvcConfigurer {
 		logger.info("Lab: open http://localhost:{}/lab/", port);
 	}
 
-	private record ConnectionDetails(String getJdbcUrl) implements JdbcConnectionDetails {
-
-		@Override
-		public String getUsername() {
-			return "root";
-		}
-
-		@Override
-		public String getPassword() {
-			return "";
-		}
-
+	private record ConnectionDetails(String getJdbcUrl, String getUsername,
+			String getPassword) implements JdbcConnectionDetails {
 	}
 
 }

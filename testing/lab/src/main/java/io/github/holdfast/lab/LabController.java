@@ -5,20 +5,25 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 import org.springframework.context.annotation.Profile;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-import io.github.holdfast.lab.strategy.Group;
 import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.StrategyType;
 
@@ -28,18 +33,7 @@ import io.github.holdfast.lab.strategy.StrategyType;
 @RestController
 @RequestMapping("/lab")
 @Profile("lab")
-class LabController {
-
-	private final Runs runs;
-
-	private final LabProperties properties;
-
-	private final RequestReader reader = new RequestReader();
-
-	LabController(Runs runs, LabProperties properties) {
-		this.runs = runs;
-		this.properties = properties;
-	}
+record LabController(Runs runs, Lab.Properties properties) {
 
 	@GetMapping("/info")
 	Info info() {
@@ -55,47 +49,50 @@ class LabController {
 	}
 
 	@PostMapping("/runs")
-	ResponseEntity<RunView> start(@RequestBody JsonNode json) {
-		RunRequest request = this.reader.read(json, RunRequest.class);
+	ResponseEntity<Run.View> start(@RequestBody JsonNode json) {
+		RunRequest request = RequestReader.read(json);
 		List<RunRequest.FieldProblem> problems = request.problems();
 		if (!problems.isEmpty()) {
 			throw LabException.invalid(problems);
 		}
-		Run run = this.runs.start(request).orElseThrow(LabException::runInProgress);
+		Run run = this.runs.start(request);
 		return ResponseEntity.created(URI.create("/lab/runs/" + run.id())).body(run.view());
 	}
 
 	@GetMapping("/runs")
-	List<RunView> list() {
+	List<Run.View> list() {
 		return this.runs.all().stream().map(Run::view).toList();
 	}
 
 	@GetMapping("/runs/{id:\\d+}")
-	RunView get(@PathVariable String id) {
-		return find(id).view();
+	Run.View get(@PathVariable String id) {
+		return this.runs.find(id).view();
 	}
 
 	@DeleteMapping("/runs/{id:\\d+}")
-	ResponseEntity<Void> cancel(@PathVariable String id) {
-		find(id).cancel();
-		return ResponseEntity.accepted().build();
+	@ResponseStatus(HttpStatus.ACCEPTED)
+	void cancel(@PathVariable String id) {
+		this.runs.find(id).cancel();
 	}
 
 	@GetMapping("/runs/{id:\\d+}/orders")
 	List<OrderView> orders(@PathVariable String id, @RequestParam(required = false) @Nullable String strategy) {
-		return find(id).orders(strategy);
+		return this.runs.find(id).orders(strategy);
 	}
 
 	@GetMapping("/runs/{id:\\d+}/lost-update")
 	ResponseEntity<Trial.LostUpdate> lostUpdate(@PathVariable String id,
 			@RequestParam(required = false) @Nullable String strategy) {
-		return find(id).firstLostUpdate(strategy)
+		return this.runs.find(id)
+			.firstLostUpdate(strategy)
 			.map(ResponseEntity::ok)
 			.orElseGet(() -> ResponseEntity.noContent().build());
 	}
 
-	private Run find(String id) {
-		return this.runs.find(id).orElseThrow(() -> LabException.unknownRun(id));
+	@ExceptionHandler
+	ProblemDetail unreadable(HttpMessageNotReadableException ex) {
+		String reason = (ex.getCause() instanceof JacksonException cause) ? ": " + cause.getOriginalMessage() : "";
+		return LabException.invalid("The request cannot be read" + reason, List.of()).getBody();
 	}
 
 	/**
@@ -106,7 +103,7 @@ class LabController {
 	record Info(int nodes, String database, String redis, long leaseMs, long waitMs, RunRequest.Limits limits) {
 	}
 
-	record StrategyView(String id, Group group, String source, RunRequest preset) {
+	record StrategyView(String id, StrategyType.Group group, String source, RunRequest preset) {
 	}
 
 }

@@ -5,13 +5,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * What the database knows of a run, whatever its nodes have said.
  */
-final class LabDatabase {
-
-	private final JdbcClient jdbc;
-
-	LabDatabase(JdbcClient jdbc) {
-		this.jdbc = jdbc;
-	}
+record LabDatabase(JdbcClient jdbc) {
 
 	/** Shares pieces among SKUs. */
 	void create(String trial, int skus, long available) {

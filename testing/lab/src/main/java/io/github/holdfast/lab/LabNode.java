@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,25 +18,23 @@ final class LabNode implements AutoCloseable {
 
 	private static final AtomicInteger COUNTER = new AtomicInteger();
 
-	private static final Duration START_TIME = Duration.ofMinutes(4);
-
 	private final int id;
 
 	private final Path parent;
 
 	private final List<String> arguments;
 
-	private volatile Process process;
+	private final Object life = new Object();
 
 	private volatile Path folder;
 
+	private volatile Process process;
+
 	private volatile int port;
 
-	private volatile NodeView.State state = NodeView.State.STARTING;
+	private volatile State state = State.STARTING;
 
 	private volatile boolean comesBack;
-
-	private final Object life = new Object();
 
 	private boolean closed;
 
@@ -51,27 +48,24 @@ final class LabNode implements AutoCloseable {
 	}
 
 	private Path newFolder() {
-		try {
-			return Files.createDirectory(this.parent.resolve("node-" + this.id + "-" + COUNTER.incrementAndGet()));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return this.parent.resolve("node-" + this.id + "-" + COUNTER.incrementAndGet());
 	}
 
 	private Process launch() {
 		List<String> options = new ArrayList<>(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-				quoted("-Djava.io.tmpdir=" + this.folder), quoted("-Dportfile=" + portFile())));
+				quoted("-Djava.io.tmpdir=" + this.folder), quoted("-Dportfile=" + this.folder.resolve("port"))));
 		options.addAll(program());
 		Path optionFile = this.folder.resolve("options");
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.add("@" + optionFile);
-		command.addAll(List.of("--spring.profiles.active=lab-node", "--lab.node=" + this.id));
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "@" + optionFile,
+						"--spring.profiles.active=lab-node", "--lab.node=" + this.id));
 		command.addAll(this.arguments);
 		try {
+			Files.createDirectory(this.folder);
 			Files.write(optionFile, options);
-			return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log().toFile()).start();
+			return new ProcessBuilder(command).redirectErrorStream(true)
+				.redirectOutput(this.folder.resolve("log").toFile())
+				.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("Node " + this.id + " did not start", ex);
@@ -92,51 +86,38 @@ final class LabNode implements AutoCloseable {
 		return "\"" + option.replace("\\", "\\\\") + "\"";
 	}
 
-	private Path portFile() {
-		return this.folder.resolve("port");
-	}
-
-	private Path log() {
-		return this.folder.resolve("log");
-	}
-
 	/** Waits until it listens. */
 	synchronized void awaitStart() throws IOException, InterruptedException {
-		long deadline = System.nanoTime() + START_TIME.toNanos();
+		long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(4);
 		while (this.port == 0) {
-			if (!this.process.isAlive() || System.nanoTime() > deadline) {
-				throw new IllegalStateException("Node " + this.id + " did not start: " + lastLines());
+			if (this.process.waitFor(20, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
+				List<String> lines = Files.readAllLines(this.folder.resolve("log"))
+					.stream()
+					.filter((line) -> !line.startsWith("\t"))
+					.toList();
+				throw new IllegalStateException("Node " + this.id + " did not start: "
+						+ String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size())));
 			}
-			if (Files.exists(portFile()) && Files.size(portFile()) > 0) {
-				this.port = Integer.parseInt(Files.readString(portFile()).strip());
-			}
-			else {
-				TimeUnit.MILLISECONDS.sleep(20);
+			Path portFile = this.folder.resolve("port");
+			if (Files.exists(portFile) && Files.size(portFile) > 0) {
+				this.port = Integer.parseInt(Files.readString(portFile).strip());
 			}
 		}
 	}
 
 	void up() {
-		this.state = NodeView.State.UP;
+		this.state = State.UP;
 	}
 
-	private String lastLines() throws IOException {
-		List<String> lines = Files.readAllLines(log()).stream().filter((line) -> !line.startsWith("\t")).toList();
-		return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
-	}
-
-	/**
-	 * Notes that it stands still as long as something is done, unless it is killed
-	 * meanwhile.
-	 */
+	/** It stands still while something is done, unless it is killed meanwhile. */
 	void freezeDuring(Runnable action) {
-		this.state = NodeView.State.FROZEN;
+		this.state = State.FROZEN;
 		try {
 			action.run();
 		}
 		finally {
-			if (this.state == NodeView.State.FROZEN) {
-				this.state = NodeView.State.UP;
+			if (this.state == State.FROZEN) {
+				this.state = State.UP;
 			}
 		}
 	}
@@ -146,7 +127,7 @@ final class LabNode implements AutoCloseable {
 	}
 
 	void kill() {
-		this.state = NodeView.State.DEAD;
+		this.state = State.DEAD;
 		this.process.destroyForcibly().onExit().join();
 		this.port = 0;
 	}
@@ -157,7 +138,7 @@ final class LabNode implements AutoCloseable {
 			if (this.closed) {
 				throw new IllegalStateException("Node " + this.id + " is not needed any more");
 			}
-			this.state = NodeView.State.STARTING;
+			this.state = State.STARTING;
 			this.folder = newFolder();
 			this.process = launch();
 		}
@@ -169,26 +150,22 @@ final class LabNode implements AutoCloseable {
 	}
 
 	/** How it is. Whoever kills it from outside does not say so. */
-	NodeView.State state() {
-		NodeView.State noted = this.state;
-		return this.process.isAlive() ? noted : NodeView.State.DEAD;
-	}
-
-	boolean isUp() {
-		return state() == NodeView.State.UP;
+	State state() {
+		State noted = this.state;
+		return this.process.isAlive() ? noted : State.DEAD;
 	}
 
 	/** Whether it has died and nobody starts it again. */
 	boolean hasDied() {
-		return !this.comesBack && state() == NodeView.State.DEAD;
+		return !this.comesBack && state() == State.DEAD;
 	}
 
 	String uri() {
 		return "http://127.0.0.1:" + this.port;
 	}
 
-	NodeView view() {
-		return new NodeView(this.id, this.process.pid(), this.port, state());
+	View view() {
+		return new View(this.id, this.process.pid(), this.port, state());
 	}
 
 	@Override
@@ -199,9 +176,18 @@ final class LabNode implements AutoCloseable {
 		}
 	}
 
-	@Override
-	public String toString() {
-		return "node " + this.id;
+	enum State {
+
+		STARTING, UP, FROZEN, DEAD
+
+	}
+
+	/**
+	 * A node, as it is shown.
+	 *
+	 * @param port where it listens; 0 as long as it starts
+	 */
+	record View(int id, long pid, int port, State state) {
 	}
 
 }

@@ -3,8 +3,10 @@ package io.github.holdfast.lab;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.holdfast.lab.strategy.Order;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -15,11 +17,13 @@ final class LabNodes implements AutoCloseable {
 
 	private final LabServers servers;
 
-	private final LabProperties properties;
+	private final Lab.Properties properties;
 
 	private final NodeClient client;
 
 	private final List<LabNode> nodes = new ArrayList<>();
+
+	private final AtomicInteger warmUps = new AtomicInteger();
 
 	private List<String> nodeProperties = List.of();
 
@@ -27,7 +31,7 @@ final class LabNodes implements AutoCloseable {
 
 	private boolean closed;
 
-	LabNodes(LabServers servers, LabProperties properties, NodeClient client) {
+	LabNodes(LabServers servers, Lab.Properties properties, NodeClient client) {
 		this.servers = servers;
 		this.properties = properties;
 		this.client = client;
@@ -45,7 +49,7 @@ final class LabNodes implements AutoCloseable {
 		}
 		closeFrom(count);
 		for (int i = 0; i < this.nodes.size(); i++) {
-			if (!this.nodes.get(i).isUp()) {
+			if (this.nodes.get(i).state() != LabNode.State.UP) {
 				this.nodes.get(i).close();
 				this.nodes.set(i, start(i + 1));
 			}
@@ -55,9 +59,7 @@ final class LabNodes implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Notes that the nodes may not know yet that Redis is back: the next run gets others.
-	 */
+	/** The nodes may not know yet that Redis is back: the next run gets others. */
 	synchronized void redisWasAway() {
 		this.redisWasAway = true;
 	}
@@ -71,7 +73,7 @@ final class LabNodes implements AutoCloseable {
 	private LabNode start(int id) {
 		List<String> arguments = Stream
 			.concat(Stream.of("spring.datasource.url=" + this.servers.jdbcUrl(),
-					"spring.data.redis.port=" + this.servers.redisPort(),
+					"spring.data.redis.port=" + this.servers.redis().port(),
 					"lab.lease-time=" + this.properties.leaseTime().toMillis() + "ms",
 					"lab.wait-time=" + this.properties.waitTime().toMillis() + "ms"), this.nodeProperties.stream())
 			.map((property) -> "--" + property)
@@ -87,7 +89,9 @@ final class LabNodes implements AutoCloseable {
 
 	void awaitStart(LabNode node, StrategyType strategy) throws IOException, InterruptedException {
 		node.awaitStart();
-		this.client.prepare(node, strategy.id());
+		// So that no order of a run waits for a node that is still cold
+		this.client.send(node, new Order.Request(strategy.id(), this.warmUps.incrementAndGet(), "warm-up", 1, 0,
+				(int) this.properties.waitTime().toMillis(), 0));
 		node.up();
 	}
 
@@ -95,7 +99,7 @@ final class LabNodes implements AutoCloseable {
 		return List.copyOf(this.nodes);
 	}
 
-	synchronized List<NodeView> views() {
+	synchronized List<LabNode.View> views() {
 		return this.nodes.stream().map(LabNode::view).toList();
 	}
 

@@ -2,18 +2,16 @@ package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.concurrent.ThreadLocalRandom;
 
+import ch.vorburger.exec.ManagedProcessException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import io.github.holdfast.lab.server.EmbeddedMariaDb;
-import io.github.holdfast.lab.server.EmbeddedRedis;
 
 /**
  * The servers that all nodes share: MariaDB and Redis. All that they write is in one
@@ -27,40 +25,41 @@ final class LabServers implements AutoCloseable {
 
 	private final Caretaker caretaker;
 
-	private final ConcurrentLinkedDeque<AutoCloseable> started = new ConcurrentLinkedDeque<>();
+	private final MariaDb database;
 
-	private final EmbeddedMariaDb database;
-
-	private volatile EmbeddedRedis redis;
-
-	LabServers() {
-		try {
-			this.folder = Files.createTempDirectory("holdfast-lab").toAbsolutePath();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.caretaker = new Caretaker(this.folder);
-		try {
-			this.redis = start("Redis", () -> EmbeddedRedis.start(this.folder), EmbeddedRedis::port);
-			this.database = start("MariaDB", () -> EmbeddedMariaDb.start(this.folder), EmbeddedMariaDb::port);
-		}
-		catch (RuntimeException ex) {
-			close();
-			throw ex;
-		}
-	}
+	private volatile Redis redis;
 
 	/**
 	 * One after the other: a program that is being unpacked cannot be run while another
 	 * process starts.
 	 */
-	private <T extends AutoCloseable> T start(String name, Supplier<T> starter, Function<T, Integer> port) {
-		logger.info("Lab: {} is starting", name);
-		T server = starter.get();
-		this.started.push(server);
-		logger.info("Lab: {} is ready on port {}", name, port.apply(server));
-		return server;
+	LabServers() throws IOException, InterruptedException {
+		this.folder = Files.createTempDirectory("holdfast-lab").toAbsolutePath();
+		this.caretaker = new Caretaker(this.folder);
+		try {
+			logger.info("Lab: Redis and MariaDB are starting");
+			this.redis = new Redis(freePort(), this.folder, null);
+			this.database = new MariaDb(newFolder("mariadb"));
+			logger.info("Lab: Redis is ready on port {}, MariaDB at {}", this.redis.port(), jdbcUrl());
+		}
+		catch (IOException | InterruptedException | RuntimeException ex) {
+			this.caretaker.close();
+			throw ex;
+		}
+	}
+
+	/** None of those of clients, one of whom could take it while a server is away. */
+	static int freePort() {
+		while (true) {
+			int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+			try {
+				new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
+				return port;
+			}
+			catch (IOException ex) {
+				// Somebody listens on it
+			}
+		}
 	}
 
 	Path folder() {
@@ -80,56 +79,24 @@ final class LabServers implements AutoCloseable {
 		return this.database.jdbcUrl();
 	}
 
-	int redisPort() {
-		return this.redis.port();
+	Redis redis() {
+		return this.redis;
 	}
 
-	/** Kills Redis, which forgets everything, and starts it again on the same port. */
-	synchronized void restartRedis(Pause pause) throws InterruptedException {
-		this.redis.close();
+	/** Starts Redis again on the same port, with what another one knew. */
+	void startRedis(byte @Nullable [] snapshot) throws IOException, InterruptedException {
+		this.redis = new Redis(this.redis.port(), this.folder, snapshot);
+	}
+
+	/** The caretaker ends what does not stop. */
+	@Override
+	public void close() throws ManagedProcessException {
 		try {
-			pause.await();
+			this.database.stop();
 		}
 		finally {
-			replaceRedis(null);
+			this.caretaker.close();
 		}
-	}
-
-	/**
-	 * Kills Redis, and lets a replica take its place that has not heard of everything
-	 * yet.
-	 * @param lag how long ago it has heard of something
-	 */
-	synchronized void promoteReplica(Pause lag) throws InterruptedException {
-		byte[] replica = this.redis.snapshot();
-		lag.await();
-		this.redis.close();
-		replaceRedis(replica);
-	}
-
-	private void replaceRedis(byte @Nullable [] snapshot) {
-		EmbeddedRedis server = EmbeddedRedis.start(this.redis.port(), this.folder, snapshot);
-		this.redis = server;
-		this.started.push(server);
-	}
-
-	interface Pause {
-
-		void await() throws InterruptedException;
-
-	}
-
-	@Override
-	public void close() {
-		for (AutoCloseable server : this.started) {
-			try {
-				server.close();
-			}
-			catch (Exception ex) {
-				logger.warn("Lab: a server did not stop", ex);
-			}
-		}
-		this.caretaker.close();
 	}
 
 }

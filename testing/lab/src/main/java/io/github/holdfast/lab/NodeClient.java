@@ -8,7 +8,7 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 
 import io.github.holdfast.lab.strategy.Mishap;
-import io.github.holdfast.lab.strategy.OrderRequest;
+import io.github.holdfast.lab.strategy.Order;
 import io.github.holdfast.lab.strategy.OrderView;
 
 /**
@@ -21,18 +21,14 @@ final class NodeClient {
 
 	private final RestClient client;
 
-	NodeClient(RestClient.Builder builder) {
+	NodeClient() {
 		JdkClientHttpRequestFactory requests = new JdkClientHttpRequestFactory(
 				HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build());
 		requests.setReadTimeout(READ_TIME);
-		this.client = builder.requestFactory(requests).build();
+		this.client = RestClient.builder().requestFactory(requests).build();
 	}
 
-	void prepare(LabNode node, String strategy) {
-		this.client.get().uri(node.uri() + "/lab-node/strategies/{strategy}", strategy).retrieve().toBodilessEntity();
-	}
-
-	OrderView send(LabNode node, OrderRequest order) {
+	OrderView send(LabNode node, Order.Request order) {
 		return this.client.post()
 			.uri(node.uri() + "/lab-node/orders")
 			.body(order)

@@ -30,7 +30,8 @@ final class Presets {
 			case SETNX_NO_EXPIRY ->
 				run(strategy, 100, 32, 32, 10, 50, fault(0, Fault.Kind.KILL, 2_000, Mishap.Moment.WORK));
 			case GET_THEN_DEL ->
-				run(strategy, 1_000, 160, 8, null, 30, fault(0, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE));
+				run(strategy, 1_000, 48, 8, null, 200, fault(0, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE),
+						fault(4_500, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE));
 			case REDIS_STOCK, REDIS_ATOMIC_LONG ->
 				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK));
 			case COPIED_ASPECT -> run(strategy, 1_000, 40, 40, null, 2);
@@ -63,12 +64,12 @@ final class Presets {
 		return run(strategy, 200, 120, 12, null, 1, fault(0, Fault.Kind.FREEZE, millis, moment));
 	}
 
-	private static FaultRequest fault(int atMs, Fault.Kind kind, int millis, Mishap.Moment moment) {
-		return new FaultRequest(atMs, kind, 1, millis, moment);
+	private static Fault.Request fault(int atMs, Fault.Kind kind, int millis, Mishap.Moment moment) {
+		return new Fault.Request(atMs, kind, 1, millis, moment);
 	}
 
 	private static RunRequest run(StrategyType strategy, int stock, int orders, int concurrency,
-			@Nullable Integer ratePerSecond, int workMs, FaultRequest... faults) {
+			@Nullable Integer ratePerSecond, int workMs, Fault.Request... faults) {
 		return new RunRequest(strategy.id(), stock, orders, concurrency, 2, 1, ratePerSecond, workMs, 1, null,
 				List.of(faults));
 	}

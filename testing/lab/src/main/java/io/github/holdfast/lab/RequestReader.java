@@ -20,20 +20,23 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class RequestReader {
 
-	private final JsonMapper mapper = JsonMapper.builder()
+	private static final JsonMapper MAPPER = JsonMapper.builder()
 		.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
 		.enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
 		.disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
 		.build();
 
-	<T> T read(JsonNode json, Class<T> type) {
+	private RequestReader() {
+	}
+
+	static RunRequest read(JsonNode json) {
 		List<RunRequest.FieldProblem> problems = new ArrayList<>();
 		check("", json, problems);
 		if (!problems.isEmpty()) {
 			throw LabException.invalid(problems);
 		}
 		try {
-			return this.mapper.treeToValue(json, type);
+			return MAPPER.treeToValue(json, RunRequest.class);
 		}
 		catch (MismatchedInputException ex) {
 			throw LabException.invalid(List.of(new RunRequest.FieldProblem(path(ex), reason(ex))));

@@ -31,11 +31,11 @@ final class Run implements Runnable {
 
 	private final List<Fault> faults = new ArrayList<>();
 
-	private final List<RunView.Result> results = new ArrayList<>();
+	private final List<Result> results = new ArrayList<>();
 
-	private List<NodeView> lastNodes = List.of();
+	private List<LabNode.View> lastNodes = List.of();
 
-	private RunView.State state = RunView.State.STARTING;
+	private State state = State.STARTING;
 
 	private @Nullable Verdict verdict;
 
@@ -58,7 +58,7 @@ final class Run implements Runnable {
 			for (StrategyType strategy : strategies()) {
 				trial(strategy);
 			}
-			end(RunView.State.FINISHED, null);
+			end(State.FINISHED, null);
 		}
 		catch (Exception ex) {
 			fail(ex);
@@ -67,11 +67,11 @@ final class Run implements Runnable {
 
 	private void fail(Exception ex) {
 		if (isCancelled()) {
-			end(RunView.State.CANCELLED, null);
+			end(State.CANCELLED, null);
 		}
 		else {
 			logger.warn("Lab: run {} has failed", this.id, ex);
-			end(RunView.State.FAILED, ex.getMessage());
+			end(State.FAILED, ex.getMessage());
 		}
 	}
 
@@ -107,7 +107,7 @@ final class Run implements Runnable {
 
 	private synchronized void starting(Trial trial) {
 		trial.stock();
-		this.state = RunView.State.STARTING;
+		this.state = State.STARTING;
 		this.trials.add(trial);
 	}
 
@@ -116,7 +116,7 @@ final class Run implements Runnable {
 		if (this.cancelled) {
 			throw new InterruptedException();
 		}
-		this.state = RunView.State.RUNNING;
+		this.state = State.RUNNING;
 		return new Faults(trial, this.lab, this::note);
 	}
 
@@ -127,14 +127,14 @@ final class Run implements Runnable {
 	private synchronized void finished(Trial trial, List<Fault> faults) {
 		Verdict found = trial.verdict(faults);
 		if (RunRequest.ALL.equals(this.request.strategy())) {
-			this.results.add(new RunView.Result(trial.strategy().id(), trial.facts(), found));
+			this.results.add(new Result(trial.strategy().id(), trial.facts(), found));
 		}
 		else {
 			this.verdict = found;
 		}
 	}
 
-	private synchronized void end(RunView.State state, @Nullable String message) {
+	private synchronized void end(State state, @Nullable String message) {
 		this.thread = null;
 		Thread.interrupted();
 		this.lastNodes = this.lab.nodes().views();
@@ -165,8 +165,8 @@ final class Run implements Runnable {
 		return this.id;
 	}
 
-	synchronized RunView view() {
-		return new RunView(this.id, String.valueOf(this.request.strategy()), this.state, this.request,
+	synchronized View view() {
+		return new View(this.id, String.valueOf(this.request.strategy()), this.state, this.request,
 				this.state.isEnd() ? this.lastNodes : this.lab.nodes().views(),
 				this.trials.isEmpty() ? null : current().facts(), this.verdict, List.copyOf(this.faults),
 				List.copyOf(this.results), this.message);
@@ -186,6 +186,32 @@ final class Run implements Runnable {
 		return List.copyOf(this.trials)
 			.stream()
 			.filter((trial) -> strategy == null || trial.strategy().id().equals(strategy));
+	}
+
+	enum State {
+
+		STARTING, RUNNING, FINISHED, FAILED, CANCELLED;
+
+		boolean isEnd() {
+			return this != STARTING && this != RUNNING;
+		}
+
+	}
+
+	/**
+	 * A run, as it is shown.
+	 *
+	 * @param facts what has come of it; with {@code all}, of the strategy that is going
+	 * on
+	 * @param results with {@code all}, what has come of each strategy
+	 */
+	record View(String id, String strategy, State state, RunRequest request, List<LabNode.View> nodes,
+			Trial.@Nullable Facts facts, @Nullable Verdict verdict, List<Fault> faults, List<Result> results,
+			@Nullable String message) {
+	}
+
+	/** What has come of one of several strategies. */
+	record Result(String strategy, Trial.Facts facts, Verdict verdict) {
 	}
 
 }

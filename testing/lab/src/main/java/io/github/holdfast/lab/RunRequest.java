@@ -22,22 +22,12 @@ import io.github.holdfast.lab.strategy.StrategyType;
 record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable Integer orders,
 		@Nullable Integer concurrency, @Nullable Integer nodes, @Nullable Integer quantity,
 		@Nullable Integer ratePerSecond, @Nullable Integer workMs, @Nullable Integer skus,
-		@Nullable List<Integer> quantities, @Nullable List<FaultRequest> faults) {
+		@Nullable List<Integer> quantities, @Nullable List<Fault.Request> faults) {
 
 	/** Stands for all strategies, one after the other. */
 	static final String ALL = "all";
 
 	static final Limits LIMITS = new Limits(4, 100_000, 200, 1_000_000);
-
-	private static final int MAX_QUANTITY = 1_000;
-
-	private static final int MAX_RATE = 1_000;
-
-	private static final int MAX_WORK = 1_000;
-
-	private static final int MAX_SKUS = 100;
-
-	private static final int MAX_FAULTS = 20;
 
 	RunRequest {
 		stock = (stock != null) ? stock : 100;
@@ -52,25 +42,25 @@ record RunRequest(@Nullable String strategy, @Nullable Integer stock, @Nullable 
 
 	List<FieldProblem> problems() {
 		List<FieldProblem> problems = new ArrayList<>();
-		if (this.strategy == null || strategies().isEmpty()) {
+		if (strategies().isEmpty()) {
 			problems.add(new FieldProblem("strategy", "must be one of the strategies, or 'all'"));
 		}
 		check("stock", this.stock, 0, LIMITS.stock(), problems);
 		check("orders", this.orders, 1, LIMITS.orders(), problems);
 		check("concurrency", this.concurrency, 1, LIMITS.concurrency(), problems);
 		check("nodes", this.nodes, 1, LIMITS.nodes(), problems);
-		check("quantity", this.quantity, 1, MAX_QUANTITY, problems);
+		check("quantity", this.quantity, 1, 1_000, problems);
 		List<Integer> each = (this.quantities != null) ? this.quantities : List.of(1);
-		check("quantities", each.size(), 1, MAX_SKUS, problems);
-		each.forEach((quantity) -> check("quantities", quantity, 1, MAX_QUANTITY, problems));
-		check("ratePerSecond", this.ratePerSecond, 1, MAX_RATE, problems);
-		check("workMs", this.workMs, 0, MAX_WORK, problems);
-		check("skus", this.skus, 1, MAX_SKUS, problems);
-		if (this.faults.size() > MAX_FAULTS) {
-			problems.add(new FieldProblem("faults", "must be " + MAX_FAULTS + " at most"));
+		check("quantities", each.size(), 1, 100, problems);
+		each.forEach((quantity) -> check("quantities", quantity, 1, 1_000, problems));
+		check("ratePerSecond", this.ratePerSecond, 1, 1_000, problems);
+		check("workMs", this.workMs, 0, 1_000, problems);
+		check("skus", this.skus, 1, 100, problems);
+		if (this.faults.size() > 20) {
+			problems.add(new FieldProblem("faults", "must be 20 at most"));
 		}
 		for (int i = 0; i < this.faults.size(); i++) {
-			problems.addAll(this.faults.get(i).problems(this.nodes, "faults[" + i + "]."));
+			this.faults.get(i).check(this.nodes, "faults[" + i + "].", problems);
 		}
 		return problems;
 	}

@@ -4,19 +4,18 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
+import jakarta.annotation.PreDestroy;
+
 /**
  * The runs, of which one is going on at a time. The last ones are kept in memory.
  */
-final class Runs implements AutoCloseable {
+final class Runs {
 
 	private static final int MAX_KEPT = 20;
-
-	private static final int STOP_SECONDS = 10;
 
 	private final Lab lab;
 
@@ -30,9 +29,9 @@ final class Runs implements AutoCloseable {
 		this.lab = lab;
 	}
 
-	synchronized Optional<Run> start(RunRequest request) {
+	synchronized Run start(RunRequest request) {
 		if (!this.runs.isEmpty() && !this.runs.getFirst().isOver()) {
-			return Optional.empty();
+			throw LabException.runInProgress();
 		}
 		Run run = new Run(String.valueOf(++this.count), request, this.lab);
 		this.runs.addFirst(run);
@@ -40,27 +39,25 @@ final class Runs implements AutoCloseable {
 			this.runs.removeLast();
 		}
 		this.runner.execute(run);
-		return Optional.of(run);
+		return run;
 	}
 
-	synchronized Optional<Run> find(String id) {
-		return this.runs.stream().filter((run) -> run.id().equals(id)).findFirst();
+	synchronized Run find(String id) {
+		return this.runs.stream()
+			.filter((run) -> run.id().equals(id))
+			.findFirst()
+			.orElseThrow(() -> LabException.unknownRun(id));
 	}
 
 	synchronized List<Run> all() {
 		return new ArrayList<>(this.runs);
 	}
 
-	@Override
-	public void close() {
+	@PreDestroy
+	void close() throws InterruptedException {
 		all().forEach(Run::cancel);
 		this.runner.shutdown();
-		try {
-			this.runner.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.runner.awaitTermination(10, TimeUnit.SECONDS);
 	}
 
 }

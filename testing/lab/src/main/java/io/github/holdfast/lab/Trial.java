@@ -4,9 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
@@ -24,18 +22,15 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.client.RestClientException;
 
-import io.github.holdfast.lab.strategy.OrderOutcome;
-import io.github.holdfast.lab.strategy.OrderRequest;
+import io.github.holdfast.lab.strategy.Order;
 import io.github.holdfast.lab.strategy.OrderView;
-import io.github.holdfast.lab.strategy.Peril;
+import io.github.holdfast.lab.strategy.StrategyType.Peril;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
  * One strategy in a run: its orders, and what has come of them.
  */
 final class Trial {
-
-	private static final int IDLE_MS = 10;
 
 	private final StrategyType strategy;
 
@@ -50,10 +45,6 @@ final class Trial {
 	private final List<OrderView> orders = new ArrayList<>();
 
 	private final List<Long> durations = new ArrayList<>();
-
-	private final Map<OrderOutcome, Integer> outcomes = new HashMap<>();
-
-	private int starved;
 
 	private volatile long origin;
 
@@ -123,14 +114,14 @@ final class Trial {
 		while (true) {
 			for (int i = 0; i < nodes.size(); i++) {
 				LabNode node = nodes.get((customer + i) % nodes.size());
-				if (node.state() == NodeView.State.UP || node.state() == NodeView.State.FROZEN) {
+				if (node.state() == LabNode.State.UP || node.state() == LabNode.State.FROZEN) {
 					return node;
 				}
 			}
 			if (nodes.stream().allMatch(LabNode::hasDied)) {
 				return nodes.get(customer % nodes.size());
 			}
-			TimeUnit.MILLISECONDS.sleep(IDLE_MS);
+			TimeUnit.MILLISECONDS.sleep(10);
 		}
 	}
 
@@ -139,7 +130,7 @@ final class Trial {
 		OrderView order;
 		try {
 			order = this.lab.client()
-				.send(node, new OrderRequest(this.strategy.id(), number,
+				.send(node, new Order.Request(this.strategy.id(), number,
 						LabDatabase.sku(this.name, 1 + number % this.request.skus()), this.request.quantityOf(number),
 						this.request.workMs(), this.lab.waitMs(), this.origin));
 		}
@@ -156,8 +147,6 @@ final class Trial {
 	private synchronized void add(OrderView order, long duration) {
 		this.orders.add(order);
 		this.durations.add(duration);
-		this.outcomes.merge(order.outcome(), 1, Integer::sum);
-		this.starved += order.starved() ? 1 : 0;
 	}
 
 	/**
@@ -179,9 +168,9 @@ final class Trial {
 		if (this.facts != null) {
 			return this.facts;
 		}
-		long sold = count(OrderOutcome.SOLD);
+		long sold = count(OrderView.Outcome.SOLD);
 		long pieces = this.orders.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.filter((order) -> order.outcome() == OrderView.Outcome.SOLD)
 			.mapToLong((order) -> this.request.quantityOf(order.n()))
 			.sum();
 		long missing = this.lab.database().available(this.name) - this.request.stock() + pieces;
@@ -192,10 +181,10 @@ final class Trial {
 		long stockBefore = this.request.stock();
 		long reallyLeft = stockBefore - pieces;
 		long[] sorted = this.durations.stream().mapToLong(Long::longValue).sorted().toArray();
-		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderOutcome.REFUSED),
-				count(OrderOutcome.BUSY), count(OrderOutcome.LOST), count(OrderOutcome.FAILED), stockBefore,
-				this.lab.database().available(this.name), reallyLeft, Math.max(0, -reallyLeft), lostUpdates,
-				refusals().flatMap(this::wouldOverwrite).distinct().count(),
+		return new Facts(this.request.orders(), this.orders.size(), sold, count(OrderView.Outcome.REFUSED),
+				count(OrderView.Outcome.BUSY), count(OrderView.Outcome.LOST), count(OrderView.Outcome.FAILED),
+				stockBefore, this.lab.database().available(this.name), reallyLeft, Math.max(0, -reallyLeft),
+				lostUpdates, refusals().flatMap(this::wouldOverwrite).distinct().count(),
 				rounded(this.orders.size() * 1_000_000.0 / Math.max(1, duration)), percentile(sorted, 0.5),
 				percentile(sorted, 0.99), duration / 1_000);
 	}
@@ -203,7 +192,7 @@ final class Trial {
 	/** The orders whose commits were refused and would have overwritten sales. */
 	private Stream<OrderView> refusals() {
 		return this.orders.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.LOST && order.overtakenBy() != null
+			.filter((order) -> order.outcome() == OrderView.Outcome.LOST && order.overtakenBy() != null
 					&& order.overtakenBy() > 0);
 	}
 
@@ -217,8 +206,8 @@ final class Trial {
 			.mapToObj((change) -> List.of(sku, change));
 	}
 
-	private int count(OrderOutcome outcome) {
-		return this.outcomes.getOrDefault(outcome, 0);
+	private int count(OrderView.Outcome outcome) {
+		return (int) this.orders.stream().filter((order) -> order.outcome() == outcome).count();
 	}
 
 	private static double percentile(long[] sorted, double share) {
@@ -230,31 +219,31 @@ final class Trial {
 	}
 
 	/**
-	 * How many orders waited without success, and for the last three quarters of that
-	 * time nothing at all was sold or refused.
+	 * How many orders waited without success while nothing at all was sold or refused.
 	 */
 	private int blocked() {
 		NavigableSet<Long> decided = new TreeSet<>();
 		this.orders.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.SOLD || order.outcome() == OrderOutcome.REFUSED)
+			.filter((order) -> order.outcome() == OrderView.Outcome.SOLD
+					|| order.outcome() == OrderView.Outcome.REFUSED)
 			.forEach((order) -> decided.add(order.end()));
 		return (int) this.orders.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.BUSY
+			.filter((order) -> order.outcome() == OrderView.Outcome.BUSY
 					&& order.end() - order.start() >= this.lab.waitMs() * 900L)
-			.filter((order) -> decided.subSet(order.end() - this.lab.waitMs() * 750L, order.end()).isEmpty())
+			.filter((order) -> decided.subSet(order.start(), order.end()).isEmpty())
 			.count();
 	}
 
 	/** How many orders waited in vain, although what is left would do for one of them. */
 	private int turnedAway() {
-		return (facts().stockAfter() >= this.request.quantity()) ? count(OrderOutcome.BUSY) : 0;
+		return (facts().stockAfter() >= this.request.quantity()) ? count(OrderView.Outcome.BUSY) : 0;
 	}
 
 	synchronized Verdict verdict(List<Fault> faults) {
 		Set<Peril> perils = faults.stream().flatMap((fault) -> fault.peril().stream()).collect(Collectors.toSet());
 		boolean hidden = Sales.pieces(this.sales.overwritten()) > facts().stockAfter() - facts().reallyLeft();
-		return Verdict.of(facts(), hidden, blocked(), this.starved, turnedAway(), (int) refusals().count(),
-				!faults.isEmpty(), this.lab.waitMs(),
+		return Verdict.of(facts(), hidden, blocked(), (int) this.orders.stream().filter(OrderView::starved).count(),
+				turnedAway(), (int) refusals().count(), !faults.isEmpty(), this.lab.waitMs(),
 				this.strategy.guards(this.request.nodes(), perils) ? null : Presets.breaks(this.strategy));
 	}
 
@@ -291,6 +280,20 @@ final class Trial {
 	 * commit
 	 */
 	record LostUpdate(OrderView first, OrderView second, long overwritten, long stockBefore) {
+	}
+
+	/**
+	 * What has come of the orders. Everything about the stock is from the database.
+	 *
+	 * @param stockAfter how many the row says are left
+	 * @param reallyLeft how many are left after all that was sold; negative if it is
+	 * oversold
+	 * @param lostUpdates how many sales were overwritten, each of which counts once
+	 * @param saved how many sales the commits that were refused would have overwritten
+	 */
+	record Facts(int orders, int answered, long sold, int refused, int busy, int lost, int failed, long stockBefore,
+			long stockAfter, long reallyLeft, long oversold, long lostUpdates, long saved, double throughput,
+			double p50Ms, double p99Ms, long durationMs) {
 	}
 
 }

@@ -20,7 +20,7 @@ record Verdict(Code code, Map<String, Object> arguments) {
 	 * @param breaks what breaks the strategy, so that a run without damage was a lucky
 	 * one; {@code null} if nothing in this run could break it
 	 */
-	static Verdict of(Facts facts, boolean hidden, int blocked, int starved, int turnedAway, int refused,
+	static Verdict of(Trial.Facts facts, boolean hidden, int blocked, int starved, int turnedAway, int refused,
 			boolean faults, int waitMs, @Nullable String breaks) {
 		if (facts.oversold() > 0) {
 			return new Verdict(Code.OVERSOLD,

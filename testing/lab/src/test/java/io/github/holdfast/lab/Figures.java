@@ -4,7 +4,7 @@ import java.util.Objects;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-import io.github.holdfast.lab.strategy.OrderOutcome;
+import io.github.holdfast.lab.strategy.OrderView;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,9 +26,9 @@ final class Figures {
 	 * Each sale that a later commit has overwritten counts once, whatever the stock says
 	 * in the end.
 	 */
-	void areThoseOfTheDatabase(RunView run) {
+	void areThoseOfTheDatabase(Run.View run) {
 		String trial = "run-" + run.id() + ":" + run.strategy();
-		Facts facts = Objects.requireNonNull(run.facts());
+		Trial.Facts facts = Objects.requireNonNull(run.facts());
 		assertThat(facts.sold()).isEqualTo(sum("COUNT(*) FROM lab_order", trial));
 		assertThat(facts.stockAfter()).isEqualTo(sum("SUM(available) FROM lab_stock", trial));
 		long pieces = sum("COALESCE(SUM(quantity), 0) FROM lab_order", trial);
@@ -41,7 +41,7 @@ final class Figures {
 				AND later.wrote_available = later.read_available - later.quantity) AND""", trial));
 		this.lab.orders(run.id())
 			.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.filter((order) -> order.outcome() == OrderView.Outcome.SOLD)
 			.forEach((order) -> assertThat(
 					sum("COUNT(*) FROM lab_order WHERE n = " + order.n() + " AND wrote_available = " + order.wrote()
 							+ " AND wrote_changes = " + order.wroteChanges() + " AND", trial))

@@ -44,30 +44,30 @@ final class LabClient {
 	 * @return its id
 	 */
 	String start(String json) {
-		ResponseEntity<RunView> answer = this.client.post()
+		ResponseEntity<Run.View> answer = this.client.post()
 			.uri("/runs")
 			.contentType(MediaType.APPLICATION_JSON)
 			.body(json)
 			.retrieve()
-			.toEntity(RunView.class);
+			.toEntity(Run.View.class);
 		if (answer.getStatusCode().value() != 201) {
 			throw new IllegalStateException("The run did not start: " + answer);
 		}
 		return String.valueOf(answer.getHeaders().getLocation()).replaceFirst(".*/", "");
 	}
 
-	RunView find(String id) {
-		return this.client.get().uri("/runs/{id}", id).retrieve().requiredBody(RunView.class);
+	Run.View find(String id) {
+		return this.client.get().uri("/runs/{id}", id).retrieve().requiredBody(Run.View.class);
 	}
 
 	/** Waits until a run is over. */
-	RunView await(String id) {
+	Run.View await(String id) {
 		return Awaitility.await("end of run " + id)
 			.atMost(RUN_TIME)
 			.until(() -> find(id), (run) -> run.state().isEnd());
 	}
 
-	RunView run(String json) {
+	Run.View run(String json) {
 		return await(start(json));
 	}
 

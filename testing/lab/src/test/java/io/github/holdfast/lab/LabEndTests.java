@@ -14,8 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.github.holdfast.lab.server.FreePort;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -45,7 +43,7 @@ class LabEndTests {
 	@ValueSource(strings = { "TERM", "KILL" })
 	void leavesNothingBehind(String signal) throws IOException {
 		Path folder = Files.createDirectory(this.temporary.resolve("tmp"));
-		int port = FreePort.find();
+		int port = LabServers.freePort();
 		this.process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + folder, "-cp", System.getProperty("java.class.path"),
 				LabApplication.class.getName(), "--server.port=" + port)
@@ -79,9 +77,9 @@ class LabEndTests {
 			.untilAsserted(() -> assertThat(foldersIn(folder)).isEmpty());
 	}
 
-	private static boolean isFrozen(RunView run) {
+	private static boolean isFrozen(Run.View run) {
 		assertThat(run.state().isEnd()).isFalse();
-		return run.nodes().stream().anyMatch((node) -> node.state() == NodeView.State.FROZEN);
+		return run.nodes().stream().anyMatch((node) -> node.state() == LabNode.State.FROZEN);
 	}
 
 	/** An empty file of ZooKeeper's test server stays if the lab is killed. */

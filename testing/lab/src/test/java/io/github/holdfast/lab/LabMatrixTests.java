@@ -94,11 +94,11 @@ class LabMatrixTests {
 
 	@Test
 	void allStrategiesAreComparedInOneRun() {
-		RunView run = this.lab.run("""
+		Run.View run = this.lab.run("""
 				{"strategy": "all", "stock": 20, "orders": 40, "concurrency": 5, "nodes": 2}""");
-		assertThat(run.state()).isEqualTo(RunView.State.FINISHED);
+		assertThat(run.state()).isEqualTo(Run.State.FINISHED);
 		assertThat(run.verdict()).isNull();
-		assertThat(run.results()).extracting(RunView.Result::strategy)
+		assertThat(run.results()).extracting(Run.Result::strategy)
 			.containsExactlyInAnyOrder(Stream.of(StrategyType.values()).map(StrategyType::id).toArray(String[]::new));
 		assertThat(run.results()).allSatisfy((result) -> assertThat(result.facts().answered()).isEqualTo(40));
 		assertThat(run.results()).filteredOn((result) -> result.strategy().endsWith("-fence"))

@@ -65,9 +65,9 @@ class LabRungTests {
 	@MethodSource("rungs")
 	void rungShowsWhatItIsAbout(Rung rung) throws IOException {
 		LabClient lab = new LabClient(this.port);
-		List<RunView> runs = new ArrayList<>();
+		List<Run.View> runs = new ArrayList<>();
 		do {
-			RunView run = lab.run(new JsonMapper().writeValueAsString(Presets.of(rung.strategy())));
+			Run.View run = lab.run(new JsonMapper().writeValueAsString(Presets.of(rung.strategy())));
 			new Figures(lab, this.jdbc).areThoseOfTheDatabase(run);
 			runs.add(run);
 			if (Rungs.RECORD != null && Rungs.kind(run).equals(rung.expected())) {
@@ -82,7 +82,7 @@ class LabRungTests {
 			.allMatch((kind) -> kind.equals(rung.expected()) || kind.equals("lucky"));
 	}
 
-	private static String words(List<RunView> runs) {
+	private static String words(List<Run.View> runs) {
 		Map<String, Long> words = runs.stream()
 			.collect(Collectors.groupingBy((run) -> Rungs.kind(run).equals("lucky") ? "luck" : word(run), TreeMap::new,
 					Collectors.counting()));
@@ -92,7 +92,7 @@ class LabRungTests {
 			.collect(Collectors.joining(", "));
 	}
 
-	private static String word(RunView run) {
+	private static String word(Run.View run) {
 		return String.valueOf(run.verdict().code()).toLowerCase(Locale.ROOT).replace('_', ' ');
 	}
 

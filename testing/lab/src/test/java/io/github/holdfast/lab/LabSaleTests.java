@@ -17,7 +17,6 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.Verdict.Code;
-import io.github.holdfast.lab.strategy.OrderOutcome;
 import io.github.holdfast.lab.strategy.OrderView;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,9 +47,9 @@ class LabSaleTests {
 			String id = this.lab.start("""
 					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
 					nodes));
-			RunView run = this.lab.await(id);
-			assertThat(run.nodes()).hasSize(nodes).extracting(NodeView::state).containsOnly(NodeView.State.UP);
-			assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter)
+			Run.View run = this.lab.await(id);
+			assertThat(run.nodes()).hasSize(nodes).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
+			assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
 				.containsExactly(50L, 30, 0L);
 			assertThat(this.lab.orders(id)).extracting(OrderView::node)
 				.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
@@ -60,34 +59,38 @@ class LabSaleTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 10, 20, 50, 100 })
 	void hundredOrdersSellHundredPiecesHoweverManyComeAtOnce(int concurrency) {
-		RunView run = this.lab.run("""
+		Run.View run = this.lab.run("""
 				{"strategy": "holdfast-jdbc", "stock": 100, "orders": 100, "concurrency": %d}"""
 			.formatted(concurrency));
-		assertThat(run.facts()).extracting(Facts::sold, Facts::stockAfter, Facts::refused, Facts::busy, Facts::failed)
+		assertThat(run.facts())
+			.extracting(Trial.Facts::sold, Trial.Facts::stockAfter, Trial.Facts::refused, Trial.Facts::busy,
+					Trial.Facts::failed)
 			.containsExactly(100L, 0L, 0, 0, 0);
 	}
 
 	@Test
 	void sixtyOrdersInASecondSellFiftyPieces() {
-		RunView run = this.lab.run("""
+		Run.View run = this.lab.run("""
 				{"strategy": "holdfast-jdbc", "stock": 50, "orders": 60, "concurrency": 60, "ratePerSecond": 60}""");
-		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(50L, 10, 0L);
+		assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
+			.containsExactly(50L, 10, 0L);
 	}
 
 	/** Both are right; one of them keeps orders for different things from each other. */
 	@ParameterizedTest
 	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
 	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
-		RunView run = this.lab
+		Run.View run = this.lab
 			.run("""
 					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
 				.formatted(strategy));
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockBefore, Facts::stockAfter)
+		assertThat(run.facts())
+			.extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockBefore, Trial.Facts::stockAfter)
 			.containsExactly(45L, 15, 45L, 0L);
 		List<OrderView> sold = this.lab.orders(run.id())
 			.stream()
-			.filter((order) -> order.outcome() == OrderOutcome.SOLD)
+			.filter((order) -> order.outcome() == OrderView.Outcome.SOLD)
 			.sorted(Comparator.comparing(OrderView::acquired))
 			.toList();
 		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))

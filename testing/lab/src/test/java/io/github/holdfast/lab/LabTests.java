@@ -21,7 +21,6 @@ import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.Verdict.Code;
-import io.github.holdfast.lab.strategy.OrderOutcome;
 import io.github.holdfast.lab.strategy.OrderView;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -54,9 +53,9 @@ class LabTests {
 	void checkInMemoryOversellsAndTheLabShowsTheFirstLostUpdate() {
 		String id = this.lab.start("""
 				{"strategy": "memory-overwrite", "stock": 40, "orders": 80, "concurrency": 10, "workMs": 5}""");
-		RunView run = this.lab.await(id);
+		Run.View run = this.lab.await(id);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.OVERSOLD);
-		assertThat(run.facts()).extracting(Facts::lostUpdates).isNotEqualTo(0L);
+		assertThat(run.facts()).extracting(Trial.Facts::lostUpdates).isNotEqualTo(0L);
 		Trial.LostUpdate lost = this.lab.lostUpdate(id).getBody();
 		assertThat(lost).isNotNull();
 		assertThat(lost.first().read()).isEqualTo(lost.second().read());
@@ -66,10 +65,10 @@ class LabTests {
 
 	@Test
 	void figuresAreThoseOfTheDatabase() {
-		RunView run = this.lab
+		Run.View run = this.lab
 			.run("""
 					{"strategy": "memory-overwrite", "stock": 60, "orders": 90, "concurrency": 12, "workMs": 4, "quantity": 2}""");
-		assertThat(run.facts()).extracting(Facts::lostUpdates).isNotEqualTo(0L);
+		assertThat(run.facts()).extracting(Trial.Facts::lostUpdates).isNotEqualTo(0L);
 		new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
 	}
 
@@ -81,19 +80,20 @@ class LabTests {
 		String request = """
 				{"strategy": "%s", "stock": 1000, "orders": 2, "concurrency": 2, "workMs": 300, "quantities": [200, 300]}""";
 		VerdictTable.expect(Code.LOST_UPDATES, () -> {
-			RunView run = this.lab.run(request.formatted("memory-overwrite"));
+			Run.View run = this.lab.run(request.formatted("memory-overwrite"));
 			new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
-			assertThat(run.facts()).extracting(Facts::reallyLeft).isEqualTo(500L);
-			assertThat(run.facts()).extracting(Facts::stockAfter).isIn(500L, 700L, 800L);
+			assertThat(run.facts()).extracting(Trial.Facts::reallyLeft).isEqualTo(500L);
+			assertThat(run.facts()).extracting(Trial.Facts::stockAfter).isIn(500L, 700L, 800L);
 			return run;
 		});
-		assertThat(this.lab.run(request.formatted("for-update")).facts()).extracting(Facts::stockAfter).isEqualTo(500L);
+		assertThat(this.lab.run(request.formatted("for-update")).facts()).extracting(Trial.Facts::stockAfter)
+			.isEqualTo(500L);
 	}
 
 	/** The order that lost its lease had read the stock before the other node sold. */
 	@Test
 	void refusedCommitTellsWhatItWouldHaveErased() throws IOException {
-		RunView run = Stream.generate(() -> this.lab.run("""
+		Run.View run = Stream.generate(() -> this.lab.run("""
 				{"strategy": "holdfast-redis-lease", "stock": 200, "orders": 120, "concurrency": 12, "workMs": 1,
 					"faults": [{"kind": "FREEZE", "millis": 3000}]}"""))
 			.limit(5)
@@ -101,7 +101,7 @@ class LabTests {
 			.findFirst()
 			.orElseThrow();
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		Facts facts = Objects.requireNonNull(run.facts());
+		Trial.Facts facts = Objects.requireNonNull(run.facts());
 		OrderView refused = this.lab.orders(run.id())
 			.stream()
 			.filter((order) -> order.overtakenBy() != null && order.overtakenBy() > 0)
@@ -121,14 +121,14 @@ class LabTests {
 
 	@Test
 	void runThatWasRightByLuckSaysSo() {
-		RunView wrong = this.lab.run("""
+		Run.View wrong = this.lab.run("""
 				{"strategy": "memory-overwrite", "stock": 5, "orders": 10, "concurrency": 1}""");
 		assertThat(wrong.verdict()).isNotNull();
 		assertThat(wrong.verdict().code()).isEqualTo(Code.RIGHT);
 		assertThat(wrong.verdict().arguments()).containsEntry("lucky", true)
 			.containsEntry("breaks", "ORDERS")
 			.containsEntry("sold", 5);
-		RunView right = this.lab.run("""
+		Run.View right = this.lab.run("""
 				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 1}""");
 		assertThat(right.verdict()).isNotNull();
 		assertThat(right.verdict().arguments()).containsEntry("lucky", false)
@@ -140,11 +140,12 @@ class LabTests {
 	void rowLockSellsWhatThereIsOnTwoNodes() {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 20, "orders": 40, "concurrency": 10, "nodes": 2}""");
-		RunView run = this.lab.await(id);
+		Run.View run = this.lab.await(id);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		assertThat(run.facts()).extracting(Facts::sold, Facts::refused, Facts::stockAfter).containsExactly(20L, 20, 0L);
+		assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
+			.containsExactly(20L, 20, 0L);
 		assertThat(this.lab.orders(id)).hasSize(40).extracting(OrderView::node).contains(1, 2);
-		assertThat(this.lab.orders(id)).filteredOn((order) -> order.outcome() == OrderOutcome.SOLD)
+		assertThat(this.lab.orders(id)).filteredOn((order) -> order.outcome() == OrderView.Outcome.SOLD)
 			.allSatisfy((order) -> assertThat(new Long[] { order.start(), order.begin(), order.readAt(),
 					order.writeAt(), order.commit(), order.end() })
 				.isSorted());
@@ -155,11 +156,11 @@ class LabTests {
 	@Tag("long")
 	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
 		VerdictTable.expect(Code.LOST_UPDATES, () -> {
-			RunView redis = this.lab.run(frozen("redis-px-lua"));
+			Run.View redis = this.lab.run(frozen("redis-px-lua"));
 			assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 			return redis;
 		});
-		RunView fence = this.lab.run(frozen("holdfast-jdbc"));
+		Run.View fence = this.lab.run(frozen("holdfast-jdbc"));
 		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
 		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
 	}
@@ -173,7 +174,7 @@ class LabTests {
 	@Test
 	@Tag("long")
 	void faultsOfTheRequestHappenToItsOrders() {
-		RunView run = this.lab
+		Run.View run = this.lab
 			.run("""
 					{"strategy": "redis-px-lua", "stock": 1000, "orders": 60, "concurrency": 4, "workMs": 30,
 						"faults": [{"atMs": 300, "kind": "FREEZE", "node": 2, "millis": 100}, {"atMs": 60000, "kind": "KILL"}]}""");
@@ -185,7 +186,7 @@ class LabTests {
 		});
 		assertThat(run.verdict()).isNotNull();
 		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
-		assertThat(run.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
+		assertThat(run.nodes()).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
 	}
 
 	@Test
@@ -193,12 +194,12 @@ class LabTests {
 	void redisIsBackForTheNextRun() {
 		String request = """
 				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
-		RunView away = this.lab.run(request.formatted("""
+		Run.View away = this.lab.run(request.formatted("""
 				, "faults": [{"kind": "RESTART_REDIS", "millis": 60000}]"""));
 		assertThat(away.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.RESTART_REDIS);
-		RunView next = this.lab.run(request.formatted(""));
+		Run.View next = this.lab.run(request.formatted(""));
 		assertThat(next.faults()).isEmpty();
-		assertThat(next.facts()).extracting(Facts::sold, Facts::failed).containsExactly(20L, 0);
+		assertThat(next.facts()).extracting(Trial.Facts::sold, Trial.Facts::failed).containsExactly(20L, 0);
 	}
 
 	@Test
@@ -207,15 +208,15 @@ class LabTests {
 		String request = """
 				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
 		String id = this.lab.start(request.formatted(100_000));
-		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == Run.State.RUNNING);
 		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
-		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(NodeView::state)
-			.containsExactly(NodeView.State.DEAD, NodeView.State.UP));
+		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(LabNode.View::state)
+			.containsExactly(LabNode.State.DEAD, LabNode.State.UP));
 		this.lab.delete("/runs/" + id);
 		this.lab.await(id);
-		RunView next = this.lab.run(request.formatted(20));
-		assertThat(next.nodes()).extracting(NodeView::state).containsOnly(NodeView.State.UP);
-		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(20L);
+		Run.View next = this.lab.run(request.formatted(20));
+		assertThat(next.nodes()).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
+		assertThat(next.facts()).extracting(Trial.Facts::sold).isEqualTo(20L);
 	}
 
 	@Test
@@ -224,9 +225,9 @@ class LabTests {
 		String id = this.lab
 			.start("""
 					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
-		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == RunView.State.RUNNING);
+		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == Run.State.RUNNING);
 		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
-		RunView run = this.lab.await(id);
+		Run.View run = this.lab.await(id);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
 	}
 
@@ -237,16 +238,16 @@ class LabTests {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
 					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
-		NodeView.State expected = kind.equals("KILL") ? NodeView.State.DEAD : NodeView.State.FROZEN;
+		LabNode.State expected = kind.equals("KILL") ? LabNode.State.DEAD : LabNode.State.FROZEN;
 		await().atMost(LabClient.RUN_TIME)
 			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
 		this.lab.delete("/runs/" + id);
-		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
-		RunView next = this.lab.run("""
+		assertThat(this.lab.await(id).state()).isEqualTo(Run.State.CANCELLED);
+		Run.View next = this.lab.run("""
 				{"strategy": "for-update", "orders": 10, "nodes": 1}""");
-		assertThat(next.facts()).extracting(Facts::sold).isEqualTo(10L);
+		assertThat(next.facts()).extracting(Trial.Facts::sold).isEqualTo(10L);
 		await().untilAsserted(() -> assertThat(nodeProcesses())
-			.containsExactlyElementsOf(next.nodes().stream().map(NodeView::pid).toList()));
+			.containsExactlyElementsOf(next.nodes().stream().map(LabNode.View::pid).toList()));
 	}
 
 	private static List<Long> nodeProcesses() {
@@ -333,7 +334,7 @@ class LabTests {
 		assertThat(second.getStatusCode().value()).isEqualTo(409);
 		assertThat(second.getBody()).contains("urn:problem:lab:run-in-progress");
 		this.lab.delete("/runs/" + id);
-		assertThat(this.lab.await(id).state()).isEqualTo(RunView.State.CANCELLED);
+		assertThat(this.lab.await(id).state()).isEqualTo(Run.State.CANCELLED);
 	}
 
 	@Test
@@ -348,7 +349,7 @@ class LabTests {
 
 	@Test
 	void pagesOfOtherOriginsDoNotReachTheNodes() {
-		RunView run = this.lab.run("""
+		Run.View run = this.lab.run("""
 				{"strategy": "for-update", "orders": 1}""");
 		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
 		assertThat(LabClient.postForm(node + "/lab-node/kill?moment=WORK", "http://shop.example")).isEqualTo(403);

@@ -28,7 +28,7 @@ class PresetsTests {
 		RunRequest preset = Presets.of(strategy);
 		assertThat(preset.problems()).isEmpty();
 		assertThat(preset.strategies()).containsExactly(strategy);
-		assertThat(new RequestReader().read(this.json.valueToTree(preset), RunRequest.class)).isEqualTo(preset);
+		assertThat(RequestReader.read(this.json.valueToTree(preset))).isEqualTo(preset);
 	}
 
 	@Test

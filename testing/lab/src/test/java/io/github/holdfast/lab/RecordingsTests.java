@@ -47,7 +47,7 @@ class RecordingsTests {
 	void labIsTheOneOfNow() throws IOException {
 		List<String> ids = rungs().stream().map((rung) -> rung.strategy().id()).toList();
 		LabController lab = new LabController(null,
-				new LabProperties(false, Duration.ofMillis(1500), Duration.ofSeconds(5)));
+				new Lab.Properties(false, Duration.ofMillis(1500), Duration.ofSeconds(5)));
 		JsonNode now = this.json.readTree(this.json.writeValueAsString(Map.of("info", lab.info(), "strategies",
 				lab.strategies().stream().filter((each) -> ids.contains(each.id())).toList())));
 		if (Rungs.RECORD != null) {

@@ -49,7 +49,7 @@ final class Rungs {
 	}
 
 	/** Records what the lab says of a run. */
-	static void record(LabClient lab, RunView run, Path file) throws IOException {
+	static void record(LabClient lab, Run.View run, Path file) throws IOException {
 		List<List<?>> rows = lab.orders(run.id())
 			.stream()
 			.map((order) -> JSON.convertValue(order, Map.class))
@@ -69,7 +69,7 @@ final class Rungs {
 	}
 
 	/** What the page calls "wrong", "stuck", "lucky" or "right". */
-	static String kind(RunView run) {
+	static String kind(Run.View run) {
 		Verdict verdict = Objects.requireNonNull(run.verdict());
 		if (Boolean.TRUE.equals(verdict.arguments().get("lucky"))) {
 			return "lucky";
@@ -92,7 +92,7 @@ final class Rungs {
 	}
 
 	/** What is recorded of a run. */
-	record Recording(RunView run, Trial.@Nullable LostUpdate lost, List<String> columns, List<List<?>> orders) {
+	record Recording(Run.View run, Trial.@Nullable LostUpdate lost, List<String> columns, List<List<?>> orders) {
 	}
 
 }

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.VerdictTable.Row;
-import io.github.holdfast.lab.strategy.Group;
 import io.github.holdfast.lab.strategy.StrategyType;
 
 /**
@@ -70,7 +69,7 @@ enum Trouble {
 	 * one after the other, so that some are on their way and some are still to come.
 	 */
 	private String request(StrategyType strategy) {
-		boolean renewed = strategy.group() == Group.HOLDFAST;
+		boolean renewed = strategy.group() == StrategyType.Group.HOLDFAST;
 		return switch (this) {
 			case NONE -> sale(strategy, 2);
 			case KILLED -> orders(strategy, 40, 30);

@@ -47,7 +47,7 @@ final class VerdictTable {
 	 * Runs something until a verdict is found: what is right is right each time, what is
 	 * wrong shows some time.
 	 */
-	static void expect(Code verdict, Supplier<RunView> run) {
+	static void expect(Code verdict, Supplier<Run.View> run) {
 		Code found;
 		int attempt = 0;
 		do {

@@ -12,10 +12,8 @@ import org.aspectj.lang.annotation.Aspect;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The aspect that everybody copies: a lock of Redisson with a fixed lease, and the body
@@ -63,45 +61,42 @@ class CopiedAspect {
 
 	}
 
+	@NodeComponent
+	static class NewTransaction {
+
+		@Transactional(propagation = Propagation.REQUIRES_NEW)
+		public Object proceed(ProceedingJoinPoint call) throws Throwable {
+			return call.proceed();
+		}
+
+	}
+
 	@Aspect
 	@NodeComponent
 	static class LockAspect {
 
 		private final RedissonClient redisson;
 
-		private final TransactionTemplate newTransaction;
+		private final NewTransaction newTransaction;
 
-		LockAspect(RedissonClient redisson, PlatformTransactionManager transactionManager) {
+		LockAspect(RedissonClient redisson, NewTransaction newTransaction) {
 			this.redisson = redisson;
-			this.newTransaction = new TransactionTemplate(transactionManager);
-			this.newTransaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			this.newTransaction = newTransaction;
 		}
 
 		@Around("@annotation(locked) && args(order)")
-		Object lock(ProceedingJoinPoint call, Locked locked, Order order) throws InterruptedException {
-			RLock lock = this.redisson.getLock("stock:" + order.sku());
+		Object lock(ProceedingJoinPoint call, Locked locked, Order order) throws Throwable {
+			RLock lock = this.redisson.getLock(order.key());
 			if (!lock.tryLock(locked.waitTime(), locked.leaseTime(), TimeUnit.MILLISECONDS)) {
 				throw new BusyException("The lock was busy");
 			}
 			order.acquired();
 			try {
-				return this.newTransaction.execute((status) -> proceed(call));
+				return this.newTransaction.proceed(call);
 			}
 			finally {
 				order.released();
 				lock.unlock();
-			}
-		}
-
-		private static Object proceed(ProceedingJoinPoint call) {
-			try {
-				return call.proceed();
-			}
-			catch (RuntimeException | Error ex) {
-				throw ex;
-			}
-			catch (Throwable ex) {
-				throw new IllegalStateException(ex);
 			}
 		}
 

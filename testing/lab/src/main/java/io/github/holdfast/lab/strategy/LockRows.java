@@ -1,12 +1,14 @@
 package io.github.holdfast.lab.strategy;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -16,8 +18,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 class LockRows {
 
 	private static final int LONGER_THAN_USUAL_MS = 20;
-
-	private static final int MOST_WAITS = 2;
 
 	private final JdbcClient jdbc;
 
@@ -40,7 +40,7 @@ class LockRows {
 	 * changes the stock, with the name of the holder in it.
 	 */
 	public boolean lockTable(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		String holder = UUID.randomUUID().toString();
 		if (this.jdbc.sql("SELECT 1 FROM lab_lock WHERE lock_key = ?").param(key).query().listOfRows().isEmpty()) {
 			execute("INSERT IGNORE INTO lab_lock (lock_key) VALUES (?)", key);
@@ -86,7 +86,7 @@ class LockRows {
 	}
 
 	private boolean sellInTransaction(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		String owner = Thread.currentThread().getName();
 		if (!this.jdbc.sql("SELECT 1 FROM lab_lock WHERE lock_key = ?").param(key).query().listOfRows().isEmpty()) {
 			throw new BusyException("The lock was busy");
@@ -117,13 +117,13 @@ class LockRows {
 	 * but orders are turned away while there is stock for them.
 	 */
 	public boolean twoWaits(Order order) {
-		return insertLock(order, MOST_WAITS);
+		return insertLock(order, 2);
 	}
 
 	private boolean insertLock(Order order, int mostWaits) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		String holder = UUID.randomUUID().toString();
-		for (int waits = 0; !insert(key, holder); waits++) {
+		for (int waits = 0; !insertOrReplace(key, holder); waits++) {
 			if (waits == mostWaits) {
 				throw new BusyException("Waited often enough");
 			}
@@ -139,16 +139,10 @@ class LockRows {
 		}));
 	}
 
-	private boolean insert(String key, String holder) {
-		try {
-			execute("DELETE FROM lab_insert_lock WHERE lock_key = ? AND expires_at < NOW(3)", key);
-			execute("INSERT INTO lab_insert_lock VALUES (?, ?, NOW(3) + INTERVAL ? MICROSECOND)", key, holder,
-					this.leaseTime.toNanos() / 1_000);
-			return true;
-		}
-		catch (DuplicateKeyException | CannotAcquireLockException ex) {
-			return false; // it is held, or the database has chosen between those who wait
-		}
+	private boolean insertOrReplace(String key, String holder) {
+		return succeeds("DELETE FROM lab_insert_lock WHERE lock_key = ? AND expires_at < NOW(3)", key)
+				&& succeeds("INSERT INTO lab_insert_lock VALUES (?, ?, NOW(3) + INTERVAL ? MICROSECOND)", key, holder,
+						this.leaseTime.toNanos() / 1_000);
 	}
 
 	/**
@@ -156,31 +150,53 @@ class LockRows {
 	 * then it may be the new row of somebody else, and holders delete by name, too.
 	 */
 	public boolean expiryInJava(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		return order.sellLocked(() -> insertExpiring(key), this.stock, () -> deleteExpiring(key));
 	}
 
 	private boolean insertExpiring(String key) {
+		Optional<Long> expiresAt = this.jdbc.sql("SELECT expires_at FROM lab_expiring_lock WHERE lock_key = ?")
+			.param(key)
+			.query(Long.class)
+			.optional();
+		if (expiresAt.isPresent() && expiresAt.get() < System.currentTimeMillis()) {
+			deleteExpiring(key); // whoever's it is now
+		}
+		return succeeds("INSERT INTO lab_expiring_lock VALUES (?, ?)", key,
+				System.currentTimeMillis() + LONGER_THAN_USUAL_MS);
+	}
+
+	private void deleteExpiring(String key) {
+		succeeds("DELETE FROM lab_expiring_lock WHERE lock_key = ?", key);
+	}
+
+	/**
+	 * Whoever can insert the row has the lock, and a job deletes the rows of those who
+	 * have died: {@link #clean} cannot tell them from those who are slow.
+	 */
+	public boolean insertLockCleaner(Order order) {
+		String key = order.key();
+		String holder = UUID.randomUUID().toString();
+		return order.sellLocked(() -> succeeds("INSERT INTO lab_cleaned_lock VALUES (?, ?, NOW(3))", key, holder),
+				this.stock,
+				() -> execute("DELETE FROM lab_cleaned_lock WHERE lock_key = ? AND holder = ?", key, holder));
+	}
+
+	/** The job. Locks are held for less than 20 ms, usually. */
+	@Scheduled(fixedDelay = 10)
+	void clean() {
+		execute("DELETE FROM lab_cleaned_lock WHERE locked_at < NOW(3) - INTERVAL 20000 MICROSECOND");
+	}
+
+	/** False if it is held, or the database has chosen between those who wait. */
+	private boolean succeeds(String sql, Object... parameters) {
 		try {
-			if (this.jdbc.sql("SELECT expires_at FROM lab_expiring_lock WHERE lock_key = ?")
-				.param(key)
-				.query(Long.class)
-				.optional()
-				.filter((expiresAt) -> expiresAt < System.currentTimeMillis())
-				.isPresent()) {
-				deleteExpiring(key); // whoever's it is now
-			}
-			execute("INSERT INTO lab_expiring_lock VALUES (?, ?)", key,
-					System.currentTimeMillis() + LONGER_THAN_USUAL_MS);
+			execute(sql, parameters);
 			return true;
 		}
 		catch (DuplicateKeyException | CannotAcquireLockException ex) {
 			return false;
 		}
-	}
-
-	private void deleteExpiring(String key) {
-		execute("DELETE FROM lab_expiring_lock WHERE lock_key = ?", key);
 	}
 
 	private int execute(String sql, Object... parameters) {

@@ -1,7 +1,6 @@
 package io.github.holdfast.lab.strategy;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -44,34 +43,36 @@ public final class Mishap {
 
 	private final CountDownLatch over = new CountDownLatch(1);
 
-	private Mishap(Moment moment, String script, String tenths) {
+	private Mishap(Moment moment, String script, long tenths) {
 		this.moment = moment;
 		this.script = script;
-		this.tenths = tenths;
+		this.tenths = String.valueOf(tenths);
 	}
 
 	/** The JVM stands still for a while. */
-	public static Mishap freeze(Moment moment, Duration time) {
-		return new Mishap(moment, FREEZE, String.valueOf(time.toMillis() / 100));
+	static Mishap freeze(Moment moment, long millis) {
+		return new Mishap(moment, FREEZE, millis / 100);
 	}
 
-	public static Mishap kill(Moment moment) {
-		return new Mishap(moment, KILL, "");
+	static Mishap kill(Moment moment) {
+		return new Mishap(moment, KILL, 0);
 	}
 
 	/**
 	 * Lets it happen to the next order for which its moment comes, or without one if
 	 * there is none soon. Returns when it is over.
 	 */
-	public void happenSoon() throws InterruptedException {
-		NEXT.set(this);
-		if (!this.over.await(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
-			happenOnce();
-			this.over.await();
+	void happenSoon() throws InterruptedException {
+		synchronized (NEXT) { // one after the other
+			NEXT.set(this);
+			if (!this.over.await(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
+				happenOnce();
+				this.over.await();
+			}
 		}
 	}
 
-	/** Called when a moment has come for an order. */
+	/** The moment has come for an order. */
 	static void happenAt(Moment moment) {
 		Mishap mishap = NEXT.get();
 		if (mishap != null && mishap.moment == moment) {

@@ -17,7 +17,7 @@ public final class Order {
 
 	private static final ThreadLocal<@Nullable Order> CURRENT = new ThreadLocal<>();
 
-	private final OrderRequest request;
+	private final Request request;
 
 	private final Instant giveUpAt;
 
@@ -37,26 +37,26 @@ public final class Order {
 
 	private @Nullable Long released;
 
-	private @Nullable Stock read;
+	private Shelf.@Nullable Stock read;
 
 	private @Nullable Long wrote;
 
 	private Runnable afterwards = () -> {
 	};
 
-	public Order(OrderRequest request) {
+	public Order(Request request) {
 		this.request = request;
 		this.start = now();
 		this.giveUpAt = Instant.now().plusMillis(request.waitMs());
 	}
 
 	/** The order that this thread is working on. */
-	public static @Nullable Order current() {
+	static @Nullable Order current() {
 		return CURRENT.get();
 	}
 
 	/** Lets a strategy sell it. */
-	public boolean sellBy(Callable<Boolean> strategy) throws Exception {
+	boolean sellBy(Callable<Boolean> strategy) throws Exception {
 		CURRENT.set(this);
 		try {
 			return strategy.call();
@@ -95,28 +95,30 @@ public final class Order {
 		return this.request.sku();
 	}
 
+	/** The name of the lock. */
+	String key() {
+		return "stock:" + sku();
+	}
+
 	int quantity() {
 		return this.request.quantity();
 	}
 
-	/**
-	 * Does the work between reading and writing, which takes its time. Anything may
-	 * happen to the node meanwhile.
-	 */
-	public void work() {
+	/** Takes its time between reading and writing. Anything may happen meanwhile. */
+	void work() {
 		Mishap.happenAt(Mishap.Moment.WORK);
 		sleep(Duration.ofMillis(this.request.workMs()).toNanos());
 	}
 
 	/** Waits a little before the next attempt. */
-	public void waitOrGiveUp() {
+	void waitOrGiveUp() {
 		if (Instant.now().isAfter(this.giveUpAt)) {
 			throw new BusyException("Waited in vain");
 		}
 		sleep(ThreadLocalRandom.current().nextLong(500_000, 5_000_000));
 	}
 
-	public Duration remainingWait() {
+	Duration remainingWait() {
 		Duration remaining = Duration.between(Instant.now(), this.giveUpAt);
 		return remaining.isNegative() ? Duration.ZERO : remaining;
 	}
@@ -136,19 +138,16 @@ public final class Order {
 		}
 	}
 
-	public void acquired() {
+	void acquired() {
 		this.acquired = now();
 	}
 
-	/**
-	 * Notes that a transaction has begun: the order's own, if it then reads or writes the
-	 * stock.
-	 */
-	public void begun() {
+	/** A transaction has begun: its own, if it then reads or writes the stock. */
+	void begun() {
 		this.lastBegin = now();
 	}
 
-	void hasRead(Stock stock) {
+	void hasRead(Shelf.Stock stock) {
 		this.begin = this.lastBegin;
 		this.readAt = now();
 		this.read = stock;
@@ -161,41 +160,35 @@ public final class Order {
 		this.wrote = available;
 	}
 
-	/**
-	 * Called when its transaction is about to be committed. Anything may happen to the
-	 * node then, too.
-	 */
-	public void committing() {
+	/** Its commit is about to be sent. Anything may happen to the node then. */
+	void committing() {
 		if (this.writeAt != null) {
 			Mishap.happenAt(Mishap.Moment.COMMIT);
 		}
 	}
 
 	/** Notes that a transaction was committed, of which the first one is its own. */
-	public void committed() {
+	void committed() {
 		if (this.commit == null && (this.readAt != null || this.writeAt != null)) {
 			this.commit = now();
 		}
 	}
 
-	/**
-	 * Called when a lock is about to be given back. Anything may happen to the node then,
-	 * too.
-	 */
-	public void releasing() {
+	/** Its lock is about to be given back. Anything may happen to the node then. */
+	void releasing() {
 		Mishap.happenAt(Mishap.Moment.RELEASE);
 	}
 
-	public void released() {
+	void released() {
 		this.released = now();
 	}
 
-	@Nullable Stock read() {
+	Shelf.@Nullable Stock read() {
 		return this.read;
 	}
 
 	/** What has become of it. */
-	public OrderView view(int node, OrderOutcome outcome, boolean starved, @Nullable Long overtakenBy,
+	OrderView view(int node, OrderView.Outcome outcome, boolean starved, @Nullable Long overtakenBy,
 			@Nullable String message) {
 		String thread = Thread.currentThread().getName();
 		return new OrderView(number(), this.request.strategy(), node,
@@ -209,6 +202,14 @@ public final class Order {
 
 	private long now() {
 		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now()) - this.request.origin();
+	}
+
+	/**
+	 * An order, as the lab sends it to a node.
+	 *
+	 * @param origin from when on times are counted, in microseconds since 1970
+	 */
+	public record Request(String strategy, int number, String sku, int quantity, int workMs, int waitMs, long origin) {
 	}
 
 }

@@ -44,7 +44,7 @@ class RedisKeys {
 	 * it is there for ever.
 	 */
 	public boolean setnxNoExpiry(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		return order.sellLocked(() -> this.redis.opsForValue().setIfAbsent(key, "locked"), this.stock,
 				() -> this.redis.delete(key));
 	}
@@ -54,7 +54,7 @@ class RedisKeys {
 	 * than the expiry deletes the key of the next one, who then is not alone either.
 	 */
 	public boolean deleteWithoutOwner(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		return order.sellLocked(() -> this.redis.opsForValue().setIfAbsent(key, "locked", LONGER_THAN_USUAL),
 				this.stock, () -> this.redis.delete(key));
 	}
@@ -65,7 +65,7 @@ class RedisKeys {
 	 * it is deleted.
 	 */
 	public boolean getThenDel(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		String owner = UUID.randomUUID().toString();
 		return order.sellLocked(() -> this.redis.opsForValue().setIfAbsent(key, owner, this.leaseTime), this.stock,
 				() -> {
@@ -82,7 +82,7 @@ class RedisKeys {
 	 * alone any more.
 	 */
 	public boolean redisPxLua(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		String owner = UUID.randomUUID().toString();
 		return order.sellLocked(() -> this.redis.opsForValue().setIfAbsent(key, owner, this.leaseTime), this.stock,
 				() -> {
@@ -107,7 +107,7 @@ class RedisKeys {
 	}
 
 	private boolean sellAtOnce(Order order) {
-		String key = "stock:" + order.sku();
+		String key = order.key();
 		try {
 			String owner = UUID.randomUUID().toString();
 			if (!Boolean.TRUE.equals(this.redis.opsForValue().setIfAbsent(key, owner, this.leaseTime))) {
@@ -139,9 +139,7 @@ class RedisKeys {
 			this.redis.opsForValue().increment(key, order.quantity());
 			return false;
 		}
-		order.work();
-		return this.shelf.write(order, "UPDATE lab_stock SET available = available - ? WHERE sku = ?", order.quantity(),
-				order.sku());
+		return this.shelf.subtract(order);
 	}
 
 }

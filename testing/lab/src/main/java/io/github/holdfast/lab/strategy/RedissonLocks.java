@@ -57,7 +57,7 @@ class RedissonLocks {
 	}
 
 	private RLock lock(Order order) throws InterruptedException {
-		RLock lock = this.redisson.getLock("stock:" + order.sku());
+		RLock lock = this.redisson.getLock(order.key());
 		if (!lock.tryLock(order.remainingWait().toMillis(), TimeUnit.MILLISECONDS)) {
 			throw new BusyException("The lock was busy");
 		}
@@ -80,9 +80,7 @@ class RedissonLocks {
 			available.addAndGet(order.quantity());
 			return false;
 		}
-		order.work();
-		return this.shelf.write(order, "UPDATE lab_stock SET available = available - ? WHERE sku = ?", order.quantity(),
-				order.sku());
+		return this.shelf.subtract(order);
 	}
 
 }

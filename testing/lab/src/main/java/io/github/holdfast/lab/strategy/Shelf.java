@@ -10,20 +10,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * and wrote. It guards nothing.
  */
 @NodeComponent
-public class Shelf {
+record Shelf(JdbcClient jdbc, @Value("${lab.node}") int node) {
 
 	private static final String NOTE = """
 			INSERT INTO lab_order (sku, n, node, quantity, read_available, read_changes, wrote_available, wrote_changes)
 			SELECT sku, ?, ?, ?, ?, ?, available, changes FROM lab_stock WHERE sku = ?""";
-
-	private final JdbcClient jdbc;
-
-	private final int node;
-
-	Shelf(JdbcClient jdbc, @Value("${lab.node}") int node) {
-		this.jdbc = jdbc;
-		this.node = node;
-	}
 
 	/** Reads the stock of an order, and then does the order's work. */
 	public Stock read(Order order, String sql) {
@@ -40,15 +31,18 @@ public class Shelf {
 		}
 		Stock read = order.read();
 		this.jdbc.sql(NOTE)
-			.param(order.number())
-			.param(this.node)
-			.param(order.quantity())
-			.param((read != null) ? read.available() : null)
-			.param((read != null) ? read.changes() : null)
-			.param(order.sku())
+			.params(order.number(), this.node, order.quantity(), (read != null) ? read.available() : null,
+					(read != null) ? read.changes() : null, order.sku())
 			.update();
 		order.hasWritten(available(order));
 		return true;
+	}
+
+	/** Does the order's work, and subtracts its pieces, however many there are. */
+	boolean subtract(Order order) {
+		order.work();
+		return write(order, "UPDATE lab_stock SET available = available - ? WHERE sku = ?", order.quantity(),
+				order.sku());
 	}
 
 	long available(Order order) {
@@ -58,11 +52,7 @@ public class Shelf {
 			.single();
 	}
 
-	/**
-	 * Counts the sales that an order would have overwritten.
-	 * @return how many were committed since it read the stock, or {@code null} if it has
-	 * not read it
-	 */
+	/** How many were sold since an order read the stock, if it has read it. */
 	public @Nullable Long overtakenBy(Order order) {
 		Stock read = order.read();
 		if (read == null) {
@@ -72,6 +62,15 @@ public class Shelf {
 			.param(order.sku())
 			.query(Long.class)
 			.single() - read.changes();
+	}
+
+	/**
+	 * The row of an SKU in {@code lab_stock}.
+	 *
+	 * @param version counts the changes, where a strategy does so
+	 * @param changes counts all changes, by a trigger; by this the lab finds lost updates
+	 */
+	public record Stock(long available, long version, long changes) {
 	}
 
 }

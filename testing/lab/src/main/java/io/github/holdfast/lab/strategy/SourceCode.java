@@ -1,7 +1,6 @@
 package io.github.holdfast.lab.strategy;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
@@ -10,6 +9,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
+import org.springframework.core.io.ClassPathResource;
 
 /**
  * The code of a strategy: its method, and what that uses.
@@ -65,14 +66,12 @@ final class SourceCode {
 	}
 
 	private static String read(Class<?> type) {
-		try (InputStream source = type.getResourceAsStream(type.getSimpleName() + ".java")) {
-			if (source == null) {
-				throw new IllegalStateException("The source of " + type + " was not packaged");
-			}
-			return new String(source.readAllBytes(), StandardCharsets.UTF_8);
+		try {
+			return new ClassPathResource(type.getSimpleName() + ".java", type)
+				.getContentAsString(StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			throw new UncheckedIOException("The source of " + type + " was not packaged", ex);
 		}
 	}
 

@@ -62,7 +62,7 @@ class Statements {
 	 */
 	@Transactional
 	public boolean forUpdate(Order order) {
-		Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ? FOR UPDATE");
+		Shelf.Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ? FOR UPDATE");
 		if (stock.available() < order.quantity()) {
 			return false;
 		}
@@ -96,7 +96,7 @@ class Statements {
 	}
 
 	private boolean attempt(Order order) {
-		Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
+		Shelf.Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
 		if (stock.available() < order.quantity()) {
 			return false;
 		}

@@ -18,7 +18,7 @@ public class StockService {
 	/** Takes the pieces of an order out of the stock, in a transaction. */
 	@Transactional
 	public boolean deduct(Order order) {
-		Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
+		Shelf.Stock stock = this.shelf.read(order, "SELECT * FROM lab_stock WHERE sku = ?");
 		if (stock.available() < order.quantity()) {
 			return false;
 		}

@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import com.fasterxml.jackson.annotation.JsonValue;
+
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -22,7 +24,7 @@ public enum StrategyType {
 	REDIS_INSIDE_TRANSACTION(Group.WRONG, RedissonLocks.class), SETNX_NO_EXPIRY(Group.WRONG, RedisKeys.class),
 	DELETE_WITHOUT_OWNER(Group.WRONG, RedisKeys.class), GET_THEN_DEL(Group.WRONG, RedisKeys.class),
 	UNLOCK_UNLOCKED(Group.WRONG, RedisKeys.class), EXPIRY_IN_JAVA(Group.WRONG, LockRows.class),
-	INSERT_LOCK_CLEANER(Group.WRONG, InsertLockCleaner.class), LOCK_ROW_IN_TRANSACTION(Group.WRONG, LockRows.class),
+	INSERT_LOCK_CLEANER(Group.WRONG, LockRows.class), LOCK_ROW_IN_TRANSACTION(Group.WRONG, LockRows.class),
 	TRANSACTION_LEFT_OPEN(Group.WRONG, Statements.class), TWO_WAITS(Group.WRONG, LockRows.class),
 	REDIS_STOCK(Group.WRONG, RedisKeys.class), REDIS_ATOMIC_LONG(Group.WRONG, RedissonLocks.class),
 	COPIED_ASPECT(Group.WRONG, CopiedAspect.class), SYNCHRONIZED_CALLER(Group.ONE_NODE, Statements.class),
@@ -95,14 +97,8 @@ public enum StrategyType {
 	}
 
 	private boolean withstands(Peril peril) {
-		if (this.nodeProperties.contains("holdfast.commit-guard=fence")) {
-			return true;
-		}
-		return switch (peril) {
-			case PAUSE -> this.group == Group.HOLDFAST;
-			case PAUSE_AT_COMMIT -> false;
-			case FORGOTTEN_LOCKS -> false;
-		};
+		return this.nodeProperties.contains("holdfast.commit-guard=fence")
+				|| (peril == Peril.PAUSE && this.group == Group.HOLDFAST);
 	}
 
 	public List<String> nodeProperties() {
@@ -127,6 +123,47 @@ public enum StrategyType {
 		Method method = ReflectionUtils.findMethod(type, name, Order.class);
 		return Objects
 			.requireNonNull((method != null) ? method : ReflectionUtils.findMethod(type, "sell", Order.class));
+	}
+
+	/** What strategies have in common. */
+	public enum Group {
+
+		/** Wrong on purpose, on one node already. */
+		WRONG,
+
+		/** Right as long as there is one node. */
+		ONE_NODE,
+
+		/** Right, by the database. */
+		DATABASE,
+
+		/** Right until a pause outlasts the lease. */
+		UNTIL_PAUSE,
+
+		/** Holdfast, at each level and off. */
+		HOLDFAST;
+
+		@JsonValue
+		public String id() {
+			return name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+
+	}
+
+	/** What may happen to a run, and not every strategy withstands. */
+	public enum Peril {
+
+		/** A node stands still. */
+		PAUSE,
+
+		/**
+		 * A node stands still when all is checked, and the commit is about to be sent.
+		 */
+		PAUSE_AT_COMMIT,
+
+		/** Redis forgets the locks. */
+		FORGOTTEN_LOCKS
+
 	}
 
 }

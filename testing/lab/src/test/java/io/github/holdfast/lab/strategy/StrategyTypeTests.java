@@ -6,6 +6,8 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import io.github.holdfast.lab.strategy.StrategyType.Peril;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

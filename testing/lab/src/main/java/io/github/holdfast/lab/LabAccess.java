@@ -1,18 +1,16 @@
-package io.github.holdfast.lab.access;
+package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.URI;
 import java.util.Set;
 
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
+import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -49,7 +47,7 @@ public final class LabAccess extends OncePerRequestFilter {
 		if (!this.allowRemote && !isLocal(request)) {
 			refuse(response, "Only this machine may use the lab: open http://localhost, or set lab.allow-remote");
 		}
-		else if (!READING.contains(request.getMethod()) && !isSameOrigin(request)) {
+		else if (!READING.contains(request.getMethod()) && CorsUtils.isCorsRequest(request)) {
 			refuse(response, "Only pages of the lab may change something");
 		}
 		else {
@@ -68,17 +66,6 @@ public final class LabAccess extends OncePerRequestFilter {
 	private static boolean isLocal(HttpServletRequest request) throws IOException {
 		return InetAddress.getByName(request.getRemoteAddr()).isLoopbackAddress()
 				&& LOCAL_NAMES.contains(request.getServerName());
-	}
-
-	/** Programs send no origin; browsers do. */
-	private static boolean isSameOrigin(HttpServletRequest request) {
-		String origin = request.getHeader(HttpHeaders.ORIGIN);
-		return origin == null || origin.equals(ownOrigin(request));
-	}
-
-	private static @Nullable String ownOrigin(HttpServletRequest request) {
-		URI uri = URI.create(request.getRequestURL().toString());
-		return uri.getScheme() + "://" + uri.getAuthority();
 	}
 
 }

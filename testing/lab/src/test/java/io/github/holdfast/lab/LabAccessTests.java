@@ -1,4 +1,4 @@
-package io.github.holdfast.lab.access;
+package io.github.holdfast.lab;
 
 import java.io.IOException;
 

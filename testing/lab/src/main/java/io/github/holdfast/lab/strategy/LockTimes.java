@@ -1,12 +1,10 @@
-package io.github.holdfast.lab.node;
+package io.github.holdfast.lab.strategy;
 
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.holdfast.LockListener;
-import io.github.holdfast.lab.strategy.NodeComponent;
-import io.github.holdfast.lab.strategy.Order;
 
 /**
  * Notes when Holdfast's locks are held by an order.

@@ -1,12 +1,10 @@
-package io.github.holdfast.lab.node;
+package io.github.holdfast.lab.strategy;
 
 import javax.sql.DataSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionStatus;
-
-import io.github.holdfast.lab.strategy.Order;
 
 /**
  * Tells orders when their transactions begin and end, and that nothing is between them

@@ -1,24 +1,26 @@
-package io.github.holdfast.lab.node;
+package io.github.holdfast.lab.strategy;
 
 import java.time.Duration;
 
 import javax.sql.DataSource;
 
+import io.lettuce.core.resource.Delay;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.ConstantDelay;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderCustomizer;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizers;
 import org.springframework.boot.web.server.context.WebServerPortFileWriter;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Profile;
 
-import io.github.holdfast.lab.access.LabAccess;
+import io.github.holdfast.lab.LabAccess;
 
 /**
  * What a node has in addition to the service.
@@ -26,6 +28,12 @@ import io.github.holdfast.lab.access.LabAccess;
 @Configuration(proxyBeanMethods = false)
 @Profile("lab-node")
 class NodeConfiguration {
+
+	/**
+	 * After its first failures a client would wait for seconds, in which those who hold
+	 * lost locks finish unharmed.
+	 */
+	private static final Duration RECONNECT_DELAY = Duration.ofMillis(20);
 
 	/** Tells the lab on which port this node is. */
 	@Bean
@@ -36,8 +44,8 @@ class NodeConfiguration {
 
 	/** Nodes are asked by the lab only, and by no page. */
 	@Bean
-	FilterRegistrationBean<LabAccess> nodeAccess() {
-		return new FilterRegistrationBean<>(new LabAccess(false));
+	LabAccess nodeAccess() {
+		return new LabAccess(false);
 	}
 
 	/** With what Boot would do to its own one. */
@@ -54,8 +62,16 @@ class NodeConfiguration {
 			@Value("${lab.lease-time}") Duration leaseTime) {
 		Config config = new Config();
 		config.setLockWatchdogTimeout(leaseTime.toMillis());
-		config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
+		config.useSingleServer()
+			.setAddress("redis://127.0.0.1:" + port)
+			.setRetryDelay(new ConstantDelay(RECONNECT_DELAY))
+			.setReconnectionDelay(new ConstantDelay(RECONNECT_DELAY));
 		return Redisson.create(config);
+	}
+
+	@Bean
+	ClientResourcesBuilderCustomizer reconnectSoon() {
+		return (resources) -> resources.reconnectDelay(Delay.constant(RECONNECT_DELAY));
 	}
 
 }
