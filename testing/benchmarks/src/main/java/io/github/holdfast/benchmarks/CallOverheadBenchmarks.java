@@ -6,8 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -23,6 +24,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.Assert;
 
@@ -85,7 +88,7 @@ public class CallOverheadBenchmarks {
 		/** The annotation as it is in an application, on the backend {@code local}. */
 		LOCK(() -> bean(LockedStock.class, true)),
 		/** The same with meters. */
-		LOCK_METERS(() -> bean(LockedStock.class, true, SimpleMeterRegistry.class)),
+		LOCK_METERS(() -> bean(LockedStock.class, true, Meters.class)),
 		/** The same with meters that the application has switched off. */
 		LOCK_METERS_OFF(() -> bean(LockedStock.class, true, NoMeters.class)),
 		/** Only a transaction, in an application without Holdfast. */
@@ -161,10 +164,33 @@ public class CallOverheadBenchmarks {
 
 	}
 
-	static class NoMeters extends SimpleMeterRegistry {
+	/**
+	 * As Spring Boot's Actuator sets it up.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Meters {
 
-		NoMeters() {
-			config().meterFilter(MeterFilter.denyNameStartsWith("holdfast"));
+		@Bean
+		ObservationRegistry observationRegistry() {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig()
+				.observationHandler(new DefaultMeterObservationHandler(new SimpleMeterRegistry()));
+			return registry;
+		}
+
+	}
+
+	/**
+	 * As by {@code management.observations.enable.holdfast=false}.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class NoMeters {
+
+		@Bean
+		ObservationRegistry observationRegistry() {
+			ObservationRegistry registry = new Meters().observationRegistry();
+			registry.observationConfig().observationPredicate((name, context) -> !name.startsWith("holdfast"));
+			return registry;
 		}
 
 	}

@@ -49,6 +49,39 @@ class MinHoldTimeTests {
 			});
 	}
 
+	/**
+	 * The answer would be that the lock is lost.
+	 */
+	@Test
+	void lockIsNotReleasedBeforeTheStoreHasAnsweredThatItIsKept() {
+		CountDownLatch released = new CountDownLatch(1);
+		AtomicBoolean tooEarly = new AtomicBoolean();
+		LeaseCalls calls = new LeaseCalls((call) -> {
+			if (call.equals("release")) {
+				released.countDown();
+			}
+			else if (call.equals("renew") && isOpen(released, 2)) {
+				tooEarly.set(true);
+			}
+		});
+		TestBackend.H2.application().withBean(LeaseCalls.class, () -> calls).run((context) -> {
+			context.getBean(LockTemplate.class).withMinHoldTime(Duration.ofMillis(100)).run("kept", () -> {
+			});
+			assertThat(calls.count("renew")).isEqualTo(1);
+			assertThat(tooEarly).isFalse();
+			assertThat(isOpen(released, 60)).isTrue();
+		});
+	}
+
+	private static boolean isOpen(CountDownLatch latch, int seconds) {
+		try {
+			return latch.await(seconds, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	@Test
 	void othersAreRenewedWhileTheReleaseBlocks() {
 		AtomicBoolean releases = new AtomicBoolean();

@@ -1,11 +1,14 @@
 package io.github.holdfast.transaction;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -15,6 +18,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
+import jakarta.persistence.PersistenceException;
 import org.hibernate.FlushMode;
 import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
@@ -32,6 +36,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -43,11 +48,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
+import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static io.github.holdfast.transaction.OpenView.inView;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -99,6 +106,55 @@ class ViewConnectionTests {
 			});
 			assertThat(stock.quantity("A")).isEqualTo(99);
 		});
+	}
+
+	@Test
+	void viewsArePutBackAlthoughTheContextsOfTheCallFail() {
+		application(TestDatabase.H2).run((context) -> {
+			Map<Object, EntityManagerHolder> views = Map.of(failing(), holder(false), failing(), holder(false));
+			views.forEach(TransactionSynchronizationManager::bindResource);
+			try {
+				assertThatExceptionOfType(NoClassDefFoundError.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class)
+						.run("A", () -> views.forEach(
+								(factory, view) -> assertThat(TransactionSynchronizationManager.getResource(factory))
+									.isNotSameAs(view))))
+					.withMessage("of the provider");
+				views.forEach((factory, view) -> assertThat(TransactionSynchronizationManager.getResource(factory))
+					.isSameAs(view));
+			}
+			finally {
+				views.keySet().forEach(TransactionSynchronizationManager::unbindResource);
+			}
+		});
+	}
+
+	private static EntityManagerFactory failing() {
+		return proxy(EntityManagerFactory.class, (method) -> holder(true).getEntityManager());
+	}
+
+	private static EntityManagerHolder holder(boolean fails) {
+		return new EntityManagerHolder(proxy(EntityManager.class, (method) -> {
+			if (!method.equals("unwrap")) {
+				return method.equals("isOpen");
+			}
+			if (fails) {
+				throw new NoClassDefFoundError("of the provider");
+			}
+			throw new PersistenceException();
+		}));
+	}
+
+	private static <T> T proxy(Class<T> type, Function<String, Object> calls) {
+		Object identity = new Object();
+		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(proxy, method, args) -> switch (method.getName()) {
+					case "hashCode" -> identity.hashCode();
+					case "equals" -> proxy == args[0];
+					case "toString" -> type.getSimpleName();
+					case "close" -> null;
+					default -> calls.apply(method.getName());
+				}));
 	}
 
 	@ParameterizedTest
