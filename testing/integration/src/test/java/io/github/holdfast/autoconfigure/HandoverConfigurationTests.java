@@ -19,9 +19,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Handing over, as it is set in an application.
- */
+/** Handing over, as it is set in an application. */
 class HandoverConfigurationTests {
 
 	/** Tells them from those that other tests have left behind. */
@@ -43,9 +41,7 @@ class HandoverConfigurationTests {
 			.run((context) -> assertThat(turns(context.getBean(LockTemplate.class))).containsExactly(0, 0, 0));
 	}
 
-	/**
-	 * The number of the turn of three threads, which wait for each other.
-	 */
+	/** The number of the turn of three threads, which wait for each other. */
 	private static List<Integer> turns(LockTemplate template) {
 		LockTemplate locks = template.withWaitTime(Duration.ofMinutes(1));
 		List<CompletableFuture<Integer>> waiters = new ArrayList<>();

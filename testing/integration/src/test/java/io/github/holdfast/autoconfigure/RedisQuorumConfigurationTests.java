@@ -57,9 +57,7 @@ class RedisQuorumConfigurationTests {
 			.run((context) -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedisLockBackend.class));
 	}
 
-	/**
-	 * A variable that is empty by mistake must not make the locks weaker.
-	 */
+	/** A variable that is empty by mistake must not make the locks weaker. */
 	@ParameterizedTest
 	@CsvSource(textBlock = """
 			''             , 'lists 0 nodes'                   , or remove the property

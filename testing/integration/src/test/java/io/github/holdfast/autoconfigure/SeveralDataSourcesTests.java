@@ -146,23 +146,13 @@ class SeveralDataSourcesTests {
 	}
 
 	@Test
-	void anotherDatabaseThatIsUnreachableFailsTheStart() {
-		assertFailure(
-				application(TestDatabase.H2.newDatabase(),
-						() -> new DriverManagerDataSource("jdbc:h2:mem:nowhere;IFEXISTS=TRUE")),
-				ANOTHER_POOL, "Let it work on");
-	}
-
-	@Test
 	void secondPoolThatIsNotNamedFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
 		assertFailure(application(main, () -> connections(main)), ANOTHER_POOL, "Let it work on");
 		assertFailure(application(main, () -> router(connections(main))), ANOTHER_POOL, "Let it work on");
 	}
 
-	/**
-	 * Behind a proxy that is not Spring's, too.
-	 */
+	/** Behind a proxy that is not Spring's, too. */
 	@Test
 	void routerOfTheLocksFailsTheStart() {
 		DatabaseAccess main = TestDatabase.H2.newDatabase();
@@ -173,9 +163,7 @@ class SeveralDataSourcesTests {
 		}
 	}
 
-	/**
-	 * The name is a mistake: each transaction looks for the lock where it works.
-	 */
+	/** The name is a mistake: each transaction looks for the lock where it works. */
 	@ParameterizedTest
 	@EnumSource
 	void fencedManagerOfAnotherDatabaseCommitsNothing(TestDatabase database) {
@@ -395,9 +383,7 @@ class SeveralDataSourcesTests {
 
 	}
 
-	/**
-	 * A proxy that Holdfast does not know.
-	 */
+	/** A proxy that Holdfast does not know. */
 	static class OwnProxy extends DelegatingDataSource {
 
 		OwnProxy(DataSource target) {
@@ -406,9 +392,7 @@ class SeveralDataSourcesTests {
 
 	}
 
-	/**
-	 * As those of JTA, it tells nothing about its databases.
-	 */
+	/** As those of JTA, it tells nothing about its databases. */
 	static class ForeignTransactionManager extends AbstractPlatformTransactionManager {
 
 		private static final long serialVersionUID = 1L;

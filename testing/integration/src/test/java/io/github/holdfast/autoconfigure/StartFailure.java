@@ -6,17 +6,13 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What Spring Boot prints when an application with locks does not start.
- */
+/** What Spring Boot prints when an application with locks does not start. */
 public final class StartFailure {
 
 	private StartFailure() {
 	}
 
-	/**
-	 * The description and the action.
-	 */
+	/** The description and the action. */
 	public static String printed(@Nullable Throwable failure) {
 		assertThat(failure).isNotNull();
 		FailureAnalysis analysis = new LockConfigurationFailureAnalyzer().analyze(failure);

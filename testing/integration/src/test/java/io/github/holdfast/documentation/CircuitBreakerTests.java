@@ -36,9 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The circuit breaker in the page about operations, with its configuration.
- */
+/** The circuit breaker in the page about operations, with its configuration. */
 @Timeout(120)
 class CircuitBreakerTests {
 

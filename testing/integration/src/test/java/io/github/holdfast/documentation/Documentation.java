@@ -12,9 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The pages of the repository and the code in them.
- */
+/** The pages of the repository and the code in them. */
 public final class Documentation {
 
 	/** The root of the repository. */
@@ -26,9 +24,7 @@ public final class Documentation {
 	private Documentation() {
 	}
 
-	/**
-	 * All pages.
-	 */
+	/** All pages. */
 	public static List<Page> pages() throws IOException {
 		List<Page> pages = new ArrayList<>();
 		for (Path file : files(".md")) {
@@ -69,9 +65,7 @@ public final class Documentation {
 		return files;
 	}
 
-	/**
-	 * All blocks of code in one language.
-	 */
+	/** All blocks of code in one language. */
 	public static List<Block> blocks(String language) throws IOException {
 		return pages().stream()
 			.flatMap((page) -> page.blocks().stream())
@@ -79,10 +73,7 @@ public final class Documentation {
 			.toList();
 	}
 
-	/**
-	 * A page.
-	 *
-	 */
+	/** A page. */
 	public record Page(Path file, String text) {
 
 		List<Block> blocks() {
@@ -95,9 +86,7 @@ public final class Documentation {
 			return blocks;
 		}
 
-		/**
-		 * The text without the code.
-		 */
+		/** The text without the code. */
 		String prose() {
 			return BLOCK.matcher(this.text).replaceAll("");
 		}
@@ -109,10 +98,7 @@ public final class Documentation {
 
 	}
 
-	/**
-	 * A block of code.
-	 *
-	 */
+	/** A block of code. */
 	public record Block(String page, int line, String language, String text) {
 
 		@Override

@@ -60,9 +60,7 @@ class DocumentedConfigurationTests {
 		return Documentation.blocks("yaml").stream().map(Block::new).toList();
 	}
 
-	/**
-	 * The names of all properties.
-	 */
+	/** The names of all properties. */
 	private static Set<String> metadata() throws IOException {
 		try (InputStream json = HoldfastProperties.class
 			.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
@@ -110,9 +108,7 @@ class DocumentedConfigurationTests {
 				.allSatisfy((name) -> assertThat(name).matches("[A-Z0-9_]+")));
 	}
 
-	/**
-	 * The name of a property in the environment.
-	 */
+	/** The name of a property in the environment. */
 	private static String variable(String property) {
 		return property.replace("-", "").replace('.', '_').toUpperCase(Locale.ROOT);
 	}
@@ -180,19 +176,14 @@ class DocumentedConfigurationTests {
 			});
 	}
 
-	/**
-	 * One configuration.
-	 *
-	 */
+	/** One configuration. */
 	record Block(Documentation.Block code) {
 
 		String text() {
 			return this.code.text();
 		}
 
-		/**
-		 * The properties of an application, or the variables of its Deployment.
-		 */
+		/** The properties of an application, or the variables of its Deployment. */
 		PropertySource<?> load() throws IOException {
 			PropertySource<?> properties = new YamlPropertySourceLoader()
 				.load(toString(), new ByteArrayResource(text().getBytes(StandardCharsets.UTF_8)))
@@ -234,9 +225,7 @@ class DocumentedConfigurationTests {
 
 	}
 
-	/**
-	 * The locks that the pages name.
-	 */
+	/** The locks that the pages name. */
 	static class Shop {
 
 		@DistributedLock(key = "'report'", name = "nightly-report")

@@ -18,9 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Links lead to existing files and headings.
- */
+/** Links lead to existing files and headings. */
 class DocumentedLinksTests {
 
 	private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
@@ -75,9 +73,7 @@ class DocumentedLinksTests {
 			.toList();
 	}
 
-	/**
-	 * As GitHub makes them.
-	 */
+	/** As GitHub makes them. */
 	private static Set<String> anchors(String text) {
 		Set<String> anchors = new TreeSet<>();
 		Matcher heading = HEADING.matcher(text.replaceAll("(?ms)^```.*?^```$", ""));

@@ -77,9 +77,7 @@ class DocumentedShellTests {
 			.toList();
 	}
 
-	/**
-	 * The names of all classes that have a file.
-	 */
+	/** The names of all classes that have a file. */
 	private static Set<String> sources() throws IOException {
 		return Documentation.files(".java")
 			.stream()

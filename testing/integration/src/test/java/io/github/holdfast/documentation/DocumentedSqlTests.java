@@ -21,9 +21,7 @@ import org.springframework.jdbc.datasource.init.ScriptUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Each statement in the pages can be executed, on at least one database.
- */
+/** Each statement in the pages can be executed, on at least one database. */
 class DocumentedSqlTests {
 
 	static List<Documentation.Block> blocks() throws IOException {

@@ -21,9 +21,7 @@ import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The dependencies in the pages are those that the build tests with.
- */
+/** The dependencies in the pages are those that the build tests with. */
 class DocumentedXmlTests {
 
 	private static final Pattern GRADLE = Pattern.compile("implementation\\(\"([^\"]*)\"\\)");

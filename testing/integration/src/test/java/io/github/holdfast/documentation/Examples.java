@@ -47,9 +47,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The code that the pages contain.
- */
+/** The code that the pages contain. */
 final class Examples {
 
 	private Examples() {

@@ -22,9 +22,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * The listeners in the page about operations.
- */
+/** The listeners in the page about operations. */
 class ListenerTests {
 
 	@Test

@@ -12,9 +12,7 @@ import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
 import io.github.holdfast.LockMode;
 
-/**
- * Adds the name of the lock and its fencing tokens to the MDC while a call holds it.
- */
+/** Adds the name of the lock and its fencing tokens to the MDC while a call holds it. */
 class LockMdc implements LockListener {
 
 	private final Map<Long, Optional<String>> before = new ConcurrentHashMap<>();

@@ -6,9 +6,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/**
- * The first locked method.
- */
+/** The first locked method. */
 @Service
 public class StockService {
 

@@ -7,9 +7,7 @@ import java.util.stream.Stream;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.core.BodyTransaction;
 import io.github.holdfast.core.LockManager;
-import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.transaction.CommitGuardLevel;
 import io.github.holdfast.transaction.GuardedManagers;
 import io.github.holdfast.transaction.OnActiveTransaction;
@@ -18,11 +16,8 @@ import io.github.holdfast.transaction.TransactionGuard;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
 
-/**
- * A node that is no application: locks, and the transactions under them.
- */
+/** A node that is no application: locks, and the transactions under them. */
 public final class GuardedNode implements AutoCloseable {
 
 	private static final String MANAGER = "transactionManager";
@@ -31,16 +26,12 @@ public final class GuardedNode implements AutoCloseable {
 
 	private final LockTemplate locks;
 
-	/**
-	 * Create a node.
-	 */
+	/** Create a node. */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, PlatformTransactionManager... managers) {
 		this(backend, claims, Duration.ofMillis(25), managers);
 	}
 
-	/**
-	 * Create a node.
-	 */
+	/** Create a node. */
 	public GuardedNode(LockBackend backend, @Nullable RowClaims claims, Duration handoverLimit,
 			PlatformTransactionManager... managers) {
 		GuardedManagers guarded = new GuardedManagers(() -> claims, () -> (managers.length == 0) ? Map.of()
@@ -52,19 +43,9 @@ public final class GuardedNode implements AutoCloseable {
 		this.locks = new LockTemplate(this.manager);
 	}
 
-	/**
-	 * The locks of this node.
-	 */
+	/** The locks of this node. */
 	public LockTemplate locks() {
 		return this.locks;
-	}
-
-	/**
-	 * The locks of this node, for code that does nothing but one transaction.
-	 */
-	public LockTemplate locksOfTransactions(PlatformTransactionManager manager) {
-		return new LockTemplate(this.manager, LockSettings.DEFAULT
-			.withTransaction(new BodyTransaction(new DefaultTransactionDefinition(), () -> manager, true)));
 	}
 
 	@Override

@@ -26,17 +26,13 @@ public final class LeaseCalls implements BeanPostProcessor {
 
 	private final Consumer<String> beforeCall;
 
-	/**
-	 * Only note the calls.
-	 */
+	/** Only note the calls. */
 	public LeaseCalls() {
 		this((call) -> {
 		});
 	}
 
-	/**
-	 * Note the calls and do something before each.
-	 */
+	/** Note the calls and do something before each. */
 	public LeaseCalls(Consumer<String> beforeCall) {
 		this.beforeCall = beforeCall;
 	}
@@ -68,23 +64,17 @@ public final class LeaseCalls implements BeanPostProcessor {
 		return (LockBackend.Lease) proxy.getProxy(LeaseCalls.class.getClassLoader());
 	}
 
-	/**
-	 * How often a method of {@link LockBackend.Lease} was called.
-	 */
+	/** How often a method of {@link LockBackend.Lease} was called. */
 	public long count(String method) {
 		return this.calls.stream().filter(method::equals).count();
 	}
 
-	/**
-	 * The owners of the leases that were granted.
-	 */
+	/** The owners of the leases that were granted. */
 	public List<String> owners() {
 		return new ArrayList<>(this.owners);
 	}
 
-	/**
-	 * Forget what was noted.
-	 */
+	/** Forget what was noted. */
 	public void clear() {
 		this.calls.clear();
 		this.owners.clear();

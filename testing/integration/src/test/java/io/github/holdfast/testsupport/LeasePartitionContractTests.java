@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 public abstract class LeasePartitionContractTests extends PartitionContractTests {
 
 	@ParameterizedTest
-	@EnumSource(names = "HOLD_REPLIES")
+	@EnumSource(names = { "HOLD_REPLIES", "BLACKHOLE", "HOLD_REQUESTS" })
 	final void holderThatIsCutOffKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
 		TestLease lease = TestLease.acquire(store().near(), request(PATIENCE, Duration.ofSeconds(1)));
 		assertThat(lease).isNotNull();
@@ -37,13 +36,6 @@ public abstract class LeasePartitionContractTests extends PartitionContractTests
 		assertThat(lease.renew(PATIENCE)).isFalse();
 		assertThat(successor.renew(PATIENCE)).isTrue();
 		assertThat(release(successor).get()).isTrue();
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
-	@Tag("long")
-	final void holderWhoseRequestsAreHeldBackKnowsItBeforeOthersGetTheLock(Fault fault) throws Exception {
-		holderThatIsCutOffKnowsItBeforeOthersGetTheLock(fault);
 	}
 
 	@Test

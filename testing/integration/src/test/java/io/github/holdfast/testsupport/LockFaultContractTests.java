@@ -32,7 +32,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		TestLease lease = acquired(store().near());
 		LockHolder holder = store().far().holder(this.key);
 		assertThat(holder).isNotNull();
-		assertThat(holder.description()).startsWith("held by contract test");
+		assertThat(holder.description()).startsWith("held by test");
 		assertThat(holder.epoch()).isEqualTo(lease.epoch());
 		assertThat(holder.since() != null).isEqualTo(store().told().contains(TestStore.Told.SINCE));
 		assertThat(holder.expires() != null).isEqualTo(store().told().contains(TestStore.Told.EXPIRES));
@@ -115,9 +115,7 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(isHeld()).isFalse();
 	}
 
-	/**
-	 * Nobody tells it of a release.
-	 */
+	/** Nobody tells it of a release. */
 	@Test
 	final void waiterGetsALockThatWasRemoved() throws Exception {
 		acquired(store().far());
@@ -147,16 +145,12 @@ public abstract class LockFaultContractTests extends StoreContract {
 		assertThat(isHeld()).isFalse();
 	}
 
-	/**
-	 * Fails unless a lease is the one that holds the lock.
-	 */
+	/** Fails unless a lease is the one that holds the lock. */
 	protected final void assertHeldBy(TestLease lease) {
 		assertThat(store().far().holder(this.key)).extracting(LockHolder::epoch).isEqualTo(lease.epoch());
 	}
 
-	/**
-	 * Lets the first node wait for the lock.
-	 */
+	/** Lets the first node wait for the lock. */
 	protected final FutureTask<@Nullable TestLease> waiter() {
 		FutureTask<@Nullable TestLease> waiter = start(() -> TestLease.acquire(store().near(), request(PATIENCE)));
 		await().atMost(PATIENCE).until(() -> store().isWaitedFor(this.key));

@@ -21,26 +21,20 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 
-/**
- * Spring Boot applications with locks, as small as they can be.
- */
+/** Spring Boot applications with locks, as small as they can be. */
 public final class LockedApplication {
 
 	private LockedApplication() {
 	}
 
-	/**
-	 * An application without a database.
-	 */
+	/** An application without a database. */
 	public static ApplicationContextRunner local() {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, HoldfastAutoConfiguration.class))
 			.withPropertyValues("holdfast.backend=local");
 	}
 
-	/**
-	 * An application with a DataSource, a transaction manager and a lock table.
-	 */
+	/** An application with a DataSource, a transaction manager and a lock table. */
 	public static ApplicationContextRunner jdbc(DatabaseAccess database) {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
@@ -54,9 +48,7 @@ public final class LockedApplication {
 					"spring.datasource.hikari.minimum-idle=1", "holdfast.jdbc.initialize-schema=always");
 	}
 
-	/**
-	 * An application with Redis.
-	 */
+	/** An application with Redis. */
 	public static ApplicationContextRunner redis(int port) {
 		return used()
 			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, DataRedisAutoConfiguration.class,
@@ -72,23 +64,17 @@ public final class LockedApplication {
 		return withRedisson(redis(port));
 	}
 
-	/**
-	 * An application with etcd.
-	 */
+	/** An application with etcd. */
 	public static ApplicationContextRunner etcd(String endpoint) {
 		return withEtcd(local().withPropertyValues("holdfast.backend="), endpoint);
 	}
 
-	/**
-	 * An application with a DataSource, a transaction manager and locks in ZooKeeper.
-	 */
+	/** An application with a DataSource, a transaction manager and locks in ZooKeeper. */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses) {
 		return zooKeeper(database, addresses, Duration.ofSeconds(60));
 	}
 
-	/**
-	 * An application with a DataSource, a transaction manager and locks in ZooKeeper.
-	 */
+	/** An application with a DataSource, a transaction manager and locks in ZooKeeper. */
 	public static ApplicationContextRunner zooKeeper(DatabaseAccess database, String addresses,
 			Duration sessionTimeout) {
 		return jdbc(database).withPropertyValues("holdfast.backend=zookeeper")
@@ -107,9 +93,7 @@ public final class LockedApplication {
 		return client;
 	}
 
-	/**
-	 * An application with a DataSource, a transaction manager and its locks in etcd.
-	 */
+	/** An application with a DataSource, a transaction manager and its locks in etcd. */
 	public static ApplicationContextRunner etcd(DatabaseAccess database, String endpoint) {
 		return withEtcd(jdbc(database).withPropertyValues("holdfast.backend=etcd"), endpoint);
 	}
@@ -119,9 +103,7 @@ public final class LockedApplication {
 				(definition) -> definition.setDestroyMethodName("close"));
 	}
 
-	/**
-	 * Without a bean that has a LockTemplate, no store would be looked at.
-	 */
+	/** Without a bean that has a LockTemplate, no store would be looked at. */
 	private static ApplicationContextRunner used() {
 		return new ApplicationContextRunner().withInitializer(
 				(context) -> context.getBeanFactory().registerDependentBean("holdfastLockTemplate", "templateUser"));

@@ -8,7 +8,6 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,7 +40,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = "HOLD_REPLIES")
+	@EnumSource(names = { "HOLD_REPLIES", "BLACKHOLE", "HOLD_REQUESTS" })
 	final void requestWithoutAnswerFailsAndIsGivenBack(Fault fault) throws Exception {
 		proxy().inject(fault);
 		assertThatExceptionOfType(LockBackendException.class)
@@ -49,13 +48,6 @@ public abstract class PartitionContractTests extends StoreContract {
 			.withMessageContaining(store().silence());
 		proxy().inject(Fault.NONE);
 		awaitFreeForGood();
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
-	@Tag("long")
-	final void requestThatIsHeldBackFailsAndIsGivenBack(Fault fault) throws Exception {
-		requestWithoutAnswerFailsAndIsGivenBack(fault);
 	}
 
 	/**
@@ -82,7 +74,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = "HOLD_REPLIES")
+	@EnumSource(names = { "HOLD_REPLIES", "BLACKHOLE", "HOLD_REQUESTS" })
 	final void waiterThatIsCutOffFailsAndLeavesNothing(Fault fault) throws Exception {
 		TestLease lease = acquired(store().far());
 		FutureTask<@Nullable TestLease> waiter = start(
@@ -98,14 +90,7 @@ public abstract class PartitionContractTests extends StoreContract {
 	}
 
 	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
-	@Tag("long")
-	final void waiterWhoseRequestsAreHeldBackFailsAndLeavesNothing(Fault fault) throws Exception {
-		waiterThatIsCutOffFailsAndLeavesNothing(fault);
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = "HOLD_REPLIES")
+	@EnumSource(names = { "HOLD_REPLIES", "BLACKHOLE", "HOLD_REQUESTS" })
 	final void releaseThatIsCutOffFailsAndArrivesLater(Fault fault) throws Exception {
 		TestLease lease = acquired(store().near());
 		proxy().inject(fault);
@@ -119,18 +104,9 @@ public abstract class PartitionContractTests extends StoreContract {
 		awaitFreeForGood();
 	}
 
-	/**
-	 * Releases a lock again and again, as the library does.
-	 */
+	/** Releases a lock again and again, as the library does. */
 	protected final void releaseUntilAnswered(TestLease lease) {
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> release(lease).get(), (released) -> true);
-	}
-
-	@ParameterizedTest
-	@EnumSource(names = { "BLACKHOLE", "HOLD_REQUESTS" })
-	@Tag("long")
-	final void releaseThatIsHeldBackFailsAndArrivesLater(Fault fault) throws Exception {
-		releaseThatIsCutOffFailsAndArrivesLater(fault);
 	}
 
 	@Test
@@ -194,9 +170,7 @@ public abstract class PartitionContractTests extends StoreContract {
 		await().during(Duration.ofMillis(300)).atMost(PATIENCE).until(() -> !isHeld());
 	}
 
-	/**
-	 * Fails if the first node has another session than at the beginning.
-	 */
+	/** Fails if the first node has another session than at the beginning. */
 	protected final void assertSameSession() {
 		connect();
 		assertThat(store().session()).isEqualTo(this.session);

@@ -4,9 +4,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/**
- * The backends that keep their locks in Redis.
- */
+/** The backends that keep their locks in Redis. */
 public enum RedisStore {
 
 	/** Through Spring Data Redis. */
@@ -33,9 +31,7 @@ public enum RedisStore {
 
 	};
 
-	/**
-	 * An application with a DataSource and a transaction manager.
-	 */
+	/** An application with a DataSource and a transaction manager. */
 	public abstract ApplicationContextRunner application(DatabaseAccess database, int port);
 
 }

@@ -5,9 +5,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/**
- * Of the name of that of Spring Batch, and bound to the thread as that is.
- */
+/** Of the name of that of Spring Batch, and bound to the thread as that is. */
 public final class ResourcelessTransactionManager extends AbstractPlatformTransactionManager {
 
 	private static final long serialVersionUID = 1L;

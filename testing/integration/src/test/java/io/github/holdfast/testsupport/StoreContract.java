@@ -11,15 +11,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 import io.github.holdfast.LockBackend;
-import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What contracts with faults have in common: a store with two nodes, and one lock.
- */
+/** What contracts with faults have in common: a store with two nodes, and one lock. */
 abstract class StoreContract {
 
 	/** One attempt. */
@@ -33,9 +30,7 @@ abstract class StoreContract {
 
 	private TestStore store;
 
-	/**
-	 * Supplies the store, with new clients.
-	 */
+	/** Supplies the store, with new clients. */
 	protected abstract TestStore open() throws Exception;
 
 	@BeforeEach
@@ -53,72 +48,53 @@ abstract class StoreContract {
 		SparedThreads.assertSpared();
 	}
 
-	/**
-	 * Closes the store after a test. Default: at once.
-	 */
+	/** Closes the store after a test. Default: at once. */
 	protected void close(TestStore store) {
 		store.close();
 	}
 
-	/**
-	 * The store of this test.
-	 */
+	/** The store of this test. */
 	protected final TestStore store() {
 		return this.store;
 	}
 
-	/**
-	 * The network between the first node and the store.
-	 */
+	/** The network between the first node and the store. */
 	protected final FaultProxy proxy() {
 		return this.store.proxy();
 	}
 
-	/**
-	 * Whether somebody has the lock or waits for it.
-	 */
+	/** Whether somebody has the lock or waits for it. */
 	protected final boolean isHeld() {
 		return this.store.isHeld(this.key);
 	}
 
-	/**
-	 * A request for the lock, for an owner of its own.
-	 */
+	/** A request for the lock, for an owner of its own. */
 	protected final LockRequest request(Duration waitTime) {
 		return request(waitTime, Duration.ofSeconds(60));
 	}
 
-	/**
-	 * A request for the lock, for an owner of its own.
-	 */
+	/** A request for the lock, for an owner of its own. */
 	protected final LockRequest request(Duration waitTime, Duration leaseTime) {
 		return request(this.key, waitTime, leaseTime);
 	}
 
 	static LockRequest request(String key, Duration waitTime, Duration leaseTime) {
-		return new LockRequest(key, "contract", LockMode.EXCLUSIVE, false, waitTime, leaseTime,
-				UUID.randomUUID().toString(), "contract test");
+		return Requests.request(key, waitTime, leaseTime);
 	}
 
-	/**
-	 * Acquires the lock.
-	 */
+	/** Acquires the lock. */
 	protected final TestLease acquired(LockBackend node) throws InterruptedException {
 		TestLease lease = TestLease.acquire(node, request(PATIENCE));
 		assertThat(lease).isNotNull();
 		return lease;
 	}
 
-	/**
-	 * Releases a lock.
-	 */
+	/** Releases a lock. */
 	protected static CompletableFuture<Boolean> release(TestLease lease) {
 		return lease.release();
 	}
 
-	/**
-	 * Starts something on a thread of its own.
-	 */
+	/** Starts something on a thread of its own. */
 	protected static <T extends @Nullable Object> FutureTask<T> start(Callable<T> call) {
 		FutureTask<T> task = new FutureTask<>(call);
 		Thread thread = new Thread(task, "contract-test");

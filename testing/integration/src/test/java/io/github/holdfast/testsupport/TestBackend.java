@@ -32,30 +32,22 @@ public enum TestBackend {
 		this.database = database;
 	}
 
-	/**
-	 * The database of the business data and, except for {@link #LOCAL}, of the locks.
-	 */
+	/** The database of the business data and, except for {@link #LOCAL}, of the locks. */
 	public TestDatabase database() {
 		return this.database;
 	}
 
-	/**
-	 * Whether the locks are in a table of the database.
-	 */
+	/** Whether the locks are in a table of the database. */
 	public boolean hasLockTable() {
 		return this != LOCAL;
 	}
 
-	/**
-	 * An application on an empty database.
-	 */
+	/** An application on an empty database. */
 	public ApplicationContextRunner application() {
 		return application(this.database.newDatabase());
 	}
 
-	/**
-	 * An application on a database.
-	 */
+	/** An application on a database. */
 	public ApplicationContextRunner application(DatabaseAccess access) {
 		return LockedApplication.jdbc(access);
 	}

@@ -7,11 +7,10 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 import io.github.holdfast.LockBackend;
+import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockRequest;
 
-/**
- * A lease with its time, which the library keeps for its callers.
- */
+/** A lease with its time, which the library keeps for its callers. */
 public final class TestLease {
 
 	private final LockBackend.Lease lease;
@@ -25,38 +24,28 @@ public final class TestLease {
 		this.end = lease.sentAt() + request.leaseTime().toNanos() / 100 * 99;
 	}
 
-	/**
-	 * Acquires a lock.
-	 */
+	/** Acquires a lock. */
 	public static @Nullable TestLease acquire(LockBackend backend, LockRequest request) throws InterruptedException {
 		LockBackend.Lease lease = backend.acquire(request);
 		return (lease != null) ? new TestLease(request, lease) : null;
 	}
 
-	/**
-	 * The number of the grant.
-	 */
+	/** The number of the grant. */
 	public long epoch() {
 		return this.lease.epoch();
 	}
 
-	/**
-	 * The time for which the lock is surely held, unless a session ends.
-	 */
+	/** The time for which the lock is surely held, unless a session ends. */
 	public Duration remaining() {
 		return Duration.ofNanos(Math.max(0, this.end - System.nanoTime()));
 	}
 
-	/**
-	 * Whether the lock is surely held.
-	 */
+	/** Whether the lock is surely held. */
 	public boolean isValid() {
 		return !this.over && this.lease.isAlive() && (!this.lease.expires() || !remaining().isZero());
 	}
 
-	/**
-	 * Renews the lease.
-	 */
+	/** Renews the lease. */
 	public boolean renew(Duration leaseTime) {
 		long newEnd = System.nanoTime() + leaseTime.toNanos() / 100 * 99;
 		// The store may have shortened the lease, even if it does not answer
@@ -77,12 +66,15 @@ public final class TestLease {
 		}
 	}
 
-	/**
-	 * Releases the lock.
-	 */
+	/** Releases the lock. */
 	public CompletableFuture<Boolean> release() {
 		this.over = true;
-		return this.lease.release().toCompletableFuture();
+		try {
+			return this.lease.release().toCompletableFuture();
+		}
+		catch (LockBackendException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 }

@@ -10,29 +10,19 @@ import io.github.holdfast.ManageableLockBackend;
  */
 public interface TestStore extends AutoCloseable {
 
-	/**
-	 * The node behind the proxy.
-	 */
+	/** The node behind the proxy. */
 	ManageableLockBackend near();
 
-	/**
-	 * The node that reaches the store at any time.
-	 */
+	/** The node that reaches the store at any time. */
 	ManageableLockBackend far();
 
-	/**
-	 * The network of the first node.
-	 */
+	/** The network of the first node. */
 	FaultProxy proxy();
 
-	/**
-	 * Whether somebody has a lock, or a place among those who wait for it.
-	 */
+	/** Whether somebody has a lock, or a place among those who wait for it. */
 	boolean isHeld(String key);
 
-	/**
-	 * Whether somebody waits for a lock that another one has.
-	 */
+	/** Whether somebody waits for a lock that another one has. */
 	boolean isWaitedFor(String key);
 
 	/**
@@ -40,36 +30,26 @@ public interface TestStore extends AutoCloseable {
 	 */
 	void remove(String key);
 
-	/**
-	 * What an exception says if the store does not answer.
-	 */
+	/** What an exception says if the store does not answer. */
 	default String silence() {
 		return "did not answer in time";
 	}
 
-	/**
-	 * What the store tells of a holder, besides owner and epoch.
-	 */
+	/** What the store tells of a holder, besides owner and epoch. */
 	default Set<Told> told() {
 		return Set.of();
 	}
 
-	/**
-	 * What the locks of the first node would end with, if anything.
-	 */
+	/** What the locks of the first node would end with, if anything. */
 	default long session() {
 		return 0;
 	}
 
-	/**
-	 * Closes the clients and the proxy, but not a server that others use too.
-	 */
+	/** Closes the clients and the proxy, but not a server that others use too. */
 	@Override
 	void close();
 
-	/**
-	 * What a store may tell of a holder.
-	 */
+	/** What a store may tell of a holder. */
 	enum Told {
 
 		/** When the lock was granted. */

@@ -1,9 +1,7 @@
 package io.github.holdfast.transaction;
 
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,9 +15,7 @@ import io.github.holdfast.testsupport.TestBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The changes of a locked method are there for everybody before its lock is free.
- */
+/** The changes of a locked method are there for everybody before its lock is free. */
 class CommitVisibilityTests {
 
 	@ParameterizedTest
@@ -41,27 +37,6 @@ class CommitVisibilityTests {
 				}));
 			assertThat(seen).containsExactly(99);
 		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestBackend.class)
-	void nextHolderReadsTheChangesOfTheLastOne(TestBackend backend) {
-		backend.application()
-			.withBean(StockService.class)
-			.withPropertyValues("holdfast.wait-time=60s")
-			.run((context) -> {
-				StockService stock = context.getBean(StockService.class);
-				CompletableFuture<?>[] takers = new CompletableFuture<?>[4];
-				for (int i = 0; i < takers.length; i++) {
-					takers[i] = CompletableFuture.runAsync(() -> {
-						for (int round = 0; round < 10; round++) {
-							stock.take("A", Thread::yield);
-						}
-					}, (task) -> new Thread(task).start());
-				}
-				CompletableFuture.allOf(takers).get(120, TimeUnit.SECONDS);
-				assertThat(stock.quantity("A")).isEqualTo(60);
-			});
 	}
 
 }

@@ -13,9 +13,7 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockNotAcquiredException;
 
-/**
- * One document that everybody adds entries to, by read, merge and write.
- */
+/** One document that everybody adds entries to, by read, merge and write. */
 class DocumentService {
 
 	static final String KEY = "document";
@@ -48,9 +46,7 @@ class DocumentService {
 		return (body != null) ? body : "";
 	}
 
-	/**
-	 * How often an optimistic method has run.
-	 */
+	/** How often an optimistic method has run. */
 	int attempts() {
 		return this.attempts.get();
 	}

@@ -1,28 +1,21 @@
 package io.github.holdfast.transaction;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.LockException;
-import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.FaultProxy;
-import io.github.holdfast.testsupport.LeaseCalls;
 import io.github.holdfast.testsupport.LockedApplication;
-import io.github.holdfast.testsupport.TestBackend;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,32 +25,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * lock.
  */
 class InterruptTests {
-
-	@ParameterizedTest
-	@EnumSource(TestBackend.class)
-	void interruptedWaiterHoldsNothingAndStaysInterrupted(TestBackend backend) {
-		backend.application().withBean(LeaseCalls.class).withPropertyValues("holdfast.wait-time=10m").run((context) -> {
-			LockTemplate locks = context.getBean(LockTemplate.class);
-			List<Caller> waiters = new ArrayList<>();
-			try (LockTemplate.Scope held = locks.acquire("A")) {
-				assertThat(held).isNotNull();
-				for (int i = 0; i < 3; i++) {
-					waiters.add(new Caller(locks, "A"));
-				}
-				for (Caller waiter : waiters) {
-					Awaitility.await().until(waiter::isWaiting);
-					waiter.thread.interrupt();
-				}
-				for (Caller waiter : waiters) {
-					assertThat(waiter.outcome()).isInstanceOfSatisfying(LockNotAcquiredException.class,
-							(ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.INTERRUPTED));
-					assertThat(waiter.interruptedAfterwards).isTrue();
-				}
-			}
-			assertThat(context.getBean(LeaseCalls.class).owners()).hasSize(1);
-			assertThat(new Caller(locks.withWaitTime(Duration.ZERO), "A").outcome()).isNull();
-		});
-	}
 
 	/**
 	 * Requests and answers are late, so that most of the interrupts come while one of
@@ -99,25 +66,6 @@ class InterruptTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(TestBackend.class)
-	void interruptedHolderCommitsReleasesAndStaysInterrupted(TestBackend backend) {
-		backend.application().withBean(StockService.class).run((context) -> {
-			StockService stock = context.getBean(StockService.class);
-			AtomicBoolean interrupted = new AtomicBoolean();
-			Thread holder = new Thread(() -> {
-				stock.take("A", () -> Thread.currentThread().interrupt());
-				interrupted.set(Thread.interrupted());
-			});
-			holder.start();
-			holder.join(TimeUnit.SECONDS.toMillis(60));
-			assertThat(interrupted).isTrue();
-			assertThat(stock.quantity("A")).isEqualTo(99);
-			LockTemplate locks = context.getBean(LockTemplate.class).withWaitTime(Duration.ZERO);
-			assertThat(new Caller(locks, "stock:A").outcome()).isNull();
-		});
-	}
-
 	/**
 	 * Answers are late, so that the check before the COMMIT takes long enough to be
 	 * cancelled.
@@ -141,9 +89,7 @@ class InterruptTests {
 		}
 	}
 
-	/**
-	 * Takes a lock on a thread of its own, and gives it back.
-	 */
+	/** Takes a lock on a thread of its own, and gives it back. */
 	private static final class Caller {
 
 		private final CompletableFuture<@Nullable Throwable> outcome = new CompletableFuture<>();
@@ -165,11 +111,6 @@ class InterruptTests {
 				this.outcome.complete(failure);
 			});
 			this.thread.start();
-		}
-
-		private boolean isWaiting() {
-			return this.thread.getState() == Thread.State.WAITING
-					|| this.thread.getState() == Thread.State.TIMED_WAITING;
 		}
 
 		private @Nullable Throwable outcome() throws Exception {

@@ -8,9 +8,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
 
-/**
- * Reads stock through JPA, computes, and writes the result.
- */
+/** Reads stock through JPA, computes, and writes the result. */
 class JpaStockService {
 
 	private final EntityManager entities;
@@ -62,18 +60,6 @@ class JpaStockService {
 		Stock(String sku, int quantity) {
 			this.sku = sku;
 			this.quantity = quantity;
-		}
-
-		public String getSku() {
-			return this.sku;
-		}
-
-		public int getQuantity() {
-			return this.quantity;
-		}
-
-		void add() {
-			this.quantity++;
 		}
 
 	}

@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import java.util.List;
 import java.util.Map;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -24,7 +23,6 @@ import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.LockTemplate;
 import io.github.holdfast.store.jdbc.JdbcLockBackend;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.GuardedNode;
@@ -51,20 +49,16 @@ class JpaWithoutAutoCommitTests {
 		});
 	}
 
-	/**
-	 * Without a vendor adapter nobody knows the connection of the transaction.
-	 */
+	/** Without a vendor adapter nobody knows the connection of the transaction. */
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "H2")
 	void transactionWhoseConnectionIsNotKnownIsRefused(TestDatabase database) {
 		run(database, false, null, JpaWithoutAutoCommitTests::assertRefused);
 	}
 
-	/**
-	 * Hibernate was told that the pool has switched auto-commit off, but it has not.
-	 */
+	/** Hibernate was told that the pool has switched auto-commit off, but it has not. */
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "H2")
 	void transactionInAutoCommitModeIsRefused(TestDatabase database) {
 		run(database, true, new HibernateJpaVendorAdapter(), JpaWithoutAutoCommitTests::assertRefused);
 	}
@@ -132,9 +126,7 @@ class JpaWithoutAutoCommitTests {
 
 	}
 
-	/**
-	 * Another node takes the lock between the check and the commit, if it can.
-	 */
+	/** Another node takes the lock between the check and the commit, if it can. */
 	private static final class SupersededManager extends JpaTransactionManager {
 
 		private static final long serialVersionUID = 1L;

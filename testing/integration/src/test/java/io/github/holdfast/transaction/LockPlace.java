@@ -24,9 +24,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/**
- * Where the leases of a test application are kept.
- */
+/** Where the leases of a test application are kept. */
 enum LockPlace {
 
 	/** In the business database, where transactions claim the rows of the leases. */
@@ -84,24 +82,16 @@ enum LockPlace {
 
 	};
 
-	/**
-	 * A node whose transactions are guarded.
-	 */
+	/** A node whose transactions are guarded. */
 	abstract GuardedNode node(LockBackend store, DataSource business, PlatformTransactionManager... managers);
 
-	/**
-	 * An application at the level {@code fence}.
-	 */
+	/** An application at the level {@code fence}. */
 	abstract ApplicationContextRunner application(TestDatabase database);
 
-	/**
-	 * The database with the leases of an application.
-	 */
+	/** The database with the leases of an application. */
 	abstract DataSource locks(ApplicationContext context);
 
-	/**
-	 * The store in a database.
-	 */
+	/** The store in a database. */
 	abstract LockBackend store(DataSource locks);
 
 	/**
@@ -131,10 +121,7 @@ enum LockPlace {
 
 	}
 
-	/**
-	 * A store whose leases the library does not know as those of {@code jdbc}.
-	 *
-	 */
+	/** A store whose leases the library does not know as those of {@code jdbc}. */
 	private record OtherStore(JdbcLockBackend leases) implements LockBackend {
 
 		private static final String NAME = "test";

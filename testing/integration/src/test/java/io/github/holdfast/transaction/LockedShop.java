@@ -1,14 +1,11 @@
 package io.github.holdfast.transaction;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
 
-/**
- * Sells from one stock.
- */
+/** Sells from one stock. */
 class LockedShop {
 
 	private final JdbcTemplate jdbc;
@@ -19,7 +16,6 @@ class LockedShop {
 
 	static void createTables(JdbcTemplate jdbc) {
 		jdbc.execute("CREATE TABLE stock (quantity integer NOT NULL)");
-		jdbc.execute("CREATE TABLE audit (entry integer NOT NULL)");
 		jdbc.update("INSERT INTO stock VALUES (100)");
 	}
 
@@ -45,45 +41,15 @@ class LockedShop {
 		});
 	}
 
-	@DistributedLock(key = "'stock'")
-	@Transactional(readOnly = true)
-	public int look() {
-		return quantity();
-	}
-
 	void sell(Runnable whileRead) {
 		int quantity = quantity();
 		whileRead.run();
 		sell(quantity);
 	}
 
-	/**
-	 * Sells a piece of a quantity that was read before.
-	 */
+	/** Sells a piece of a quantity that was read before. */
 	void sell(int quantity) {
 		this.jdbc.update("UPDATE stock SET quantity = ?", quantity - 1);
-	}
-
-	/**
-	 * Writes in transactions of its own.
-	 */
-	static class Audit {
-
-		private final JdbcTemplate jdbc;
-
-		Audit(JdbcTemplate jdbc) {
-			this.jdbc = jdbc;
-		}
-
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void write() {
-			this.jdbc.update("INSERT INTO audit VALUES (1)");
-		}
-
-		int count() {
-			return number(this.jdbc, "SELECT count(*) FROM audit");
-		}
-
 	}
 
 }

@@ -6,7 +6,6 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.options.DeleteOption;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,9 +19,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * etcd forgets a lock while its holder works, or cannot be reached by it.
- */
+/** etcd forgets a lock while its holder works, or cannot be reached by it. */
 @Timeout(180)
 @Tag("long")
 @RequiresEtcd
@@ -41,20 +38,7 @@ class LostEtcdLockTests {
 			});
 	}
 
-	@Test
-	void updateIsLostAtLeaseWhenAnOperatorDeletesTheKeys() {
-		String endpoint = EtcdServer.shared().endpoint();
-		TwoNodes.run(LockedApplication.etcd(TestDatabase.H2.newDatabase(), endpoint)
-			.withPropertyValues("holdfast.key-prefix=unfenced:"), CommitGuardLevel.LEASE, (nodes) -> {
-				TwoNodes.Sales sales = nodes.sellAtTheSameTime(() -> deleteKeys(endpoint, "unfenced:"));
-				assertThat(sales.refusal()).isNull();
-				assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
-			});
-	}
-
-	/**
-	 * Its revisions begin anew.
-	 */
+	/** Its revisions begin anew. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void tokensRiseAndNoUpdateIsLostAtFenceWhenEtcdIsSetUpAnew(TestDatabase database) {

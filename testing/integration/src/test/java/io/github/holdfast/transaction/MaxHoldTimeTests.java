@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class MaxHoldTimeTests {
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "MARIADB")
 	void othersGetTheLockWhenTheMethodDoesNotReturn(TestDatabase database, CapturedOutput output) {
 		TestBackend.valueOf(database.name()).application().withBean(Service.class).run((context) -> {
 			Service service = context.getBean(Service.class);

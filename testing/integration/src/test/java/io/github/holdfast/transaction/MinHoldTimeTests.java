@@ -17,14 +17,10 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * A lock is kept for a while after its method.
- */
+/** A lock is kept for a while after its method. */
 class MinHoldTimeTests {
 
-	/**
-	 * Otherwise it would be renewed for ever.
-	 */
+	/** Otherwise it would be renewed for ever. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void lockIsGivenBackAlthoughTheStoreFailedWhenItWasToBeKept(TestDatabase database) {

@@ -3,7 +3,6 @@ package io.github.holdfast.transaction;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -39,7 +38,6 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A web application as Spring Boot sets it up, called over HTTP: one request reads the
@@ -95,9 +93,7 @@ class OpenInViewTests {
 		}
 	}
 
-	/**
-	 * The call has a context of its own, in the place of the view's.
-	 */
+	/** The call has a context of its own, in the place of the view's. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void transactionLocksItsRow(TestDatabase database) {
@@ -112,9 +108,7 @@ class OpenInViewTests {
 			.allMatch(TransactionLockTests::isLock);
 	}
 
-	/**
-	 * The view's context is not that of the transaction which is rolled back.
-	 */
+	/** The view's context is not that of the transaction which is rolled back. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void viewKeepsItsEntitiesWhenTheTransactionHasToWaitForALease(TestDatabase database) {
@@ -133,9 +127,7 @@ class OpenInViewTests {
 		assertThat(shop.quantity()).isEqualTo(98);
 	}
 
-	/**
-	 * The running application and its database.
-	 */
+	/** The running application and its database. */
 	private static final class Shop implements AutoCloseable {
 
 		private final ConfigurableApplicationContext context;
@@ -258,9 +250,7 @@ class OpenInViewTests {
 			return this.stock.take(sku);
 		}
 
-		/**
-		 * The view goes on with what it has read.
-		 */
+		/** The view goes on with what it has read. */
 		@PostMapping("/take-between-looks")
 		int takeBetweenLooks(@RequestParam String sku) {
 			JpaStockService.Stock seen = this.stock.find(sku);

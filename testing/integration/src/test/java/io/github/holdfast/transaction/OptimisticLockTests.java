@@ -5,13 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -44,13 +41,6 @@ class OptimisticLockTests {
 	private static final Runnable NOTHING = () -> {
 	};
 
-	/**
-	 * Versions are rows of the business database.
-	 */
-	static Stream<Arguments> places() {
-		return LockPlace.onEachDatabase().filter((arguments) -> arguments.get()[1] == LockPlace.BUSINESS_DATABASE);
-	}
-
 	// Conflicts
 
 	/**
@@ -59,7 +49,7 @@ class OptimisticLockTests {
 	 */
 	@Test
 	void conflictThatTheDatabaseFindsInTheCommitIsOneToo() {
-		run(TestDatabase.POSTGRESQL, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.POSTGRESQL, (context, documents) -> {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			jdbc.execute("CREATE SEQUENCE commits");
 			jdbc.execute("""
@@ -76,9 +66,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void methodWhoseCommitIsOvertakenRunsAgain(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void methodWhoseCommitIsOvertakenRunsAgain(TestDatabase database) {
+		run(database, (context, documents) -> {
 			int attempt = documents.merge("first",
 					once(() -> elsewhere(() -> documents.mergeInNewTransaction("second", NOTHING))));
 			assertThat(attempt).as("that of the other one, two of its own").isEqualTo(3);
@@ -87,9 +77,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void commitOfAnExclusiveHolderIsAConflict(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void commitOfAnExclusiveHolderIsAConflict(TestDatabase database) {
+		run(database, (context, documents) -> {
 			documents.merge("first", once(() -> elsewhere(() -> documents.mergeExclusively("second", NOTHING))));
 			assertThat(documents.attempts()).isEqualTo(2);
 			assertThat(documents.entries()).containsExactly("second", "first");
@@ -97,13 +87,13 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void holderWhoseLeaseHasRunOutIsKeptFromCommitting(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void holderWhoseLeaseHasRunOutIsKeptFromCommitting(TestDatabase database) {
+		run(database, (context, documents) -> {
 			assertThatExceptionOfType(LockLostException.class)
 				.isThrownBy(() -> documents.exclusivelyWithoutTransaction(() -> {
 					elsewhere(() -> {
-						new JdbcTemplate(place.locks(context)).update("UPDATE holdfast_lock SET expires_at = 1");
+						context.getBean(JdbcTemplate.class).update("UPDATE holdfast_lock SET expires_at = 1");
 						documents.merge("kept", NOTHING);
 					});
 					documents.mergeExclusively("lost", NOTHING);
@@ -113,9 +103,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void rowThatIsDeletedMeanwhileIsAConflict(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void rowThatIsDeletedMeanwhileIsAConflict(TestDatabase database) {
+		run(database, (context, documents) -> {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			documents.merge("first", NOTHING);
 			documents.merge("second", once(() -> elsewhere(() -> {
@@ -128,9 +118,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource
 	void conflictThatTheDatabaseFindsFirstIsOneToo(TestDatabase database) {
-		run(database, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(database, (context, documents) -> {
 			TransactionTemplate serializable = transaction(context);
 			serializable.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
 			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
@@ -170,9 +160,9 @@ class OptimisticLockTests {
 	// The end of the wait time
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void attemptsEndWithTheWaitTime(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void attemptsEndWithTheWaitTime(TestDatabase database) {
+		run(database, (context, documents) -> {
 			AtomicInteger attempts = new AtomicInteger();
 			LockTemplate optimistic = context.getBean(LockTemplate.class)
 				.withMode(LockMode.OPTIMISTIC)
@@ -195,7 +185,7 @@ class OptimisticLockTests {
 
 	@Test
 	void overtakenCallWithoutWaitTimeIsSkippedOrReplaced() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			Runnable overtaking = () -> elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
 			assertThat(documents.mergeOrSkip("a", overtaking)).isNull();
 			assertThat(documents.mergeOrLater("b", overtaking)).isEqualTo("later b after 1");
@@ -206,7 +196,7 @@ class OptimisticLockTests {
 
 	@Test
 	void busyLockInsideOfTheBodyIsNotTakenForAConflict() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			LockNotAcquiredException inner = new LockNotAcquiredException("other", LockNotAcquiredException.Reason.BUSY,
 					Duration.ZERO, null, null);
 			assertThatExceptionOfType(LockNotAcquiredException.class)
@@ -222,7 +212,7 @@ class OptimisticLockTests {
 
 	@Test
 	void bodyWithoutACheckedCommitIsAnError() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE,
+		run(TestDatabase.H2,
 				(context, documents) -> assertThatIllegalStateException()
 					.isThrownBy(() -> documents.optimisticallyWithoutTransaction(NOTHING))
 					.withMessageContaining("no transaction was committed")
@@ -244,9 +234,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void transactionThatWasRolledBackIsNoCommit(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void transactionThatWasRolledBackIsNoCommit(TestDatabase database) {
+		run(database, (context, documents) -> {
 			documents.optimisticallyWithoutTransaction(() -> {
 				assertThatIllegalStateException().isThrownBy(() -> documents.mergeUnlocked("first", () -> {
 					throw new IllegalStateException("rolled back");
@@ -261,7 +251,7 @@ class OptimisticLockTests {
 
 	@Test
 	void exclusiveLockOfTheCallChainCoversAnOptimisticCall() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			documents.exclusivelyWithoutTransaction(() -> {
 				long token = LockContext.current().orElseThrow().fencingToken();
 				documents.merge("first",
@@ -274,9 +264,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void conflictOfAnInnerCallRepeatsTheOuterOne(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void conflictOfAnInnerCallRepeatsTheOuterOne(TestDatabase database) {
+		run(database, (context, documents) -> {
 			AtomicInteger outer = new AtomicInteger();
 			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
 			documents.optimisticallyWithoutTransaction(() -> {
@@ -289,9 +279,9 @@ class OptimisticLockTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("places")
-	void conflictOfOneOfSeveralKeysRepeatsTheBody(TestDatabase database, LockPlace place) {
-		run(database, place, (context, documents) -> {
+	@EnumSource
+	void conflictOfOneOfSeveralKeysRepeatsTheBody(TestDatabase database) {
+		run(database, (context, documents) -> {
 			AtomicInteger attempts = new AtomicInteger();
 			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			Runnable overtaking = once(() -> elsewhere(() -> documents.mergeInNewTransaction("other", NOTHING)));
@@ -308,7 +298,7 @@ class OptimisticLockTests {
 
 	@Test
 	void contextHasKeysButNoToken() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			documents.merge("first", () -> {
 				LockContext lock = LockContext.current().orElseThrow();
 				assertThat(lock.keys()).containsExactly("document");
@@ -323,7 +313,7 @@ class OptimisticLockTests {
 
 	@Test
 	void lockWithoutABodyIsRefused() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			LockTemplate optimistic = context.getBean(LockTemplate.class).withMode(LockMode.OPTIMISTIC);
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> optimistic.acquire(DocumentService.KEY))
@@ -335,18 +325,17 @@ class OptimisticLockTests {
 
 	@Test
 	void overtakenCallIsNotRepeatedWhenTheApplicationEnds() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE,
-				(context, documents) -> assertThatExceptionOfType(LockNotAcquiredException.class)
-					.isThrownBy(() -> documents.merge("never", () -> {
-						elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
-						context.getBean(LockManager.class).drain();
-					}))
-					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)));
+		run(TestDatabase.H2, (context, documents) -> assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> documents.merge("never", () -> {
+				elsewhere(() -> documents.mergeInNewTransaction("x", NOTHING));
+				context.getBean(LockManager.class).drain();
+			}))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(LockNotAcquiredException.Reason.SHUTDOWN)));
 	}
 
 	@Test
 	void interruptEndsTheAttempts() {
-		run(TestDatabase.H2, LockPlace.BUSINESS_DATABASE, (context, documents) -> {
+		run(TestDatabase.H2, (context, documents) -> {
 			LockTemplate optimistic = context.getBean(LockTemplate.class)
 				.withMode(LockMode.OPTIMISTIC)
 				.withWaitTime(Duration.ofSeconds(60));
@@ -365,8 +354,8 @@ class OptimisticLockTests {
 		});
 	}
 
-	private static void run(TestDatabase database, LockPlace place, Scenario scenario) {
-		run(place.application(database), scenario);
+	private static void run(TestDatabase database, Scenario scenario) {
+		run(LockPlace.BUSINESS_DATABASE.application(database), scenario);
 	}
 
 	private static void run(ApplicationContextRunner application, Scenario scenario) {

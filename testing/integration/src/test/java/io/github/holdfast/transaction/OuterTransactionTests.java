@@ -17,9 +17,7 @@ import io.github.holdfast.testsupport.TestBackend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * A locked call inside a transaction that began before it, at each isolation level.
- */
+/** A locked call inside a transaction that began before it, at each isolation level. */
 class OuterTransactionTests {
 
 	@ParameterizedTest

@@ -48,9 +48,7 @@ class PgBouncerTests {
 		assertThat(sold(false, "holdfast.enabled=false")).isLessThan(CALLS);
 	}
 
-	/**
-	 * How many pieces are gone after that number of calls.
-	 */
+	/** How many pieces are gone after that number of calls. */
 	private static int sold(boolean locked, String... properties) {
 		DatabaseAccess direct = TestDatabase.POSTGRESQL.newDatabase();
 		AtomicInteger sold = new AtomicInteger();
@@ -89,9 +87,7 @@ class PgBouncerTests {
 		sales.forEach(CompletableFuture::join);
 	}
 
-	/**
-	 * Sells from one stock.
-	 */
+	/** Sells from one stock. */
 	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {

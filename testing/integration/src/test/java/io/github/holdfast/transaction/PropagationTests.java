@@ -1,5 +1,8 @@
 package io.github.holdfast.transaction;
 
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
 import javax.sql.DataSource;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,9 +44,7 @@ class PropagationTests {
 				});
 	}
 
-	/**
-	 * PostgreSQL is asked when the transaction begins, and not again at its commit.
-	 */
+	/** PostgreSQL is asked when the transaction begins, and not again at its commit. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void rowIsCheckedOncePerCommit(TestDatabase database) {
@@ -61,9 +62,10 @@ class PropagationTests {
 			});
 	}
 
-	private static void run(ApplicationContextRunner application, boolean atBegin, CounterSource counters) {
+	private static void run(ApplicationContextRunner application, boolean atBegin,
+			Function<ApplicationContext, Counter> counters) {
 		application.withBean(StockService.class).run((context) -> {
-			Checks checks = new Checks(context, counters.of(context));
+			Checks checks = new Checks(context, counters.apply(context));
 			assertThat(checks.of(Propagation.NESTED, true)).as("the release of a savepoint is no commit").isOne();
 			assertThat(checks.of(Propagation.REQUIRED, true)).isOne();
 			assertThat(checks.of(Propagation.SUPPORTS, true)).isOne();
@@ -123,25 +125,11 @@ class PropagationTests {
 
 	}
 
-	private record Counter(Runnable clear, Count checks) {
+	private record Counter(Runnable clear, LongSupplier checks) {
 
 		private long count() {
-			return this.checks.get();
+			return this.checks.getAsLong();
 		}
-
-	}
-
-	@FunctionalInterface
-	private interface Count {
-
-		long get();
-
-	}
-
-	@FunctionalInterface
-	private interface CounterSource {
-
-		Counter of(ApplicationContext context);
 
 	}
 

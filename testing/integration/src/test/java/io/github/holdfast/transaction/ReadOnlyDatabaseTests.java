@@ -21,9 +21,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/**
- * A database that takes no more writes, as one to which a fail-over went too early.
- */
+/** A database that takes no more writes, as one to which a fail-over went too early. */
 class ReadOnlyDatabaseTests {
 
 	private static final Runnable NOTHING = () -> {
@@ -77,9 +75,7 @@ class ReadOnlyDatabaseTests {
 					List.of("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON *.* TO shop_app"));
 		}
 
-		/**
-		 * PostgreSQL tells new sessions only.
-		 */
+		/** PostgreSQL tells new sessions only. */
 		private void set(boolean readOnly, HikariDataSource pool) {
 			try {
 				set(readOnly);

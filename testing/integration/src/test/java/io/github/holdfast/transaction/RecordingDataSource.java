@@ -15,9 +15,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
-/**
- * Notes what is prepared and committed on its connections.
- */
+/** Notes what is prepared and committed on its connections. */
 class RecordingDataSource extends DelegatingDataSource {
 
 	/** It could be a router. */
@@ -32,9 +30,7 @@ class RecordingDataSource extends DelegatingDataSource {
 		super(target);
 	}
 
-	/**
-	 * Does something before each commit.
-	 */
+	/** Does something before each commit. */
 	void beforeCommit(Runnable action) {
 		this.beforeCommit = action;
 	}
@@ -68,9 +64,7 @@ class RecordingDataSource extends DelegatingDataSource {
 				});
 	}
 
-	/**
-	 * An application whose DataSource is recorded.
-	 */
+	/** An application whose DataSource is recorded. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableTransactionManagement
 	static class Beans {

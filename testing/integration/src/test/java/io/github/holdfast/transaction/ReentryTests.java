@@ -23,9 +23,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Calls for a key that the thread holds already, or held until a moment ago.
- */
+/** Calls for a key that the thread holds already, or held until a moment ago. */
 class ReentryTests {
 
 	@ParameterizedTest

@@ -65,18 +65,6 @@ class ResourcelessManagerTests {
 			});
 	}
 
-	@Test
-	void callOutsideOfItsTransactionsWorks() {
-		application(TestDatabase.H2).withUserConfiguration(TwoManagers.class)
-			.withPropertyValues("holdfast.transaction-managers.steps=lease")
-			.run((context) -> {
-				StockService stock = context.getBean(StockService.class);
-				stock.take("A", () -> {
-				});
-				assertThat(stock.quantity("A")).isEqualTo(99);
-			});
-	}
-
 	private static void assertCallWorks(ApplicationContext context, PlatformTransactionManager manager) {
 		StockService stock = context.getBean(StockService.class);
 		new TransactionTemplate(manager).executeWithoutResult((status) -> {

@@ -2,7 +2,10 @@ package io.github.holdfast.transaction;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +29,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * MariaDB answers a statement with an error for which it has rolled the whole transaction
@@ -41,9 +45,7 @@ class RollbackByDatabaseTests {
 		this.redis.command("FLUSHALL");
 	}
 
-	/**
-	 * Error 1020, where a row has changed since the snapshot.
-	 */
+	/** Error 1020, where a row has changed since the snapshot. */
 	@ParameterizedTest
 	@CsvSource({ "OFF", "ON" })
 	void noUpdateIsLostAfterARecordHasChanged(String snapshotIsolation) {
@@ -63,7 +65,7 @@ class RollbackByDatabaseTests {
 				}, () -> {
 				});
 			}
-			AcknowledgedSales sales = new AcknowledgedSales();
+			Sales sales = new Sales();
 			boolean[] otherHasSold = new boolean[1];
 			Throwable refusal = sales.sell(1, () -> stock.take(1, stock::changeLabelMeanwhile, () -> {
 				this.redis.command("FLUSHALL");
@@ -80,9 +82,7 @@ class RollbackByDatabaseTests {
 		}));
 	}
 
-	/**
-	 * The database has answered, so the end is known, and the lease is given back.
-	 */
+	/** The database has answered, so the end is known, and the lease is given back. */
 	@Test
 	void lockIsFreeAfterATriggerHasRefusedTheCommit() {
 		LockedApplication.jdbc(TestDatabase.POSTGRESQL.newDatabase())
@@ -146,6 +146,30 @@ class RollbackByDatabaseTests {
 		public int quantity() {
 			Integer quantity = this.jdbc.queryForObject("SELECT quantity FROM stock", Integer.class);
 			return (quantity != null) ? quantity : -1;
+		}
+
+	}
+
+	/** How much of the stock of 100 pieces was sold, by what the callers were told. */
+	private static final class Sales {
+
+		private final AtomicInteger pieces = new AtomicInteger();
+
+		private @Nullable Throwable sell(int pieces, Runnable sale) {
+			Throwable failure = catchThrowable(sale::run);
+			if (failure == null) {
+				this.pieces.addAndGet(pieces);
+			}
+			return failure;
+		}
+
+		private @Nullable Throwable sellMeanwhile(int pieces, Runnable sale) {
+			return CompletableFuture.supplyAsync(() -> sell(pieces, sale)).orTimeout(60, TimeUnit.SECONDS).join();
+		}
+
+		private void assertNoneIsLostIn(int quantity) {
+			assertThat(quantity).as("what is left after %s acknowledged sales", this.pieces)
+				.isEqualTo(100 - this.pieces.get());
 		}
 
 	}

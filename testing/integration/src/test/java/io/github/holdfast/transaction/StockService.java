@@ -14,9 +14,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.github.holdfast.DistributedLock;
 
-/**
- * Reads stock, computes, and writes the result: without a lock, updates get lost.
- */
+/** Reads stock, computes, and writes the result: without a lock, updates get lost. */
 class StockService {
 
 	private final JdbcTemplate jdbc;
@@ -37,9 +35,7 @@ class StockService {
 		this.jdbc.update("UPDATE stock SET quantity = ? WHERE sku = ?", quantity, sku);
 	}
 
-	/**
-	 * Writes in the running transaction, however late it is.
-	 */
+	/** Writes in the running transaction, however late it is. */
 	void writeWithoutTimeout(String sku, int quantity) {
 		DataSource dataSource = Objects.requireNonNull(this.jdbc.getDataSource());
 		try (Statement statement = DataSourceUtils.getConnection(dataSource).createStatement()) {

@@ -41,9 +41,8 @@ class SupportsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "H2,true,false", "H2,true,true", "H2,false,false", "H2,false,true", "MARIADB,true,true",
-			"MARIADB,false,true", "POSTGRESQL,true,true", "POSTGRESQL,false,true" })
-	void asManyCallsAsConnectionsDoNotWaitForEachOther(TestDatabase database, boolean autoCommit, boolean locked) {
+	@CsvSource({ "H2, true", "MARIADB, true", "MARIADB, false", "POSTGRESQL, false" })
+	void asManyCallsAsConnectionsDoNotWaitForEachOther(TestDatabase database, boolean autoCommit) {
 		RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
 			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
 					"holdfast.wait-time=60s", "spring.datasource.hikari.maximum-pool-size=" + POOL,
@@ -61,8 +60,7 @@ class SupportsTests {
 					List<CompletableFuture<Void>> calls = new ArrayList<>();
 					for (int i = 0; i < POOL; i++) {
 						int sku = i;
-						calls.add(CompletableFuture.runAsync(() -> reader.readThenTake(sku, allHaveRead, locked),
-								requests));
+						calls.add(CompletableFuture.runAsync(() -> reader.readThenTake(sku, allHaveRead), requests));
 					}
 					assertThat(CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new))).succeedsWithin(120,
 							TimeUnit.SECONDS);
@@ -83,7 +81,7 @@ class SupportsTests {
 		}
 
 		@Transactional(propagation = Propagation.SUPPORTS, readOnly = true)
-		public void readThenTake(int sku, CyclicBarrier allHaveRead, boolean locked) {
+		public void readThenTake(int sku, CyclicBarrier allHaveRead) {
 			this.stock.sum();
 			try {
 				allHaveRead.await(60, TimeUnit.SECONDS);
@@ -91,12 +89,7 @@ class SupportsTests {
 			catch (Exception ex) {
 				throw new IllegalStateException(ex);
 			}
-			if (locked) {
-				this.stock.takeUnderLock(sku);
-			}
-			else {
-				this.stock.take(sku);
-			}
+			this.stock.take(sku);
 		}
 
 	}
@@ -119,16 +112,7 @@ class SupportsTests {
 
 		@DistributedLock(key = "#sku")
 		@Transactional
-		public void takeUnderLock(int sku) {
-			doTake(sku);
-		}
-
-		@Transactional
 		public void take(int sku) {
-			doTake(sku);
-		}
-
-		private void doTake(int sku) {
 			this.jdbc.update("UPDATE stock SET quantity = quantity - 1 WHERE sku = ?", sku);
 		}
 

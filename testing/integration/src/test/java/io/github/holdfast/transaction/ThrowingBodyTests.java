@@ -55,11 +55,9 @@ class ThrowingBodyTests {
 		});
 	}
 
-	/**
-	 * The store is gone when the lock is to be released.
-	 */
+	/** The store is gone when the lock is to be released. */
 	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
+	@EnumSource(names = "POSTGRESQL")
 	void failureOfTheMethodReachesTheCallerWhenTheReleaseFailsToo(TestDatabase database, CapturedOutput output) {
 		TestBackend.valueOf(database.name()).application().withBean(Service.class).run((context) -> {
 			Service service = context.getBean(Service.class);

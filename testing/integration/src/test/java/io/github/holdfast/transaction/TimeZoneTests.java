@@ -1,15 +1,8 @@
 package io.github.holdfast.transaction;
 
-import java.sql.Connection;
-import java.sql.DatabaseMetaData;
-import java.sql.ResultSet;
-import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -29,14 +22,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
-/**
- * The times in the lock table: numbers that no time zone and no column type changes.
- */
+/** The times in the lock table: numbers that no time zone and no column type changes. */
 class TimeZoneTests {
 
-	/**
-	 * The sessions of the other node are in the far east, ours in the far west.
-	 */
+	/** The sessions of the other node are in the far east, ours in the far west. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void nodesInDifferentTimeZonesAgreeOnALease(TestDatabase database) {
@@ -62,24 +51,6 @@ class TimeZoneTests {
 				.join();
 		});
 		others.acquire("key").close();
-	}
-
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void timesAreWholeMicroseconds(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, database.newDatabase());
-				LockManager manager = new LockManager(new JdbcLockBackend(() -> dataSource))) {
-			LockTemplate locks = new LockTemplate(manager).withLeaseTime(Duration.ofNanos(61_234_567_000L));
-			List<Long> expiresAt = new ArrayList<>();
-			for (int i = 0; i < 20; i++) {
-				locks.run("key", () -> {
-					expiresAt.add(lockColumn(dataSource, "expires_at"));
-				});
-			}
-			assertThat(expiresAt).as("not rounded to milliseconds").anyMatch((time) -> time % 1000 != 0);
-			assertThat(columnType(dataSource, "epoch")).isEqualTo(Types.BIGINT);
-			assertThat(columnType(dataSource, "expires_at")).isEqualTo(Types.BIGINT);
-		}
 	}
 
 	private static HikariDataSource lockTable(TestDatabase database, DatabaseAccess access) {
@@ -110,18 +81,6 @@ class TimeZoneTests {
 		Long value = new JdbcTemplate(dataSource).queryForObject("SELECT " + column + " FROM holdfast_lock",
 				Long.class);
 		return (value != null) ? value : -1;
-	}
-
-	private static int columnType(HikariDataSource dataSource, String column) throws Exception {
-		try (Connection connection = dataSource.getConnection()) {
-			DatabaseMetaData metaData = connection.getMetaData();
-			boolean upper = metaData.storesUpperCaseIdentifiers();
-			try (ResultSet columns = metaData.getColumns(connection.getCatalog(), null,
-					upper ? "HOLDFAST_LOCK" : "holdfast_lock", upper ? column.toUpperCase(Locale.ROOT) : column)) {
-				assertThat(columns.next()).isTrue();
-				return columns.getInt("DATA_TYPE");
-			}
-		}
 	}
 
 }

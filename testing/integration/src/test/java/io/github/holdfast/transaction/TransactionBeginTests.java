@@ -36,8 +36,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @Timeout(180)
 class TransactionBeginTests {
 
-	private static final String TENANT = "SELECT set_config('app.tenant', 'T1', true)";
-
 	private static final String ENTRY = "INSERT INTO entry VALUES (1)";
 
 	private final RedisServer redis = RedisServer.shared();
@@ -48,35 +46,19 @@ class TransactionBeginTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "READ_COMMITTED,true,true", "READ_COMMITTED,false,false", "READ_COMMITTED,false,true",
-			"REPEATABLE_READ,true,true", "REPEATABLE_READ,false,false", "REPEATABLE_READ,false,true" })
-	void settingOfTheBeginIsThereInTheBody(String isolation, boolean autoCommit, boolean locked) {
-		application(TestDatabase.POSTGRESQL, isolation, autoCommit).run((context) -> {
-			Work work = context.getBean(Work.class);
-			context.getBean(Begin.class).statement = TENANT;
-			for (int i = 0; i < 3; i++) {
-				assertThat(call(work, locked, work::tenant)).isEqualTo("T1");
-			}
-		});
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "POSTGRESQL,READ_COMMITTED,true,true", "POSTGRESQL,READ_COMMITTED,false,false",
-			"POSTGRESQL,READ_COMMITTED,false,true", "POSTGRESQL,REPEATABLE_READ,true,true",
-			"POSTGRESQL,REPEATABLE_READ,false,false", "POSTGRESQL,REPEATABLE_READ,false,true",
-			"MARIADB,REPEATABLE_READ,true,true", "MARIADB,REPEATABLE_READ,false,false",
-			"MARIADB,REPEATABLE_READ,false,true", "H2,READ_COMMITTED,true,true", "H2,READ_COMMITTED,false,false",
-			"H2,READ_COMMITTED,false,true" })
+	@CsvSource({ "POSTGRESQL, READ_COMMITTED, true", "POSTGRESQL, READ_COMMITTED, false",
+			"POSTGRESQL, REPEATABLE_READ, false", "MARIADB, REPEATABLE_READ, true", "MARIADB, REPEATABLE_READ, false",
+			"H2, READ_COMMITTED, false" })
 	void rowOfTheBeginIsCommittedAndRolledBackWithTheTransaction(TestDatabase database, String isolation,
-			boolean autoCommit, boolean locked) {
+			boolean autoCommit) {
 		application(database, isolation, autoCommit).run((context) -> {
 			Work work = context.getBean(Work.class);
 			work.createTable();
 			Begin begin = context.getBean(Begin.class);
 			begin.statement = ENTRY;
 			for (int i = 1; i <= 3; i++) {
-				assertThat(call(work, locked, work::entries)).isEqualTo(i);
-				assertThatIllegalArgumentException().isThrownBy(() -> call(work, locked, () -> {
+				assertThat(work.underLock(work::entries)).isEqualTo(i);
+				assertThatIllegalArgumentException().isThrownBy(() -> work.underLock(() -> {
 					throw new IllegalArgumentException("The work fails");
 				}));
 			}
@@ -85,9 +67,7 @@ class TransactionBeginTests {
 		});
 	}
 
-	/**
-	 * What the body reads afterwards may be as old, and the transaction lock newer.
-	 */
+	/** What the body reads afterwards may be as old, and the transaction lock newer. */
 	@ParameterizedTest
 	@CsvSource({ "H2,READ_COMMITTED", "H2,REPEATABLE_READ", "H2,SERIALIZABLE", "MARIADB,REPEATABLE_READ",
 			"POSTGRESQL,REPEATABLE_READ" })
@@ -128,10 +108,6 @@ class TransactionBeginTests {
 			});
 	}
 
-	private static <T> T call(Work work, boolean locked, Supplier<T> body) {
-		return locked ? work.underLock(body) : work.withoutLock(body);
-	}
-
 	private ApplicationContextRunner application(TestDatabase database, String isolation, boolean autoCommit) {
 		return RedisStore.REDIS.application(database.newDatabase(), this.redis.port())
 			.withPropertyValues("holdfast.commit-guard=fence", "holdfast.jdbc.initialize-schema=always",
@@ -141,9 +117,7 @@ class TransactionBeginTests {
 			.withBean(Work.class);
 	}
 
-	/**
-	 * Runs a statement in each transaction. Spring Boot tells it of all of them.
-	 */
+	/** Runs a statement in each transaction. Spring Boot tells it of all of them. */
 	static class Begin implements TransactionExecutionListener {
 
 		private final ObjectProvider<JdbcTemplate> jdbc;
@@ -193,17 +167,8 @@ class TransactionBeginTests {
 			return body.get();
 		}
 
-		@Transactional
-		public <T> T withoutLock(Supplier<T> body) {
-			return body.get();
-		}
-
 		public int add() {
 			return this.jdbc.update("INSERT INTO entry VALUES (1)");
-		}
-
-		public @Nullable String tenant() {
-			return this.jdbc.queryForObject("SELECT current_setting('app.tenant', true)", String.class);
 		}
 
 		public @Nullable Integer leases() {

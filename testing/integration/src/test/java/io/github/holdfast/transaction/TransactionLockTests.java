@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -18,11 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.Isolation;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -30,14 +26,12 @@ import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
 import io.github.holdfast.LockListener;
-import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
@@ -65,9 +59,7 @@ class TransactionLockTests {
 		});
 	}
 
-	/**
-	 * Outside of the transaction, which begins anew.
-	 */
+	/** Outside of the transaction, which begins anew. */
 	@ParameterizedTest
 	@EnumSource
 	void firstUseOfAKeyInsertsItsRow(TestDatabase database) {
@@ -114,9 +106,7 @@ class TransactionLockTests {
 		});
 	}
 
-	/**
-	 * Its lease is on the same row.
-	 */
+	/** Its lease is on the same row. */
 	@ParameterizedTest
 	@EnumSource
 	void leaseWaitsForTheTransactionOfAnotherNode(TestDatabase database) {
@@ -147,26 +137,6 @@ class TransactionLockTests {
 			});
 			second.get().join();
 			assertThat(nodes.quantity()).isEqualTo(96);
-		});
-	}
-
-	/**
-	 * The holder of the lease has read, and is then paused for longer than its lease.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void transactionSupersedesALeaseThatHasRunOut(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.bothLock();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> nodes.first.locks().run("stock", () -> {
-				int quantity = nodes.first.shop.quantity();
-				CompletableFuture.runAsync(() -> {
-					nodes.second.jdbc.update("UPDATE holdfast_lock SET expires_at = 1");
-					nodes.second.take();
-				}).join();
-				nodes.first.transaction().executeWithoutResult((status) -> nodes.first.shop.sell(quantity));
-			}));
-			assertThat(nodes.quantity()).isEqualTo(97);
 		});
 	}
 
@@ -202,20 +172,6 @@ class TransactionLockTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockIsReentrant(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.bothLock();
-			nodes.first.shop.take(() -> nodes.first.locks()
-				.run("stock",
-						() -> assertThat(LockContext.current()).isPresent()
-							.get()
-							.satisfies((lock) -> assertThat(lock.fencingToken()).isPositive())));
-			assertThat(nodes.quantity()).isEqualTo(97);
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
 	void tokensRiseWhoeverHolds(TestDatabase database) {
 		run(database, (nodes) -> {
 			List<Long> tokens = new ArrayList<>();
@@ -229,9 +185,7 @@ class TransactionLockTests {
 		});
 	}
 
-	/**
-	 * Others may have had the lock between the look and the loss of the row.
-	 */
+	/** Others may have had the lock between the look and the loss of the row. */
 	@ParameterizedTest
 	@EnumSource
 	void tokenIsNotOlderThanTheLossOfTheRow(TestDatabase database) {
@@ -259,92 +213,6 @@ class TransactionLockTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void methodMayHaveInnerTransactions(TestDatabase database) {
-		run(database, (nodes) -> {
-			for (int i = 1; i < 4; i++) {
-				nodes.first.shop.take(nodes.first.audit::write);
-				assertThat(nodes.first.audit.count()).isEqualTo(i);
-			}
-			assertThat(nodes.quantity()).isEqualTo(97);
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void transactionOfItsOwnLocksItsRow(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.first.shop.takeInNewTransaction();
-			nodes.first.shop.takeInNewTransaction();
-			assertThat(nodes.first.statementsOf(nodes.first.shop::takeInNewTransaction).get(0))
-				.matches(TransactionLockTests::isLock);
-			assertThat(nodes.quantity()).isEqualTo(97);
-		});
-	}
-
-	/**
-	 * As a deadlock does that the body knows how to go on after. Its row is another one's
-	 * then, and may be free again.
-	 */
-	@ParameterizedTest
-	@EnumSource(names = { "MARIADB", "H2" })
-	void rowThatTheDatabaseHasLetGoIsMissed(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.bothLock();
-			assertThatExceptionOfType(CannotAcquireLockException.class).isThrownBy(() -> nodes.first.shop.take(() -> {
-				nodes.first.jdbc.execute("ROLLBACK");
-				CompletableFuture.runAsync(nodes.second::take).join();
-			}));
-			assertThat(nodes.quantity()).isEqualTo(97);
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void repeatableReadsAreNotOlderThanTheLock(TestDatabase database) {
-		run(database, (nodes) -> {
-			for (int i = 0; i < 2; i++) {
-				nodes.first.shop.takeRepeatably(() -> {
-				});
-				nodes.second.shop.takeRepeatably(() -> {
-				});
-			}
-			AtomicReference<CompletableFuture<Void>> second = new AtomicReference<>();
-			nodes.first.shop
-				.takeRepeatably(() -> second.set(nodes.second.start(() -> nodes.second.shop.takeRepeatably(() -> {
-				}))));
-			second.get().join();
-			assertThat(nodes.quantity()).isEqualTo(94);
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void threadsOfTwoNodesSellEachPieceOnce(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.bothLock();
-			sell(nodes);
-			assertThat(nodes.quantity()).isEqualTo(98 - 64);
-		});
-	}
-
-	/**
-	 * They do not take the lock.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void nodesWithoutTheLockSellAPieceTwice(TestDatabase database) {
-		run(database, (nodes) -> {
-			nodes.first.transaction()
-				.executeWithoutResult((status) -> nodes.first.shop.sell(() -> CompletableFuture.runAsync(
-						() -> nodes.second.transaction().executeWithoutResult((other) -> nodes.second.shop.sell(() -> {
-						})))
-					.join()));
-			assertThat(nodes.quantity()).as("two were sold").isEqualTo(99);
-		});
-	}
-
-	@ParameterizedTest
-	@EnumSource
 	void listenersAreToldWhenTheRowIsLocked(TestDatabase database) {
 		run(database, (nodes) -> {
 			nodes.bothLock();
@@ -359,25 +227,9 @@ class TransactionLockTests {
 		});
 	}
 
-	/**
-	 * How a call of another thread has failed.
-	 */
+	/** How a call of another thread has failed. */
 	private static Throwable failureOf(ThrowingCallable call) {
 		return CompletableFuture.supplyAsync(() -> catchThrowable(call)).join();
-	}
-
-	private static void sell(Nodes nodes) {
-		AtomicInteger next = new AtomicInteger();
-		List<CompletableFuture<Void>> sales = new ArrayList<>();
-		for (int i = 0; i < 16; i++) {
-			Node node = (i % 2 == 0) ? nodes.first : nodes.second;
-			sales.add(node.start(() -> {
-				while (next.getAndIncrement() < 64) {
-					node.take();
-				}
-			}));
-		}
-		sales.forEach(CompletableFuture::join);
 	}
 
 	static boolean isLock(String sql) {
@@ -386,26 +238,19 @@ class TransactionLockTests {
 	}
 
 	private void run(TestDatabase database, Scenario scenario) {
-		run(database, "30s", scenario);
-	}
-
-	private void run(TestDatabase database, String leaseTime, Scenario scenario) {
 		ApplicationContextRunner application = LockedApplication.jdbc(database.newDatabase())
 			.withUserConfiguration(RecordingDataSource.Beans.class)
 			.withPropertyValues(RecordingDataSource.GUARDED)
-			.withBean(LockedShop.Audit.class)
 			.withBean(Shop.class)
 			.withBean(Told.class)
-			.withPropertyValues("holdfast.wait-time=30s", "holdfast.lease-time=" + leaseTime);
+			.withPropertyValues("holdfast.wait-time=30s", "holdfast.lease-time=30s");
 		application.run((first) -> {
 			LockedShop.createTables(first.getBean(JdbcTemplate.class));
 			application.run((second) -> scenario.run(new Nodes(new Node(first), new Node(second))));
 		});
 	}
 
-	/**
-	 * What happens on two nodes.
-	 */
+	/** What happens on two nodes. */
 	private interface Scenario {
 
 		void run(Nodes nodes) throws Exception;
@@ -414,9 +259,7 @@ class TransactionLockTests {
 
 	private record Nodes(Node first, Node second) {
 
-		/**
-		 * Each has used the key.
-		 */
+		/** Each has used the key. */
 		void bothLock() {
 			this.first.take();
 			this.second.take();
@@ -434,14 +277,11 @@ class TransactionLockTests {
 
 		private final Shop shop;
 
-		private final LockedShop.Audit audit;
-
 		private final JdbcTemplate jdbc;
 
 		Node(ApplicationContext context) {
 			this.context = context;
 			this.shop = context.getBean(Shop.class);
-			this.audit = context.getBean(LockedShop.Audit.class);
 			this.jdbc = context.getBean(JdbcTemplate.class);
 		}
 
@@ -465,9 +305,7 @@ class TransactionLockTests {
 			return end;
 		}
 
-		/**
-		 * The clock of the database, 300 ms after it was first asked.
-		 */
+		/** The clock of the database, 300 ms after it was first asked. */
 		long laterTime(TestDatabase database) {
 			String now = switch (database) {
 				case H2 -> "SELECT cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)";
@@ -512,9 +350,7 @@ class TransactionLockTests {
 
 	}
 
-	/**
-	 * Sells from one stock.
-	 */
+	/** Sells from one stock. */
 	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {
@@ -541,24 +377,9 @@ class TransactionLockTests {
 			throw new IllegalStateException("Not skipped");
 		}
 
-		@DistributedLock(key = "'stock'")
-		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void takeInNewTransaction() {
-			sell(() -> {
-			});
-		}
-
-		@DistributedLock(key = "'stock'")
-		@Transactional(isolation = Isolation.REPEATABLE_READ)
-		public void takeRepeatably(Runnable whileRead) {
-			sell(whileRead);
-		}
-
 	}
 
-	/**
-	 * Notes what listeners are told of the lock.
-	 */
+	/** Notes what listeners are told of the lock. */
 	static class Told implements LockListener {
 
 		private final List<String> events = new CopyOnWriteArrayList<>();

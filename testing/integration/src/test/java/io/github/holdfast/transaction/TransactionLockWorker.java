@@ -33,9 +33,7 @@ final class TransactionLockWorker {
 	private TransactionLockWorker() {
 	}
 
-	/**
-	 * Sell.
-	 */
+	/** Sell. */
 	public static void main(String[] args) {
 		application(new DatabaseAccess(args[0], args[1], args[2]), Duration.parse(args[3])).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -63,9 +61,7 @@ final class TransactionLockWorker {
 		}
 	}
 
-	/**
-	 * A node.
-	 */
+	/** A node. */
 	static ApplicationContextRunner application(DatabaseAccess database, Duration leaseTime) {
 		return LockedApplication.jdbc(database)
 			.withUserConfiguration(RecordingDataSource.Beans.class)
@@ -75,9 +71,7 @@ final class TransactionLockWorker {
 					"holdfast.lease-time=" + leaseTime.toMillis() + "ms", "spring.main.banner-mode=off");
 	}
 
-	/**
-	 * Sell one piece.
-	 */
+	/** Sell one piece. */
 	static String sell(ApplicationContext context, Consumer<String> pause) {
 		RecordingDataSource dataSource = (RecordingDataSource) context.getBean(DataSource.class);
 		Shop shop = context.getBean(Shop.class);
@@ -91,9 +85,7 @@ final class TransactionLockWorker {
 		}
 	}
 
-	/**
-	 * Sells from one stock.
-	 */
+	/** Sells from one stock. */
 	static class Shop extends LockedShop {
 
 		Shop(JdbcTemplate jdbc) {

@@ -66,9 +66,7 @@ final class TwoNodes {
 		return sellAtTheSameTime(loss, (node, whileHeld) -> stock(node).take("A", whileHeld));
 	}
 
-	/**
-	 * The same, with sales that read the quantity before their transactions begin.
-	 */
+	/** The same, with sales that read the quantity before their transactions begin. */
 	Sales sellWhatWasReadBefore(Runnable loss) {
 		return sellAtTheSameTime(loss, (node, whileHeld) -> stock(node).withoutTransaction("A", () -> {
 			int quantity = stock(node).quantity("A");
@@ -150,9 +148,7 @@ final class TwoNodes {
 		return LockContext.current().orElseThrow().fencingToken();
 	}
 
-	/**
-	 * Its clients may still have to connect again.
-	 */
+	/** Its clients may still have to connect again. */
 	private static void awaitStore(ApplicationContext node) {
 		LockTemplate locks = node.getBean(LockTemplate.class);
 		await().atMost(PATIENCE).ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> {
@@ -169,9 +165,7 @@ final class TwoNodes {
 		}, (task) -> new Thread(task).start());
 	}
 
-	/**
-	 * What the two nodes do.
-	 */
+	/** What the two nodes do. */
 	@FunctionalInterface
 	interface Scenario {
 
@@ -182,7 +176,6 @@ final class TwoNodes {
 	/**
 	 * How two sales at the same time have ended, where the second one is always
 	 * committed.
-	 *
 	 */
 	record Sales(@Nullable LockLostException refusal, long firstToken, long secondToken) {
 	}

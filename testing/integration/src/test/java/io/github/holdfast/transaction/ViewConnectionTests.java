@@ -24,7 +24,6 @@ import org.hibernate.Session;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -88,24 +87,6 @@ class ViewConnectionTests {
 				assertThat(context.getBean(HikariDataSource.class).getHikariPoolMXBean().getActiveConnections())
 					.isZero();
 			});
-	}
-
-	/**
-	 * Neither while the lock is acquired nor while it is released.
-	 */
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void viewAndLockNeedOneConnection(TestDatabase database) {
-		application(database).withPropertyValues("spring.datasource.hikari.maximum-pool-size=1").run((context) -> {
-			StockService stock = context.getBean(StockService.class);
-			stock.add("A", 100);
-			inView(context, () -> {
-				stock.count();
-				stock.take("A");
-				stock.count();
-			});
-			assertThat(stock.quantity("A")).isEqualTo(99);
-		});
 	}
 
 	@Test
@@ -221,9 +202,7 @@ class ViewConnectionTests {
 		});
 	}
 
-	/**
-	 * Where the isolation keeps no snapshot, nothing has to be rolled back.
-	 */
+	/** Where the isolation keeps no snapshot, nothing has to be rolled back. */
 	@ParameterizedTest
 	@CsvSource({ "POSTGRESQL, true", "POSTGRESQL, false", "MARIADB, true", "MARIADB, false" })
 	void resultOfTheViewIsReadOnAfterALockedCall(TestDatabase database, boolean autoCommit) {
@@ -462,9 +441,7 @@ class ViewConnectionTests {
 
 	}
 
-	/**
-	 * Has no {@code equals}.
-	 */
+	/** Has no {@code equals}. */
 	private static final class Label {
 
 		private final String text;

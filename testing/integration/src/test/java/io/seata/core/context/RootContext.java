@@ -1,8 +1,6 @@
 package io.seata.core.context;
 
-/**
- * Stands for the class of Seata.
- */
+/** Stands for the class of Seata. */
 public final class RootContext {
 
 	private static final ThreadLocal<String> XID = new ThreadLocal<>();

@@ -12,9 +12,7 @@ import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.SparedThreads;
 import io.github.holdfast.testsupport.TestDatabase;
 
-/**
- * The contract on a lock table, with one connection pool for each client.
- */
+/** The contract on a lock table, with one connection pool for each client. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 
@@ -39,9 +37,7 @@ abstract class AbstractJdbcLockBackendTests extends LeaseExpiryContractTests {
 		this.second = user.dataSource(20);
 	}
 
-	/**
-	 * How the clients connect: here, as the owner of the table.
-	 */
+	/** How the clients connect: here, as the owner of the table. */
 	DatabaseAccess user(TestDatabase database, DatabaseAccess owner) {
 		return owner;
 	}

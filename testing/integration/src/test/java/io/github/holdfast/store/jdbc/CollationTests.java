@@ -56,7 +56,7 @@ class CollationTests {
 					}), (task) -> new Thread(task).start());
 					waits.complete(waiter);
 					Awaitility.await()
-						.during(Duration.ofMillis(1500))
+						.during(Duration.ofMillis(500))
 						.atMost(1, TimeUnit.MINUTES)
 						.until(() -> !waiter.isDone());
 				});

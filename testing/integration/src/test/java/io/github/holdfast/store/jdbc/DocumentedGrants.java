@@ -9,9 +9,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * The privileges that the documentation says are needed.
- */
+/** The privileges that the documentation says are needed. */
 public final class DocumentedGrants {
 
 	private static final Path PAGE = Path.of("../../docs/backend-jdbc.md");
@@ -24,16 +22,12 @@ public final class DocumentedGrants {
 	private DocumentedGrants() {
 	}
 
-	/**
-	 * The statements as they are printed.
-	 */
+	/** The statements as they are printed. */
 	public static List<String> statements() {
 		return STATEMENT.matcher(page()).results().map((match) -> match.group().replace(";", "")).toList();
 	}
 
-	/**
-	 * Each privilege on a table, and each of its columns, by itself.
-	 */
+	/** Each privilege on a table, and each of its columns, by itself. */
 	public static List<String> privileges() {
 		return STATEMENT.matcher(page())
 			.results()

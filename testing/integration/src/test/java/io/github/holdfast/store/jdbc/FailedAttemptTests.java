@@ -137,9 +137,7 @@ class FailedAttemptTests {
 		}
 	}
 
-	/**
-	 * A database with a lock table, and locks in it.
-	 */
+	/** A database with a lock table, and locks in it. */
 	private static final class Store implements AutoCloseable {
 
 		private final DatabaseAccess access;

@@ -92,9 +92,7 @@ class FenceRowsTests {
 		}
 	}
 
-	/**
-	 * A later holder reads what it has committed.
-	 */
+	/** A later holder reads what it has committed. */
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
 	@MethodSource("pools")
 	void openTransactionOfAnEarlierHolderIsWaitedForWhateverThePoolIsLike(TestDatabase database, String isolation,
@@ -235,10 +233,7 @@ class FenceRowsTests {
 		return new GuardedNode(new GrantingBackend(epochs), RowClaims.of(() -> dataSource, source), managers);
 	}
 
-	/**
-	 * A store that grants everything.
-	 *
-	 */
+	/** A store that grants everything. */
 	private record GrantingBackend(LongSupplier epochs) implements LockBackend {
 
 		@Override

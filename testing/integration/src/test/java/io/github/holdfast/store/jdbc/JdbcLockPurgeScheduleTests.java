@@ -15,24 +15,19 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-import io.github.holdfast.LockConfigurationException;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * When idle lock rows are purged, and what happens if they cannot be.
- */
+/** When idle lock rows are purged, and what happens if they cannot be. */
 @ExtendWith(OutputCaptureExtension.class)
 class JdbcLockPurgeScheduleTests {
 
@@ -144,37 +139,11 @@ class JdbcLockPurgeScheduleTests {
 			});
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "59s", "1ms" })
-	void purgeAfterLessThanAMinuteFailsTheStart(String purgeAfter) {
-		assertFailure(
-				LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-					.withPropertyValues("holdfast.jdbc.retention=" + purgeAfter),
-				"'holdfast.jdbc.retention' is ", "must be at least 60000 ms");
-	}
-
-	@Test
-	void purgeAfterLessThanTheLeaseTimeFailsTheStart() {
-		ApplicationContextRunner application = LockedApplication.jdbc(TestDatabase.H2.newDatabase())
-			.withPropertyValues("holdfast.lease-time=2h");
-		assertFailure(application.withPropertyValues("holdfast.jdbc.retention=1h"),
-				"'holdfast.jdbc.retention' is 3600000 ms", "must be at least 7200000 ms");
-		application.withPropertyValues("holdfast.jdbc.retention=2h")
-			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
 	@Test
 	void otherBackendsDoNotPurge() {
 		LockedApplication.jdbc(TestDatabase.H2.newDatabase())
 			.withPropertyValues("holdfast.backend=local")
 			.run((context) -> assertThat(context).doesNotHaveBean(JdbcLockPurge.class));
-	}
-
-	private static void assertFailure(ApplicationContextRunner application, String... text) {
-		application.run((context) -> assertThat(context).getFailure()
-			.rootCause()
-			.isInstanceOf(LockConfigurationException.class)
-			.hasMessageContainingAll(text));
 	}
 
 	private static JdbcLockPurge schedule(DataSource dataSource) {

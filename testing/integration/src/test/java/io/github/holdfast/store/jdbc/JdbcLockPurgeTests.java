@@ -39,9 +39,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What a purge deletes, what it leaves, and what it does not disturb.
- */
+/** What a purge deletes, what it leaves, and what it does not disturb. */
 class JdbcLockPurgeTests {
 
 	private static final Duration DAY = Duration.ofDays(1);
@@ -68,9 +66,7 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	/**
-	 * The renewal comes after the purge has looked at the page.
-	 */
+	/** The renewal comes after the purge has looked at the page. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void renewalAndPurgeNeverBothSucceed(TestDatabase database) throws Exception {
@@ -116,9 +112,7 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	/**
-	 * Its epoch came from the caller, or the database's clock was put back.
-	 */
+	/** Its epoch came from the caller, or the database's clock was put back. */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void rowWhoseEpochIsAheadOfTheClockStays(TestDatabase database) throws Exception {
@@ -131,50 +125,6 @@ class JdbcLockPurgeTests {
 			assertThat(purge(dataSource, DAY)).isZero();
 			assertThat(acquired(backend, "key").epoch()).isGreaterThan(lease.epoch() + DAY_MICROS);
 		}
-	}
-
-	/**
-	 * The row of a transaction that is just committing is left, without waiting for it.
-	 */
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void lockedRowIsPassedOver(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			acquired(backend, "committing");
-			acquired(backend, "gone");
-			age(dataSource, 2 * DAY_MICROS);
-			try (Connection committing = dataSource.getConnection()) {
-				committing.setAutoCommit(false);
-				lock(committing, "committing");
-				assertThat(purge(dataSource, DAY)).isOne();
-				assertThat(keys(dataSource)).containsExactly("committing");
-				committing.rollback();
-			}
-			assertThat(purge(dataSource, DAY)).isOne();
-		}
-	}
-
-	/**
-	 * Each thread has a key of its own: if it gets no lock within a second, it was the
-	 * purge that stood in its way.
-	 */
-	@ParameterizedTest
-	@EnumSource(TestDatabase.class)
-	void freeLockIsSoonGrantedInSpiteOfAPurge(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
-			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
-			int purged = whilePurging(dataSource, 4, 200, (thread) -> getsFreeLock(backend, "key-" + thread));
-			assertThat(purged).as("rows purged meanwhile").isPositive();
-		}
-	}
-
-	private static boolean getsFreeLock(JdbcLockBackend backend, String key) throws InterruptedException {
-		LockBackend.Lease lease = acquire(backend, key, Duration.ofSeconds(1), Duration.ofSeconds(30));
-		if (lease != null) {
-			release(lease);
-		}
-		return lease != null;
 	}
 
 	/**
@@ -249,9 +199,7 @@ class JdbcLockPurgeTests {
 		return purge(dataSource, purgeAfter, () -> true);
 	}
 
-	/**
-	 * Purge as long as it is told so.
-	 */
+	/** Purge as long as it is told so. */
 	private static int purge(HikariDataSource dataSource, Duration purgeAfter, BooleanSupplier goesOn)
 			throws SQLException {
 		AtomicInteger deleted = new AtomicInteger();
@@ -267,9 +215,7 @@ class JdbcLockPurgeTests {
 		return deleted.get();
 	}
 
-	/**
-	 * Counts the executions of what is prepared to delete.
-	 */
+	/** Counts the executions of what is prepared to delete. */
 	private static <T> T counted(Class<T> type, T target, AtomicInteger deleted) {
 		return type
 			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
@@ -322,9 +268,7 @@ class JdbcLockPurgeTests {
 		assertThat(lease.release().toCompletableFuture().join()).isTrue();
 	}
 
-	/**
-	 * Let all rows be older than they are.
-	 */
+	/** Let all rows be older than they are. */
 	private static void age(HikariDataSource dataSource, long micros) {
 		new JdbcTemplate(dataSource).update("UPDATE holdfast_lock SET epoch = epoch - ?, "
 				+ "expires_at = CASE WHEN expires_at > 0 THEN expires_at - ? ELSE 0 END", micros, micros);
@@ -356,26 +300,12 @@ class JdbcLockPurgeTests {
 		}
 	}
 
-	/**
-	 * Lock the row as a transaction does.
-	 */
-	private static void lock(Connection connection, String key) throws SQLException {
-		SqlDialect dialect = SqlDialect.of(connection);
-		try (PreparedStatement statement = connection
-			.prepareStatement("SELECT 1 FROM holdfast_lock WHERE lock_key = ? FOR UPDATE")) {
-			dialect.setKey(statement, 1, key);
-			assertThat(statement.executeQuery().next()).isTrue();
-		}
-	}
-
 	private static List<String> keys(HikariDataSource dataSource) {
 		return new JdbcTemplate(dataSource).query("SELECT lock_key FROM holdfast_lock ORDER BY lock_key",
 				(rs, row) -> new String(rs.getBytes(1), StandardCharsets.UTF_8));
 	}
 
-	/**
-	 * A round of a thread.
-	 */
+	/** A round of a thread. */
 	@FunctionalInterface
 	private interface Work {
 

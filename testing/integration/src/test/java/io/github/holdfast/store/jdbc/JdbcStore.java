@@ -16,9 +16,7 @@ import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.testsupport.TestStore;
 
-/**
- * A lock table as contracts see it, with one lock in it at most.
- */
+/** A lock table as contracts see it, with one lock in it at most. */
 final class JdbcStore implements TestStore {
 
 	private final FaultProxy proxy;
@@ -31,9 +29,7 @@ final class JdbcStore implements TestStore {
 
 	private final ManageableLockBackend farBackend;
 
-	/**
-	 * Create an empty lock table.
-	 */
+	/** Create an empty lock table. */
 	JdbcStore(TestDatabase database, String settings) {
 		DatabaseAccess access = database.newRemoteDatabase();
 		this.proxy = new FaultProxy(access.port());
@@ -68,9 +64,7 @@ final class JdbcStore implements TestStore {
 		return Objects.requireNonNull(held) > 0;
 	}
 
-	/**
-	 * The table knows nothing of those who wait: they are in this JVM.
-	 */
+	/** The table knows nothing of those who wait: they are in this JVM. */
 	@Override
 	public boolean isWaitedFor(String key) {
 		return Thread.getAllStackTraces()

@@ -38,9 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/**
- * The documented privileges are enough, and none of them can be left out.
- */
+/** The documented privileges are enough, and none of them can be left out. */
 class LeastPrivilegeTests {
 
 	@ParameterizedTest
@@ -96,9 +94,7 @@ class LeastPrivilegeTests {
 				.map((privilege) -> Arguments.of(database, privilege)));
 	}
 
-	/**
-	 * Everything that is done with the tables.
-	 */
+	/** Everything that is done with the tables. */
 	private static ThrowingCallable using(TestDatabase database, List<String> privileges) {
 		return () -> {
 			DatabaseAccess owner = newDatabase(database);

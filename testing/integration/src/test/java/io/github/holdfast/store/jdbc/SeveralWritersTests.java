@@ -20,9 +20,7 @@ import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A database that says that it is one of several servers which accept writes.
- */
+/** A database that says that it is one of several servers which accept writes. */
 class SeveralWritersTests {
 
 	@ParameterizedTest

@@ -5,9 +5,7 @@ import org.junit.jupiter.api.Tag;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.LockBackendContractTests;
 
-/**
- * The contract on locks in this JVM.
- */
+/** The contract on locks in this JVM. */
 @Tag("race")
 class LocalLockBackendTests extends LockBackendContractTests {
 

@@ -93,9 +93,7 @@ class ClusterRedisOutageTests {
 		assertThat(RedisNode.release(node.acquired(RedisRequests.request(key, LONG)))).isTrue();
 	}
 
-	/**
-	 * Keys whose slots are those of one of the three masters.
-	 */
+	/** Keys whose slots are those of one of the three masters. */
 	private static List<String> keys(int master, int number) {
 		return Stream.generate(() -> "outage:" + UUID.randomUUID())
 			.filter((key) -> masterOf(ClusterSlotHashUtil.calculateSlot(key)) == master)

@@ -62,9 +62,7 @@ class DeafWaitersTests {
 		}
 	}
 
-	/**
-	 * Lettuce knows no server to listen to.
-	 */
+	/** Lettuce knows no server to listen to. */
 	@Test
 	void clientThatCannotListenWaitsForAllLocks(CapturedOutput output) throws Exception {
 		try (RedisNode deaf = RedisNode.lettuce(RedisConnections.masterReplica(this.server.port()))) {
@@ -73,9 +71,7 @@ class DeafWaitersTests {
 		}
 	}
 
-	/**
-	 * The lock itself has been freed before Redis refuses to tell of it.
-	 */
+	/** The lock itself has been freed before Redis refuses to tell of it. */
 	@ParameterizedTest
 	@EnumSource
 	void releaseThatMayNotBeToldFreesTheLockAndIsAFailure(RedisClientType client) throws Exception {
@@ -124,9 +120,7 @@ class DeafWaitersTests {
 		}
 	}
 
-	/**
-	 * When the client has connected, it may not be needed any more.
-	 */
+	/** When the client has connected, it may not be needed any more. */
 	private static void awaitOneWarning(CapturedOutput output) {
 		await().atMost(LONG)
 			.untilAsserted(() -> assertThat(

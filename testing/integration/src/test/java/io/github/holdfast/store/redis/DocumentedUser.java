@@ -8,9 +8,7 @@ import java.util.stream.Stream;
 
 import io.github.holdfast.testsupport.RedisServer;
 
-/**
- * The user of Redis with the privileges that the documentation lists.
- */
+/** The user of Redis with the privileges that the documentation lists. */
 final class DocumentedUser {
 
 	static final String NAME = "holdfast";
@@ -22,16 +20,12 @@ final class DocumentedUser {
 	private DocumentedUser() {
 	}
 
-	/**
-	 * Create the user as it is printed.
-	 */
+	/** Create the user as it is printed. */
 	static void create(RedisServer server) {
 		create(server, documented());
 	}
 
-	/**
-	 * Create the user for keys that have any beginning.
-	 */
+	/** Create the user for keys that have any beginning. */
 	static void createForAllKeys(RedisServer server) {
 		create(server, documented().replaceAll("~\\S+ ", "").replace("resetkeys", "resetkeys allkeys"));
 	}
@@ -41,9 +35,7 @@ final class DocumentedUser {
 		server.command(command.split(" "));
 	}
 
-	/**
-	 * The commands that the user may use, without their second words.
-	 */
+	/** The commands that the user may use, without their second words. */
 	static Stream<String> commands() {
 		return Stream.of(documented().split(" "))
 			.filter((word) -> word.startsWith("+"))

@@ -11,9 +11,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.testsupport.RedisServer;
 
-/**
- * The contract with fair requests.
- */
+/** The contract with fair requests. */
 @Tag("long")
 @Tag("night")
 @ParameterizedClass
@@ -35,9 +33,7 @@ class FairRedisLockBackendTests extends AbstractRedisLockBackendTests {
 		return new FairRequests(super.secondBackend());
 	}
 
-	/**
-	 * Makes each request a fair one.
-	 */
+	/** Makes each request a fair one. */
 	private record FairRequests(LockBackend backend) implements LockBackend {
 
 		@Override

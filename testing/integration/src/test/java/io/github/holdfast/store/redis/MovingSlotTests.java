@@ -122,17 +122,13 @@ class MovingSlotTests {
 		assertThat(RedisNode.release(lease)).isTrue();
 	}
 
-	/**
-	 * The lock itself is not there, but its epoch has stayed behind.
-	 */
+	/** The lock itself is not there, but its epoch has stayed behind. */
 	private MovingSlot slotOfAFreeLock() throws Exception {
 		assertThat(RedisNode.release(this.node.acquired(RedisRequests.request(this.key, LONG)))).isTrue();
 		return MovingSlot.of(this.cluster, this.key);
 	}
 
-	/**
-	 * The lock itself has moved, but its epoch has not.
-	 */
+	/** The lock itself has moved, but its epoch has not. */
 	private MovingSlot movingSlot() {
 		MovingSlot slot = MovingSlot.of(this.cluster, this.key);
 		slot.move(this.key);

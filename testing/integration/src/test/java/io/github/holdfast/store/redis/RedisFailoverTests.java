@@ -19,9 +19,7 @@ import io.github.holdfast.testsupport.RedisSentinels;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Locks go on when Sentinels have promoted the replica.
- */
+/** Locks go on when Sentinels have promoted the replica. */
 @Tag("long")
 @Timeout(300)
 class RedisFailoverTests {

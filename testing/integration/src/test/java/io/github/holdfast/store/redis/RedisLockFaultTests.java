@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -36,9 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Locks while something is wrong with Redis, its data, or the way to it.
- */
+/** Locks while something is wrong with Redis, its data, or the way to it. */
 @ParameterizedClass
 @EnumSource(RedisClientType.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -84,15 +81,6 @@ class RedisLockFaultTests {
 	}
 
 	// Data
-
-	@Test
-	void holderNoticesThatItsDataAreGone() throws Exception {
-		LockBackend.Lease lease = acquired();
-		this.server.command("FLUSHALL");
-		assertThat(RedisNode.renew(lease)).isFalse();
-		assertThat(RedisNode.release(lease)).isFalse();
-		assertThat(acquired().epoch()).isGreaterThan(lease.epoch());
-	}
 
 	@Test
 	void epochRisesAlthoughTheLastOneIsAheadOfTheClock() throws Exception {
@@ -241,23 +229,6 @@ class RedisLockFaultTests {
 		await().atMost(LONG.dividedBy(2)).until(() -> this.server.command("EXISTS", this.key).equals(0L));
 	}
 
-	@Tag("long")
-	@Test
-	void requestsToAnUnresponsiveRedisEnd() throws Exception {
-		LockBackend.Lease lease = acquired();
-		this.proxy.inject(Fault.BLACKHOLE);
-		long start = System.nanoTime();
-		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.node.backend().acquire(RedisRequests.request("other", NO_WAIT)));
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
-		assertThat(lease.renew(LONG)).failsWithin(LONG).withThrowableThat().withMessageContaining(this.key);
-		assertThat(lease.release()).failsWithin(LONG).withThrowableThat().withMessageContaining(this.key);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.node.backend().ping());
-		this.proxy.inject(Fault.NONE);
-		this.proxy.reset();
-		await().atMost(LONG).ignoreExceptions().until(() -> RedisNode.release(lease));
-	}
-
 	@Test
 	void waiterGetsTheLockWhenRedisIsReady() throws Exception {
 		acquired("connected");
@@ -286,18 +257,6 @@ class RedisLockFaultTests {
 		assertThat(RedisNode.release(lease)).isTrue();
 		assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isNotNull();
 		awaitSubscribers(0);
-	}
-
-	@Test
-	void waiterThatMayNotSubscribeStillGetsTheLock() throws Exception {
-		this.server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "&*", "+@all", "-subscribe");
-		try (RedisNode deaf = this.client.connect(this.server.port(), "deaf", "pw")) {
-			LockBackend.Lease lease = acquired();
-			FutureTask<LockBackend.@Nullable Lease> waiter = deaf.waiter(RedisRequests.request(this.key, LONG));
-			await().during(Duration.ofMillis(200)).until(() -> !waiter.isDone());
-			assertThat(RedisNode.release(lease)).isTrue();
-			assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isNotNull();
-		}
 	}
 
 	// Operators
@@ -331,13 +290,6 @@ class RedisLockFaultTests {
 			assertThat(RedisNode.release(lease)).isFalse();
 			assertThat(RedisNode.release(next)).isTrue();
 		}
-	}
-
-	@Test
-	void releaseAfterAForcedReleaseReportsTheLoss() throws Exception {
-		LockBackend.Lease lease = acquired();
-		assertThat(this.node.backend().forceRelease(this.key)).isTrue();
-		assertThat(RedisNode.release(lease)).isFalse();
 	}
 
 	@Test

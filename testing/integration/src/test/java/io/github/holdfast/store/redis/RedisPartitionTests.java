@@ -185,9 +185,7 @@ class RedisPartitionTests extends LeasePartitionContractTests {
 		server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
 	}
 
-	/**
-	 * A client that does not keep for long what it cannot send.
-	 */
+	/** A client that does not keep for long what it cannot send. */
 	private RedisNode impatient() {
 		if (this.client == RedisClientType.REDISSON) {
 			return RedisNode.redisson(RedissonClients.create((config) -> config.useSingleServer()

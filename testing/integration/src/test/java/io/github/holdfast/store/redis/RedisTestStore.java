@@ -7,9 +7,7 @@ import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.RedisServer;
 import io.github.holdfast.testsupport.TestStore;
 
-/**
- * Redis, through one of its clients, as contracts see it.
- */
+/** Redis, through one of its clients, as contracts see it. */
 final class RedisTestStore implements TestStore {
 
 	private final RedisServer server;
@@ -52,9 +50,7 @@ final class RedisTestStore implements TestStore {
 		return this.server.command("PUBSUB", "NUMSUB", LockKey.of(key).channel()).toString().endsWith(" 1]");
 	}
 
-	/**
-	 * With its last owner, who may release a free lock as often as he likes.
-	 */
+	/** With its last owner, who may release a free lock as often as he likes. */
 	@Override
 	public void remove(String key) {
 		this.server.command("DEL", key, LockKey.of(key).names().get(1));

@@ -60,9 +60,7 @@ class RedisUserTests {
 		use(client);
 	}
 
-	/**
-	 * By one of the clients at least.
-	 */
+	/** By one of the clients at least. */
 	@ParameterizedTest
 	@MethodSource
 	void eachDocumentedCommandIsNeeded(String command) {
@@ -141,9 +139,7 @@ class RedisUserTests {
 					"spring.data.redis.password=" + DocumentedUser.PASSWORD);
 	}
 
-	/**
-	 * Everything that is done with locks, or at least something with each command.
-	 */
+	/** Everything that is done with locks, or at least something with each command. */
 	private void use(RedisClientType client) throws Exception {
 		String key = "holdfast:" + UUID.randomUUID();
 		try (RedisNode node = connect(client)) {

@@ -7,9 +7,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import io.github.holdfast.testsupport.RedisSentinels;
 
-/**
- * The contract on a Redis master that Sentinels tell.
- */
+/** The contract on a Redis master that Sentinels tell. */
 @Tag("long")
 @Tag("night")
 @ParameterizedClass

@@ -25,9 +25,7 @@ import io.github.holdfast.testsupport.Unreadiness;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * What becomes of requests that Redis refuses because it is not ready.
- */
+/** What becomes of requests that Redis refuses because it is not ready. */
 @Timeout(180)
 @Tag("long")
 class UnreadyRedisTests {
@@ -111,9 +109,7 @@ class UnreadyRedisTests {
 		}
 	}
 
-	/**
-	 * With one connection.
-	 */
+	/** With one connection. */
 	private static RedisNode redissonWithoutRepetitions(int port) {
 		return RedisNode.redisson(RedissonClients.create((config) -> config.useSingleServer()
 			.setAddress("redis://127.0.0.1:" + port)

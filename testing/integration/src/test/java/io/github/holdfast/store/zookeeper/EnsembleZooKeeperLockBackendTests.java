@@ -5,9 +5,7 @@ import org.junit.jupiter.api.Tag;
 
 import io.github.holdfast.testsupport.ZooKeeperEnsemble;
 
-/**
- * The contract with three ZooKeeper servers.
- */
+/** The contract with three ZooKeeper servers. */
 @Tag("long")
 @Tag("night")
 class EnsembleZooKeeperLockBackendTests extends AbstractZooKeeperLockBackendTests {

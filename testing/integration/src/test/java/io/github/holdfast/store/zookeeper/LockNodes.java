@@ -5,9 +5,7 @@ import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException;
 
-/**
- * What ZooKeeper has of the locks, as an operator would see it.
- */
+/** What ZooKeeper has of the locks, as an operator would see it. */
 final class LockNodes {
 
 	private final CuratorFramework client;
@@ -16,16 +14,12 @@ final class LockNodes {
 		this.client = client;
 	}
 
-	/**
-	 * The parents of the locks.
-	 */
+	/** The parents of the locks. */
 	List<String> locks() {
 		return children("/holdfast/locks");
 	}
 
-	/**
-	 * The places in the queue of a lock, in no order.
-	 */
+	/** The places in the queue of a lock, in no order. */
 	List<String> queue(String key) {
 		return children(path(key));
 	}

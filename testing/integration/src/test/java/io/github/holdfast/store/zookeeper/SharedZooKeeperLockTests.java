@@ -11,17 +11,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.testsupport.Requests;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Locks that several holders share, on two nodes.
- */
+/** Locks that several holders share, on two nodes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
 class SharedZooKeeperLockTests {
@@ -52,14 +51,14 @@ class SharedZooKeeperLockTests {
 	@Test
 	void readersShareAndWritersDoNot() throws Exception {
 		String key = newKey();
-		TestLease reader = TestLease.acquire(this.first, ZooKeeperRequests.shared(key, PATIENCE));
-		TestLease otherReader = TestLease.acquire(this.second, ZooKeeperRequests.shared(key, PATIENCE));
-		assertThat(TestLease.acquire(this.first, ZooKeeperRequests.request(key, NO_WAIT))).isNull();
+		TestLease reader = TestLease.acquire(this.first, Requests.shared(key, PATIENCE));
+		TestLease otherReader = TestLease.acquire(this.second, Requests.shared(key, PATIENCE));
+		assertThat(TestLease.acquire(this.first, Requests.request(key, NO_WAIT))).isNull();
 		assertThat(released(reader)).isTrue();
-		assertThat(TestLease.acquire(this.first, ZooKeeperRequests.request(key, NO_WAIT))).isNull();
+		assertThat(TestLease.acquire(this.first, Requests.request(key, NO_WAIT))).isNull();
 		assertThat(released(otherReader)).isTrue();
-		TestLease writer = TestLease.acquire(this.first, ZooKeeperRequests.request(key, PATIENCE));
-		assertThat(TestLease.acquire(this.second, ZooKeeperRequests.shared(key, NO_WAIT))).isNull();
+		TestLease writer = TestLease.acquire(this.first, Requests.request(key, PATIENCE));
+		assertThat(TestLease.acquire(this.second, Requests.shared(key, NO_WAIT))).isNull();
 		assertThat(released(writer)).isTrue();
 		assertThat(otherReader.epoch()).isGreaterThan(reader.epoch());
 		assertThat(writer.epoch()).isGreaterThan(otherReader.epoch());
@@ -68,9 +67,9 @@ class SharedZooKeeperLockTests {
 	@Test
 	void firstOfSeveralReadersIsReportedAndAllAreReleasedByForce() throws Exception {
 		String key = newKey();
-		TestLease reader = TestLease.acquire(this.first, ZooKeeperRequests.shared(key, PATIENCE));
-		TestLease otherReader = TestLease.acquire(this.second, ZooKeeperRequests.shared(key, PATIENCE));
-		FutureTask<@Nullable TestLease> writer = waiter(this.first, ZooKeeperRequests.request(key, PATIENCE));
+		TestLease reader = TestLease.acquire(this.first, Requests.shared(key, PATIENCE));
+		TestLease otherReader = TestLease.acquire(this.second, Requests.shared(key, PATIENCE));
+		FutureTask<@Nullable TestLease> writer = waiter(this.first, Requests.request(key, PATIENCE));
 		assertThat(this.second.holder(key)).extracting(LockHolder::epoch).isEqualTo(reader.epoch());
 		assertThat(this.first.forceRelease(key)).isTrue();
 		assertThat(reader.renew(PATIENCE)).isFalse();
@@ -82,11 +81,11 @@ class SharedZooKeeperLockTests {
 	@Test
 	void writerWaitsForAllReadersAndLaterReadersWaitForIt() throws Exception {
 		String key = newKey();
-		TestLease early = TestLease.acquire(this.first, ZooKeeperRequests.shared(key, PATIENCE));
-		TestLease alsoEarly = TestLease.acquire(this.second, ZooKeeperRequests.shared(key, PATIENCE));
-		FutureTask<@Nullable TestLease> writer = waiter(this.first, ZooKeeperRequests.request(key, PATIENCE));
-		FutureTask<@Nullable TestLease> late = waiter(this.second, ZooKeeperRequests.shared(key, PATIENCE));
-		FutureTask<@Nullable TestLease> alsoLate = waiter(this.first, ZooKeeperRequests.shared(key, PATIENCE));
+		TestLease early = TestLease.acquire(this.first, Requests.shared(key, PATIENCE));
+		TestLease alsoEarly = TestLease.acquire(this.second, Requests.shared(key, PATIENCE));
+		FutureTask<@Nullable TestLease> writer = waiter(this.first, Requests.request(key, PATIENCE));
+		FutureTask<@Nullable TestLease> late = waiter(this.second, Requests.shared(key, PATIENCE));
+		FutureTask<@Nullable TestLease> alsoLate = waiter(this.first, Requests.shared(key, PATIENCE));
 		// Not in the order of their arrival
 		assertThat(released(alsoEarly)).isTrue();
 		await().during(Duration.ofMillis(200)).until(() -> !writer.isDone() && !late.isDone());
@@ -107,9 +106,7 @@ class SharedZooKeeperLockTests {
 		return lease.release().join();
 	}
 
-	/**
-	 * Starts to wait, and returns when the wait has begun.
-	 */
+	/** Starts to wait, and returns when the wait has begun. */
 	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend, LockRequest request) {
 		int before = this.nodes.queue(request.key()).size();
 		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(() -> TestLease.acquire(backend, request));

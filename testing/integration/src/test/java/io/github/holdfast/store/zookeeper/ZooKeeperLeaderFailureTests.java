@@ -13,15 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import io.github.holdfast.LockBackendException;
+import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.ZooKeeperEnsemble;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The leader of three servers dies while locks are held and waited for.
- */
+/** The leader of three servers dies while locks are held and waited for. */
 @Timeout(180)
 @Tag("long")
 class ZooKeeperLeaderFailureTests {
@@ -51,13 +50,13 @@ class ZooKeeperLeaderFailureTests {
 
 	@Test
 	void locksAndPlacesInTheQueueOutliveTheLeader() throws Exception {
-		TestLease lease = TestLease.acquire(this.first, ZooKeeperRequests.request(this.key, PATIENCE));
+		TestLease lease = TestLease.acquire(this.first, Requests.request(this.key, PATIENCE));
 		assertThat(lease).isNotNull();
 		FutureTask<@Nullable TestLease> one = waiter(this.second);
 		FutureTask<@Nullable TestLease> two = waiter(this.first);
 		InstanceSpec leader = this.ensemble.killLeader();
 		// It takes a new leader to answer this
-		TestLease fresh = TestLease.acquire(this.second, ZooKeeperRequests.request("fresh:" + this.key, PATIENCE));
+		TestLease fresh = TestLease.acquire(this.second, Requests.request("fresh:" + this.key, PATIENCE));
 		assertThat(fresh).isNotNull();
 		// The client of this lease may still be on its way to another server
 		await().atMost(PATIENCE)
@@ -75,7 +74,7 @@ class ZooKeeperLeaderFailureTests {
 		TestLease last = two.get();
 		assertThat(last).isNotNull();
 		assertThat(last.epoch()).isGreaterThan(next.epoch());
-		TestLease later = TestLease.acquire(this.first, ZooKeeperRequests.request("later:" + this.key, PATIENCE));
+		TestLease later = TestLease.acquire(this.first, Requests.request("later:" + this.key, PATIENCE));
 		assertThat(later).isNotNull();
 		assertThat(later.epoch()).isGreaterThan(fresh.epoch());
 	}
@@ -83,7 +82,7 @@ class ZooKeeperLeaderFailureTests {
 	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
 		int before = this.nodes.queue(this.key).size();
 		FutureTask<@Nullable TestLease> waiter = new FutureTask<>(
-				() -> TestLease.acquire(backend, ZooKeeperRequests.request(this.key, PATIENCE)));
+				() -> TestLease.acquire(backend, Requests.request(this.key, PATIENCE)));
 		new Thread(waiter).start();
 		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
 		return waiter;

@@ -4,9 +4,7 @@ import org.apache.curator.framework.CuratorFramework;
 
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
-/**
- * The contract with one ZooKeeper server.
- */
+/** The contract with one ZooKeeper server. */
 class ZooKeeperLockBackendTests extends AbstractZooKeeperLockBackendTests {
 
 	private final ZooKeeperServer server = ZooKeeperServer.start();

@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.LockFaultContractTests;
+import io.github.holdfast.testsupport.Requests;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
@@ -91,9 +92,9 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		long before = session(this.near);
 		ZooKeeperServer.expireSession(this.near);
 		await().until(() -> this.near.getZookeeperClient().isConnected() && session(this.near) != before);
-		assertThat(TestLease.acquire(this.backend, ZooKeeperRequests.request(this.key, NO_WAIT))).isNull();
+		assertThat(TestLease.acquire(this.backend, Requests.request(this.key, NO_WAIT))).isNull();
 		assertThat(this.nodes.queue(this.key)).isEqualTo(dying);
-		TestLease next = TestLease.acquire(this.backend, ZooKeeperRequests.request(this.key, PATIENCE));
+		TestLease next = TestLease.acquire(this.backend, Requests.request(this.key, PATIENCE));
 		assertThat(next).isNotNull();
 		assertThat(this.nodes.queue(this.key)).hasSize(1).doesNotContainAnyElementsOf(dying);
 		assertThat(lease.isValid()).isFalse();
@@ -103,9 +104,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		assertThat(released(next)).isTrue();
 	}
 
-	/**
-	 * Its session lives on, so that it would keep the lock from everybody.
-	 */
+	/** Its session lives on, so that it would keep the lock from everybody. */
 	@Test
 	void releaseThatIsRefusedFailsAndMayBeRepeated() throws Exception {
 		TestLease lease = acquired(this.backend);
@@ -172,7 +171,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		FutureTask<@Nullable TestLease> waiter = waiter(this.other);
 		server.stop();
 		assertThatExceptionOfType(LockBackendException.class).as("not 'busy'")
-			.isThrownBy(() -> TestLease.acquire(this.backend, ZooKeeperRequests.request(this.key, NO_WAIT)));
+			.isThrownBy(() -> TestLease.acquire(this.backend, Requests.request(this.key, NO_WAIT)));
 		server.restart();
 		assertThat(await().atMost(PATIENCE)
 			.ignoreExceptionsInstanceOf(LockBackendException.class)
@@ -203,7 +202,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	void lockIsTakenAgainWhenAllNodesWereDeleted() throws Exception {
 		TestLease lease = acquired(this.backend);
 		this.nodes.delete("/holdfast");
-		TestLease next = TestLease.acquire(this.backend, ZooKeeperRequests.request(this.key, PATIENCE));
+		TestLease next = TestLease.acquire(this.backend, Requests.request(this.key, PATIENCE));
 		assertThat(next).isNotNull();
 		assertThat(next.epoch()).isGreaterThan(lease.epoch());
 		assertThat(lease.renew(PATIENCE)).isFalse();
@@ -232,12 +231,11 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 			ZooKeeperLockBackend backend = new ZooKeeperLockBackend(() -> watching);
 			Watches watches = (Watches) watching.getZookeeperClient().getZooKeeper();
 			for (int i = 0; i < 20; i++) {
-				assertThat(TestLease.acquire(backend, ZooKeeperRequests.request(this.key, Duration.ofMillis(i))))
-					.isNull();
+				assertThat(TestLease.acquire(backend, Requests.request(this.key, Duration.ofMillis(i)))).isNull();
 				assertThat(this.nodes.queue(this.key)).hasSize(1);
 			}
 			FutureTask<@Nullable TestLease> waiter = start(
-					() -> TestLease.acquire(backend, ZooKeeperRequests.request(this.key, Duration.ofSeconds(4))));
+					() -> TestLease.acquire(backend, Requests.request(this.key, Duration.ofSeconds(4))));
 			await().until(() -> !watches.ofLocks().isEmpty());
 			assertThat(waiter.get()).isNull();
 			await().until(() -> watches.ofLocks().isEmpty());
@@ -252,7 +250,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 			LockNodes nodes = new LockNodes(client);
 			TestLease held = acquired(backend);
 			for (int i = 0; i < 1000; i++) {
-				TestLease lease = TestLease.acquire(backend, ZooKeeperRequests.request("many:" + i, PATIENCE));
+				TestLease lease = TestLease.acquire(backend, Requests.request("many:" + i, PATIENCE));
 				assertThat(lease).isNotNull();
 				assertThat(released(lease)).isTrue();
 			}
@@ -302,20 +300,16 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 		return lease.release().join();
 	}
 
-	/**
-	 * Starts to wait, and returns when the wait has begun.
-	 */
+	/** Starts to wait, and returns when the wait has begun. */
 	private FutureTask<@Nullable TestLease> waiter(ZooKeeperLockBackend backend) {
 		int before = this.nodes.queue(this.key).size();
 		FutureTask<@Nullable TestLease> waiter = start(
-				() -> TestLease.acquire(backend, ZooKeeperRequests.request(this.key, PATIENCE)));
+				() -> TestLease.acquire(backend, Requests.request(this.key, PATIENCE)));
 		await().until(() -> this.nodes.queue(this.key).size() == before + 1);
 		return waiter;
 	}
 
-	/**
-	 * A client that tells what it watches.
-	 */
+	/** A client that tells what it watches. */
 	@SuppressWarnings("try")
 	private static final class Watches extends ZooKeeper {
 
@@ -323,9 +317,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 			super(address, timeout, watcher);
 		}
 
-		/**
-		 * Not those of Curator on the list of servers.
-		 */
+		/** Not those of Curator on the list of servers. */
 		private List<String> ofLocks() {
 			return getDataWatches().stream().filter((path) -> path.startsWith("/holdfast/locks")).toList();
 		}

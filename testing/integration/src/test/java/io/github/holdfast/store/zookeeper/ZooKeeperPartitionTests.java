@@ -44,9 +44,7 @@ class ZooKeeperPartitionTests extends PartitionContractTests {
 		return this.zooKeeper;
 	}
 
-	/**
-	 * The node was created, and nobody has told its owner.
-	 */
+	/** The node was created, and nobody has told its owner. */
 	@Test
 	void nodeWhoseAnswerWasLostIsFoundAgain() throws Exception {
 		proxy().inject(Fault.DROP_REPLIES);

@@ -9,9 +9,7 @@ import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
 import io.github.holdfast.testsupport.ZooKeeperServer;
 
-/**
- * ZooKeeper as contracts see it.
- */
+/** ZooKeeper as contracts see it. */
 final class ZooKeeperStore implements TestStore {
 
 	private final FaultProxy proxy;

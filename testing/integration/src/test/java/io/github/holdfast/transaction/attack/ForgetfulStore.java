@@ -16,13 +16,18 @@ final class ForgetfulStore implements LockBackend {
 
 	private final AtomicReference<Held> held = new AtomicReference<>();
 
+	private final AtomicReference<Runnable> afterNextGrant = new AtomicReference<>();
+
 	private volatile int grants;
 
-	/**
-	 * Gives the lock to the next one although its holder still works.
-	 */
+	/** Gives the lock to the next one although its holder still works. */
 	void forget() {
 		this.held.set(null);
+	}
+
+	/** Does something between the next grant and what its holder does with it. */
+	void afterNextGrant(Runnable action) {
+		this.afterNextGrant.set(action);
 	}
 
 	boolean isHeld() {
@@ -34,7 +39,16 @@ final class ForgetfulStore implements LockBackend {
 	}
 
 	@Override
-	public synchronized Lease acquire(LockRequest request) throws InterruptedException {
+	public Lease acquire(LockRequest request) throws InterruptedException {
+		Lease lease = grant(request);
+		Runnable action = this.afterNextGrant.getAndSet(null);
+		if (action != null) {
+			action.run();
+		}
+		return lease;
+	}
+
+	private synchronized Lease grant(LockRequest request) throws InterruptedException {
 		if (request.key().endsWith("startup-check")) {
 			return new Held(0, System.nanoTime());
 		}

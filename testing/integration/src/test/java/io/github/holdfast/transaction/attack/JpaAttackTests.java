@@ -29,9 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Attacks by persistence contexts, and by the connection that JPA shares.
- */
+/** Attacks by persistence contexts, and by the connection that JPA shares. */
 @Timeout(180)
 class JpaAttackTests {
 
@@ -57,9 +55,7 @@ class JpaAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 11. Red without a persistence context of the call's own.
-	 */
+	/** Attack 11. Red without a persistence context of the call's own. */
 	@ParameterizedTest
 	@EnumSource
 	void openViewShowsWhatItReadBeforeTheLock(Database database) {
@@ -101,9 +97,7 @@ class JpaAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 11. Red without the look at what is not flushed.
-	 */
+	/** Attack 11. Red without the look at what is not flushed. */
 	@ParameterizedTest
 	@EnumSource
 	void openViewWritesItsChangesAfterTheLockedCall(Database database) {

@@ -76,9 +76,7 @@ class LongTransactionAttackTests {
 		}
 	}
 
-	/**
-	 * A COMMIT that the database has refused is no reason to keep the lock.
-	 */
+	/** A COMMIT that the database has refused is no reason to keep the lock. */
 	@ParameterizedTest
 	@EnumSource
 	void lockIsFreeAfterAFlushThatFailed(Database database) {
@@ -127,9 +125,7 @@ class LongTransactionAttackTests {
 		}
 	}
 
-	/**
-	 * Red, by a failure of the store, if the others wait for the row of such a lease.
-	 */
+	/** Red, by a failure of the store, if the others wait for the row of such a lease. */
 	@ParameterizedTest
 	@EnumSource
 	void leaseThatHasRunOutUnderItsTransactionIsBusy(Database database) {
@@ -144,9 +140,7 @@ class LongTransactionAttackTests {
 		}
 	}
 
-	/**
-	 * Red if only the innermost transaction counts.
-	 */
+	/** Red if only the innermost transaction counts. */
 	@ParameterizedTest
 	@EnumSource
 	void scopeThatIsClosedInAnInnerTransactionLastsUntilTheOuterOneHasEnded(Database database) {

@@ -17,15 +17,11 @@ import io.github.holdfast.core.LockManager;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Attacks by holders whose lease is lost.
- */
+/** Attacks by holders whose lease is lost. */
 @Timeout(180)
 class LostLeaseAttackTests {
 
-	/**
-	 * Attack 1. Red without the installation of a grant before the body.
-	 */
+	/** Attack 1. Red without the installation of a grant before the body. */
 	@ParameterizedTest
 	@EnumSource
 	void facadeReadsBeforeTheLastHolderHasCommitted(Database database) {
@@ -49,9 +45,7 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 5. Red if a transaction takes the row of a lease that has run out.
-	 */
+	/** Attack 5. Red if a transaction takes the row of a lease that has run out. */
 	@ParameterizedTest
 	@EnumSource
 	void lateHolderFindsItsRowAgainAfterARollback(Database database) {
@@ -71,9 +65,7 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 9. Red without {@code setRollbackOnly} when the claim has failed.
-	 */
+	/** Attack 9. Red without {@code setRollbackOnly} when the claim has failed. */
 	@ParameterizedTest
 	@EnumSource
 	void transactionTemplateCommitsAlthoughItsClaimHasFailed(Database database) {
@@ -108,9 +100,25 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 17. Red if the row of another store begins with the clock as its epoch.
-	 */
+	/** A holder that is paused before its installation acquires anew. */
+	@ParameterizedTest
+	@EnumSource
+	void grantThatIsSupersededBeforeItsInstallationIsAcquiredAnew(Database database) {
+		ForgetfulStore store = new ForgetfulStore();
+		try (Nodes nodes = new Nodes(database, store)) {
+			nodes.first.shop().locked(nodes.first::sell);
+			store.afterNextGrant(() -> {
+				store.forget();
+				elsewhere(() -> nodes.second.shop().locked(nodes.second::sell));
+			});
+			nodes.first.shop()
+				.facade(() -> nodes.first.transaction().executeWithoutResult((status) -> nodes.first.sell()));
+			assertThat(store.grants()).isEqualTo(4);
+			assertThat(nodes.sales()).containsExactly(1, 2, 3);
+		}
+	}
+
+	/** Attack 17. Red if the row of another store begins with the clock as its epoch. */
 	@ParameterizedTest
 	@EnumSource
 	void firstTokenOfAnotherStoreDoesNotPassItsNewRow(Database database) {
@@ -123,9 +131,7 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 18. Red if an installed holder that finds no row inserts it again.
-	 */
+	/** Attack 18. Red if an installed holder that finds no row inserts it again. */
 	@ParameterizedTest
 	@EnumSource
 	void supersededHolderPassesAfterItsRowWasPurged(Database database) {
@@ -142,9 +148,7 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 19. Red if two attempts of a node have the same owner.
-	 */
+	/** Attack 19. Red if two attempts of a node have the same owner. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
 	void lateAttemptWhoseAnswerWasLostNamesAnOldHolderAgain(Database database) {
@@ -166,9 +170,7 @@ class LostLeaseAttackTests {
 		}
 	}
 
-	/**
-	 * Leases that are not renewed, as those of a node that is paused.
-	 */
+	/** Leases that are not renewed, as those of a node that is paused. */
 	private static LockTemplate runOut(LockTemplate locks) {
 		return locks.withLeaseTime(Duration.ofSeconds(1)).withMaxHoldTime(Duration.ofMillis(1));
 	}
@@ -179,9 +181,7 @@ class LostLeaseAttackTests {
 		return count;
 	}
 
-	/**
-	 * Runs work on another thread to its end.
-	 */
+	/** Runs work on another thread to its end. */
 	private static void elsewhere(Runnable work) {
 		CountDownLatch ended = new CountDownLatch(1);
 		CompletableFuture<Void> other = Nodes.async(work);

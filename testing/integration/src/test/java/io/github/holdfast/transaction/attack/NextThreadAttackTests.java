@@ -36,9 +36,7 @@ class NextThreadAttackTests {
 		loseAnswerToCommit(database, Wire.WireConfiguration.class);
 	}
 
-	/**
-	 * Attack 15, by JPA, which says that such a transaction was rolled back.
-	 */
+	/** Attack 15, by JPA, which says that such a transaction was rolled back. */
 	@ParameterizedTest
 	@EnumSource
 	void nextThreadReadsBeforeACommitOfJpaWhoseAnswerWasLost(Database database) {
@@ -111,9 +109,7 @@ class NextThreadAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 15. Red if a thread hands a lock over that another thread has acquired.
-	 */
+	/** Attack 15. Red if a thread hands a lock over that another thread has acquired. */
 	@ParameterizedTest
 	@EnumSource
 	void nextThreadReadsWhileTheThreadOfTheHolderStillWorks(Database database) {
@@ -143,9 +139,7 @@ class NextThreadAttackTests {
 		return nodes.first.locks().withLeaseTime(Duration.ofSeconds(2));
 	}
 
-	/**
-	 * The next thread of the same node, that waits for the lock, reads, and sells.
-	 */
+	/** The next thread of the same node, that waits for the lock, reads, and sells. */
 	private static final class Next {
 
 		private final Nodes nodes;
@@ -172,9 +166,7 @@ class NextThreadAttackTests {
 			return this.read.getCount() == 0;
 		}
 
-		/**
-		 * Gives it the time to do what it must not do.
-		 */
+		/** Gives it the time to do what it must not do. */
 		private void mayRead() {
 			try {
 				assertThat(this.read.await(1, TimeUnit.SECONDS)).isFalse();

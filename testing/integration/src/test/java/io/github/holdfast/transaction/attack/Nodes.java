@@ -61,9 +61,7 @@ final class Nodes implements AutoCloseable {
 
 	final Node second;
 
-	/**
-	 * Starts the nodes.
-	 */
+	/** Starts the nodes. */
 	Nodes(Database database, Object... parts) {
 		this.database = database;
 		this.access = database.create();
@@ -160,18 +158,14 @@ final class Nodes implements AutoCloseable {
 		return query(this.database.waiting).get(0);
 	}
 
-	/**
-	 * Waits until the lease in the table has run out, as others see it.
-	 */
+	/** Waits until the lease in the table has run out, as others see it. */
 	void awaitRunOut() {
 		await(() -> query(
 				"SELECT count(*) FROM holdfast_lock WHERE expires_at > 0 AND expires_at <= " + this.database.now)
 			.get(0) > 0);
 	}
 
-	/**
-	 * The leases in the table, as others see them.
-	 */
+	/** The leases in the table, as others see them. */
 	int leases() {
 		return query("SELECT count(*) FROM holdfast_lock WHERE expires_at > " + this.database.now).get(0);
 	}
@@ -180,9 +174,7 @@ final class Nodes implements AutoCloseable {
 		return query("SELECT n FROM sale ORDER BY n");
 	}
 
-	/**
-	 * Ends the session of a transaction from outside.
-	 */
+	/** Ends the session of a transaction from outside. */
 	void kill(long session) {
 		String kill = String.format(this.database.kill, session);
 		if (kill.startsWith("SELECT")) {
@@ -259,9 +251,7 @@ final class Nodes implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * A transaction that is about to meet another one.
-	 */
+	/** A transaction that is about to meet another one. */
 	record Deadlock(Connection connection) {
 
 		Deadlock {
@@ -290,9 +280,7 @@ final class Nodes implements AutoCloseable {
 
 	}
 
-	/**
-	 * One node.
-	 */
+	/** One node. */
 	record Node(AnnotationConfigApplicationContext context) {
 
 		Shop shop() {
@@ -331,9 +319,7 @@ final class Nodes implements AutoCloseable {
 			insertAfter(count());
 		}
 
-		/**
-		 * How many calls wait for a lock.
-		 */
+		/** How many calls wait for a lock. */
 		long waiting() {
 			return this.context.getBean(LockManager.class)
 				.snapshots()

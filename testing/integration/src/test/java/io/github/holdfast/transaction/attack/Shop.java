@@ -9,9 +9,7 @@ import org.springframework.transaction.annotation.Transactional;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockMode;
 
-/**
- * The ways to sell under the lock of the stock.
- */
+/** The ways to sell under the lock of the stock. */
 class Shop {
 
 	@DistributedLock("'stock'")
@@ -43,9 +41,7 @@ class Shop {
 		body.run();
 	}
 
-	/**
-	 * A lease that is claimed by the first statement of its transaction.
-	 */
+	/** A lease that is claimed by the first statement of its transaction. */
 	@DistributedLock(value = "'stock'", leaseTime = "1s", maxHoldTime = "1h")
 	@Transactional
 	void held(Runnable body) {
@@ -58,9 +54,7 @@ class Shop {
 		body.run();
 	}
 
-	/**
-	 * Not for all stores.
-	 */
+	/** Not for all stores. */
 	static class Optimistic {
 
 		@DistributedLock(value = "'stock'", mode = LockMode.OPTIMISTIC)

@@ -31,9 +31,7 @@ import io.github.holdfast.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Attacks by what Spring calls before the body of a method.
- */
+/** Attacks by what Spring calls before the body of a method. */
 @Timeout(180)
 class SpringAttackTests {
 
@@ -63,9 +61,7 @@ class SpringAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 14. Red (no start) if a frozen proxy is to get the advice that claims.
-	 */
+	/** Attack 14. Red (no start) if a frozen proxy is to get the advice that claims. */
 	@ParameterizedTest
 	@EnumSource
 	void frozenProxyHasNoAdviceThatClaims(Database database) {
@@ -104,9 +100,7 @@ class SpringAttackTests {
 		}
 	}
 
-	/**
-	 * Lets a call of the first node wait for a sale of the second one.
-	 */
+	/** Lets a call of the first node wait for a sale of the second one. */
 	private static void sellAfter(Nodes nodes, Runnable call) {
 		CountDownLatch held = new CountDownLatch(1);
 		CountDownLatch waiting = new CountDownLatch(1);

@@ -27,16 +27,12 @@ final class Wire {
 	private volatile Call late = () -> {
 	};
 
-	/**
-	 * Holds up the next one.
-	 */
+	/** Holds up the next one. */
 	void delayNext(Predicate<String> delayed) {
 		this.delayed = delayed;
 	}
 
-	/**
-	 * Lets it arrive.
-	 */
+	/** Lets it arrive. */
 	void deliver() {
 		try {
 			this.late.call();
