@@ -120,7 +120,8 @@ final class SelfCallFinder extends ClassVisitor {
 
 	private static Optional<Method> find(Class<?> type, String name, String descriptor) {
 		return lineage(type).flatMap((parent) -> Arrays.stream(ReflectionUtils.getDeclaredMethods(parent)))
-			.filter((method) -> method.getName().equals(name) && Type.getMethodDescriptor(method).equals(descriptor))
+			.filter((method) -> method.getName().equals(name) && !method.isBridge()
+					&& Type.getMethodDescriptor(method).equals(descriptor))
 			.findFirst();
 	}
 

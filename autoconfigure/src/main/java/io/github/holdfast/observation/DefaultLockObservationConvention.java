@@ -56,6 +56,10 @@ public class DefaultLockObservationConvention implements GlobalObservationConven
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockObservationContext context) {
+		if (context.outcome() == null) {
+			// Asked at the start as well, and digests take time
+			return KeyValues.empty();
+		}
 		KeyValues digests = KeyValues.of("lock.key.digest",
 				context.call().keys().stream().map(Digest::ofKey).collect(Collectors.joining(",")));
 		return context.fencingTokens().isEmpty() ? digests : digests.and("lock.token",

@@ -236,6 +236,17 @@ class SelfCallTests {
 				}""", "@Configuration "), "bean 'stock'", "past the proxy", " calls ", "'holdfast.startup-checks'");
 	}
 
+	/**
+	 * The compiler adds a bridge to the public subclass.
+	 */
+	@Test
+	void callInATemplateThatIsNotPublicFailsTheStart() throws Exception {
+		LockedApplication.assertRefused(application("""
+				Bean extends TemplateMethod {
+					@Override @DistributedLock(key = "#sku") protected boolean work(String sku) { return true; }
+				}""", "public "), "bean 'stock'", "TemplateMethod.confirm calls Bean.work(String)");
+	}
+
 	@ParameterizedTest
 	@MethodSource("accepted")
 	void otherCallsAreAccepted(String source) throws Exception {
