@@ -65,16 +65,10 @@ public final class ChildJvm implements AutoCloseable {
 		reader.start();
 	}
 
-	/**
-	 * Starts a JVM.
-	 */
 	public static ChildJvm start(Class<?> main, String... args) {
 		return start(List.of(), main, args);
 	}
 
-	/**
-	 * Starts a JVM with options of its own.
-	 */
 	public static ChildJvm start(List<String> options, Class<?> main, String... args) {
 		String name = main.getSimpleName() + "-" + ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet();
 		Path errors = DIRECTORY.resolve(name + ".err");
@@ -107,23 +101,14 @@ public final class ChildJvm implements AutoCloseable {
 		return "\"" + option.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
 	}
 
-	/**
-	 * The process id.
-	 */
 	public long pid() {
 		return this.process.pid();
 	}
 
-	/**
-	 * Whether the process is there, paused or not.
-	 */
 	public boolean isAlive() {
 		return this.process.isAlive();
 	}
 
-	/**
-	 * Writes a line to the child's standard input.
-	 */
 	public void send(String line) {
 		try {
 			this.input.write(line);
@@ -171,15 +156,12 @@ public final class ChildJvm implements AutoCloseable {
 	 * time has passed when they are resumed.
 	 */
 	public void pause() {
-		signal("STOP");
+		ServerProcess.signal(pid(), "STOP");
 		awaitState("paused", () -> state() == 'T');
 	}
 
-	/**
-	 * Lets the child go on after {@link #pause()}.
-	 */
 	public void resume() {
-		signal("CONT");
+		ServerProcess.signal(pid(), "CONT");
 		awaitState("resumed", () -> state() != 'T');
 	}
 
@@ -230,39 +212,10 @@ public final class ChildJvm implements AutoCloseable {
 		notifyAll();
 	}
 
-	private void signal(String signal) {
-		try {
-			int status = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start().waitFor();
-			if (status != 0) {
-				throw new IllegalStateException(failure("did not take SIG" + signal));
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException(ex);
-		}
-	}
-
 	/** A signal is only on its way when {@code kill} returns. */
 	private void awaitState(String name, BooleanSupplier state) {
-		long deadline = System.nanoTime() + SIGNAL_TIME.toNanos();
-		boolean interrupted = false;
-		while (!state.getAsBoolean()) {
-			if (System.nanoTime() > deadline) {
-				throw new IllegalStateException(failure("is not " + name));
-			}
-			try {
-				Thread.sleep(1);
-			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
+		if (!ServerProcess.awaitState(state, SIGNAL_TIME)) {
+			throw new IllegalStateException(failure("is not " + name));
 		}
 	}
 

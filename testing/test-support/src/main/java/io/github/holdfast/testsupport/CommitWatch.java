@@ -21,9 +21,6 @@ final class CommitWatch {
 
 	private volatile boolean awaited;
 
-	/**
-	 * Looks at a request.
-	 */
 	boolean sent(byte[] bytes, int length) {
 		String request = new String(bytes, 0, length, StandardCharsets.ISO_8859_1);
 		Matcher prepared = PREPARED.matcher(request);

@@ -45,9 +45,6 @@ public record DatabaseAccess(String url, String user, String password) {
 		};
 	}
 
-	/**
-	 * The TCP port in the URL.
-	 */
 	public int port() {
 		Matcher matcher = PORT.matcher(this.url);
 		if (!matcher.find()) {
@@ -73,9 +70,6 @@ public record DatabaseAccess(String url, String user, String password) {
 				this.password);
 	}
 
-	/**
-	 * Runs an SQL script.
-	 */
 	public static void runScript(DataSource dataSource, String path) {
 		try (Connection connection = dataSource.getConnection()) {
 			ScriptUtils.executeSqlScript(connection, new ClassPathResource(path));

@@ -24,9 +24,6 @@ public final class EtcdCluster implements AutoCloseable {
 	private EtcdCluster() {
 	}
 
-	/**
-	 * Starts a cluster, and waits until it has a leader.
-	 */
 	public static EtcdCluster start(String... settings) {
 		EtcdCluster cluster = new EtcdCluster();
 		try {
@@ -55,25 +52,16 @@ public final class EtcdCluster implements AutoCloseable {
 		this.members.forEach(EtcdServer::awaitHealthy);
 	}
 
-	/**
-	 * The addresses of all members.
-	 */
 	public List<String> endpoints() {
 		return this.members.stream().map(EtcdServer::endpoint).toList();
 	}
 
-	/**
-	 * Waits until there is a leader.
-	 */
 	public EtcdServer leader() {
 		return await().atMost(ELECTION)
 			.until(() -> this.members.stream().filter(EtcdServer::isLeader).findFirst().orElse(null),
 					(leader) -> leader != null);
 	}
 
-	/**
-	 * The members that do not lead.
-	 */
 	public List<EtcdServer> followers() {
 		EtcdServer leader = leader();
 		return this.members.stream().filter((member) -> member != leader).toList();

@@ -1,7 +1,6 @@
 package io.github.holdfast.testsupport;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,15 +12,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.FileSystemUtils;
 import org.springframework.util.StringUtils;
 
 import static org.awaitility.Awaitility.await;
@@ -44,31 +42,18 @@ public final class EtcdServer implements AutoCloseable {
 
 	private static final HttpClient http = HttpClient.newHttpClient();
 
-	private final Path directory;
+	private final ServerProcess process = new ServerProcess("etcd", Files.isDirectory(MEMORY) ? MEMORY : null);
 
 	private final List<String> settings;
 
-	private final Thread hook;
-
 	private final String scheme;
 
-	private Ports ports;
-
-	private @Nullable Process process;
+	private final Ports ports;
 
 	EtcdServer(Ports ports, List<String> settings) {
 		this.ports = ports;
 		this.settings = settings;
 		this.scheme = settings.contains("--cert-file") ? "https" : "http";
-		try {
-			this.directory = Files.isDirectory(MEMORY) ? Files.createTempDirectory(MEMORY, "holdfast-etcd-")
-					: Files.createTempDirectory("holdfast-etcd-");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.hook = new Thread(this::end, "etcd stop");
-		Runtime.getRuntime().addShutdownHook(this.hook);
 	}
 
 	/**
@@ -79,9 +64,6 @@ public final class EtcdServer implements AutoCloseable {
 		return Shared.INSTANCE;
 	}
 
-	/**
-	 * Starts a server.
-	 */
 	public static EtcdServer start(String... settings) {
 		for (int attempt = 1;; attempt++) {
 			EtcdServer server = new EtcdServer(Ports.free(),
@@ -101,9 +83,6 @@ public final class EtcdServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Whether there is a server to start.
-	 */
 	public static boolean isInstalled() {
 		return binary().isPresent();
 	}
@@ -122,30 +101,18 @@ public final class EtcdServer implements AutoCloseable {
 		return this.ports.client();
 	}
 
-	/**
-	 * The address for clients.
-	 */
 	public String endpoint() {
 		return endpoint(port());
 	}
 
-	/**
-	 * The address of this server, reached through another port.
-	 */
 	public String endpoint(int port) {
 		return this.scheme + "://127.0.0.1:" + port;
 	}
 
-	/**
-	 * The process id.
-	 */
 	public long pid() {
-		return running().pid();
+		return this.process.pid();
 	}
 
-	/**
-	 * Whether this is the leader of its cluster.
-	 */
 	public boolean isLeader() {
 		return get("/metrics").lines().anyMatch("etcd_server_is_leader 1"::equals);
 	}
@@ -163,7 +130,7 @@ public final class EtcdServer implements AutoCloseable {
 	 * Ends the server as a power loss would, and waits until it has ended.
 	 */
 	public void kill() {
-		running().destroyForcibly().onExit().join();
+		this.process.kill();
 	}
 
 	/**
@@ -175,79 +142,29 @@ public final class EtcdServer implements AutoCloseable {
 		awaitHealthy();
 	}
 
-	/**
-	 * Stops the process without ending it, until {@link #resume()}.
-	 */
 	public void pause() {
-		signal("STOP");
+		this.process.signal("STOP");
 	}
 
-	/**
-	 * Lets the process go on.
-	 */
 	public void resume() {
-		signal("CONT");
-	}
-
-	private void signal(String name) {
-		try {
-			new ProcessBuilder("kill", "-" + name, String.valueOf(pid())).start().waitFor();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		this.process.signal("CONT");
 	}
 
 	@Override
 	public void close() {
-		end();
-		Runtime.getRuntime().removeShutdownHook(this.hook);
-	}
-
-	private void end() {
-		if (this.process != null) {
-			kill();
-		}
-		delete(this.directory);
-	}
-
-	private static void delete(Path directory) {
-		try {
-			FileSystemUtils.deleteRecursively(directory);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private Process running() {
-		if (this.process == null) {
-			throw new IllegalStateException("etcd was not started");
-		}
-		return this.process;
+		this.process.close();
 	}
 
 	void launch() {
-		List<String> command = new ArrayList<>(
-				List.of(binary().orElseThrow().toString(), "--data-dir", this.directory.resolve("data").toString(),
-						"--listen-client-urls", endpoint(), "--advertise-client-urls", endpoint(), "--listen-peer-urls",
-						this.ports.peerUrl(), "--initial-advertise-peer-urls", this.ports.peerUrl(),
-						"--listen-metrics-urls", this.ports.metricsUrl(), "--logger", "zap"));
+		List<String> command = new ArrayList<>(List.of(binary().orElseThrow().toString(), "--data-dir",
+				this.process.file("data").toString(), "--listen-client-urls", endpoint(), "--advertise-client-urls",
+				endpoint(), "--listen-peer-urls", this.ports.peerUrl(), "--initial-advertise-peer-urls",
+				this.ports.peerUrl(), "--listen-metrics-urls", this.ports.metricsUrl(), "--logger", "zap"));
 		if (!this.settings.contains("--initial-cluster")) {
 			command.addAll(List.of("--initial-cluster", "default=" + this.ports.peerUrl()));
 		}
 		command.addAll(this.settings);
-		try {
-			this.process = new ProcessBuilder(command).redirectErrorStream(true)
-				.redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
-				.start();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		this.process.start(command, Map.of());
 	}
 
 	/**
@@ -255,9 +172,9 @@ public final class EtcdServer implements AutoCloseable {
 	 */
 	void awaitHealthy() {
 		await().atMost(START_TIME)
-			.until(() -> !running().isAlive() || get("/health").replace(" ", "").contains("\"health\":\"true\""));
-		if (!running().isAlive()) {
-			throw new IllegalStateException("etcd did not start: " + read(log()));
+			.until(() -> !this.process.isAlive() || get("/health").replace(" ", "").contains("\"health\":\"true\""));
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("etcd did not start: " + this.process.log());
 		}
 		if (this.scheme.equals("http")) {
 			FirstAnswer.await(endpoint());
@@ -278,19 +195,6 @@ public final class EtcdServer implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
-		}
-	}
-
-	private Path log() {
-		return this.directory.resolve("log");
-	}
-
-	private static String read(Path log) {
-		try {
-			return Files.readString(log);
-		}
-		catch (IOException ex) {
-			return ex.toString();
 		}
 	}
 
@@ -330,9 +234,6 @@ public final class EtcdServer implements AutoCloseable {
 		});
 	}
 
-	/**
-	 * Whether a client of this JVM has got an answer.
-	 */
 	private static final class FirstAnswer {
 
 		private static boolean there;

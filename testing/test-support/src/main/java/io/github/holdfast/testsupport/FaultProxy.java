@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,11 +29,17 @@ public final class FaultProxy implements AutoCloseable {
 
 	private static final int ATTEMPTS = 5;
 
+	private static final Duration MAX_WAIT = Duration.ofMinutes(1);
+
 	private volatile InetSocketAddress target;
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
-	private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+	private final ExecutorService threads = Executors.newCachedThreadPool((task) -> {
+		Thread thread = new Thread(task, "fault-proxy");
+		thread.setDaemon(true);
+		return thread;
+	});
 
 	private final int port;
 
@@ -50,18 +58,12 @@ public final class FaultProxy implements AutoCloseable {
 
 	private boolean closed;
 
-	/**
-	 * Create a proxy that lets everything pass.
-	 */
 	public FaultProxy(int targetPort) {
 		this.target = address(targetPort);
 		this.listener = listen();
 		this.port = this.listener.getLocalPort();
 	}
 
-	/**
-	 * The port to connect to instead of the server's.
-	 */
 	public int port() {
 		return this.port;
 	}
@@ -74,7 +76,7 @@ public final class FaultProxy implements AutoCloseable {
 		this.fault = fault;
 		if (fault == Fault.REFUSE) {
 			close(this.listener);
-			awaitUninterruptibly(this.refused);
+			ServerProcess.awaitState(() -> this.refused.getCount() == 0, MAX_WAIT);
 		}
 		else if (wasRefusing) {
 			this.listener = listen(this.port);
@@ -90,9 +92,6 @@ public final class FaultProxy implements AutoCloseable {
 		reset();
 	}
 
-	/**
-	 * Slows down what passes.
-	 */
 	public void delay(Duration delay) {
 		this.delay = delay;
 	}
@@ -137,22 +136,12 @@ public final class FaultProxy implements AutoCloseable {
 			close(this.listener);
 			notifyAll();
 		}
-		boolean interrupted = false;
 		// A connection may be accepted while the others are closed, so until all is quiet
-		while (!this.threads.isEmpty()) {
+		ServerProcess.awaitState(() -> {
+			this.threads.shutdownNow();
 			this.sockets.forEach(FaultProxy::close);
-			this.threads.forEach(Thread::interrupt);
-			try {
-				Thread.sleep(1);
-			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-			}
-			removeEnded();
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
+			return this.threads.isTerminated();
+		}, MAX_WAIT);
 	}
 
 	/**
@@ -177,7 +166,7 @@ public final class FaultProxy implements AutoCloseable {
 			socket.setReuseAddress(true);
 			socket.bind(address(port));
 			CountDownLatch ended = new CountDownLatch(1);
-			start("accept", () -> accept(socket, ended));
+			start(() -> accept(socket, ended));
 			this.refused = ended;
 			return socket;
 		}
@@ -196,7 +185,7 @@ public final class FaultProxy implements AutoCloseable {
 				Socket server = new Socket();
 				this.sockets.add(client);
 				this.sockets.add(server);
-				start("connect", () -> connect(client, server));
+				start(() -> connect(client, server));
 			}
 		}
 		finally {
@@ -212,7 +201,7 @@ public final class FaultProxy implements AutoCloseable {
 			server.setTcpNoDelay(true);
 			server.connect(this.target);
 			CommitWatch commits = new CommitWatch();
-			start("replies", () -> passReplies(server, client, commits));
+			start(() -> passReplies(server, client, commits));
 			passRequests(client, server, commits);
 		}
 		finally {
@@ -287,23 +276,14 @@ public final class FaultProxy implements AutoCloseable {
 		return !this.closed && !(hold == Fault.HOLD_REPLIES && this.fault == Fault.DROP_REPLIES);
 	}
 
-	private void start(String name, IoTask task) {
-		Thread thread = new Thread(() -> {
-			try {
-				task.run();
-			}
-			catch (IOException ex) {
-				// One side is gone: that is what this proxy is for
-			}
-		}, "fault-proxy-" + name);
-		thread.setDaemon(true);
-		removeEnded();
-		this.threads.add(thread);
-		thread.start();
-	}
-
-	private void removeEnded() {
-		this.threads.removeIf((thread) -> thread.getState() == Thread.State.TERMINATED);
+	/**
+	 * Until one side is gone, which is what this proxy is for.
+	 */
+	private void start(IoTask task) {
+		this.threads.submit(() -> {
+			task.run();
+			return null;
+		});
 	}
 
 	private static InetSocketAddress address(int port) {
@@ -319,21 +299,6 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	private static void awaitUninterruptibly(CountDownLatch latch) {
-		boolean interrupted = false;
-		while (latch.getCount() > 0) {
-			try {
-				latch.await();
-			}
-			catch (InterruptedException ex) {
-				interrupted = true;
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
 	private static void close(AutoCloseable socket) {
 		try {
 			socket.close();
@@ -343,12 +308,8 @@ public final class FaultProxy implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * What goes wrong.
-	 */
 	public enum Fault {
 
-		/** Nothing: all bytes pass. */
 		NONE,
 
 		/** No bytes pass; new connections are accepted and get no answer. */
@@ -385,9 +346,6 @@ public final class FaultProxy implements AutoCloseable {
 
 	}
 
-	/**
-	 * Does I/O on a thread of its own.
-	 */
 	@FunctionalInterface
 	private interface IoTask {
 

@@ -22,9 +22,6 @@ public final class RedisCluster implements AutoCloseable {
 	private RedisCluster() {
 	}
 
-	/**
-	 * Starts a cluster, and waits until it takes commands.
-	 */
 	public static RedisCluster start(String... settings) {
 		RedisCluster cluster = new RedisCluster();
 		try {
@@ -60,9 +57,6 @@ public final class RedisCluster implements AutoCloseable {
 				&& info.contains("cluster_size:" + MASTERS);
 	}
 
-	/**
-	 * The masters.
-	 */
 	public List<RedisServer> masters() {
 		return List.copyOf(this.masters);
 	}

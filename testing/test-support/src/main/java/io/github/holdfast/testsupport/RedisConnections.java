@@ -18,21 +18,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class RedisConnections {
 
-	private static final Duration QUIET_PERIOD = Duration.ZERO;
-
 	private RedisConnections() {
 	}
 
-	/**
-	 * Lettuce on one server.
-	 */
 	public static LettuceConnectionFactory lettuce(int port) {
 		return lettuce(standalone(port));
 	}
 
-	/**
-	 * Lettuce on one server, as a user.
-	 */
 	public static LettuceConnectionFactory lettuce(int port, String user, String password) {
 		RedisStandaloneConfiguration configuration = standalone(port);
 		configuration.setUsername(user);
@@ -40,16 +32,10 @@ public final class RedisConnections {
 		return lettuce(configuration);
 	}
 
-	/**
-	 * Lettuce on a Cluster.
-	 */
 	public static LettuceConnectionFactory lettuce(RedisCluster cluster) {
 		return lettuce(new RedisClusterConfiguration(cluster.nodes()));
 	}
 
-	/**
-	 * Lettuce on the master that Sentinels tell.
-	 */
 	public static LettuceConnectionFactory lettuce(RedisSentinels sentinels) {
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration();
 		configuration.setMaster(RedisSentinels.MASTER);
@@ -66,14 +52,11 @@ public final class RedisConnections {
 
 	private static LettuceConnectionFactory lettuce(RedisConfiguration configuration) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(configuration,
-				LettuceClientConfiguration.builder().shutdownQuietPeriod(QUIET_PERIOD).build());
+				LettuceClientConfiguration.builder().shutdownQuietPeriod(Duration.ZERO).build());
 		factory.afterPropertiesSet();
 		return factory;
 	}
 
-	/**
-	 * Lettuce on a Cluster, as a user.
-	 */
 	public static LettuceConnectionFactory lettuce(RedisCluster cluster, String user, String password) {
 		RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
 		configuration.setUsername(user);
@@ -85,9 +68,6 @@ public final class RedisConnections {
 		return new RedisStandaloneConfiguration("127.0.0.1", port);
 	}
 
-	/**
-	 * Closes all connections.
-	 */
 	public static void close(RedisConnectionFactory factory) {
 		try {
 			((DisposableBean) factory).destroy();

@@ -13,31 +13,19 @@ public final class RedisQuorum implements AutoCloseable {
 
 	private final List<FaultProxy> proxies;
 
-	/**
-	 * Start the servers.
-	 */
 	public RedisQuorum(String... settings) {
 		this.servers = Stream.generate(() -> RedisServer.start(settings)).limit(3).toList();
 		this.proxies = this.servers.stream().map((server) -> new FaultProxy(server.port())).toList();
 	}
 
-	/**
-	 * One of the masters.
-	 */
 	public RedisServer server(int index) {
 		return this.servers.get(index);
 	}
 
-	/**
-	 * All masters.
-	 */
 	public List<RedisServer> servers() {
 		return this.servers;
 	}
 
-	/**
-	 * The way to one of the masters.
-	 */
 	public FaultProxy proxy(int index) {
 		return this.proxies.get(index);
 	}

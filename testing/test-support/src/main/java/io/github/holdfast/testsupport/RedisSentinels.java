@@ -24,9 +24,6 @@ public final class RedisSentinels implements AutoCloseable {
 	private RedisSentinels() {
 	}
 
-	/**
-	 * Starts all servers, and waits until they know each other.
-	 */
 	public static RedisSentinels start() {
 		RedisSentinels all = new RedisSentinels();
 		try {

@@ -26,8 +26,6 @@ import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.embedded.core.ExecutableProvider;
 
-import org.springframework.util.FileSystemUtils;
-
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -54,42 +52,23 @@ public final class RedisServer implements AutoCloseable {
 
 	private static final int ATTEMPTS = 10;
 
-	private final Path directory;
-
-	private final Path binary;
+	private final ServerProcess process = new ServerProcess("redis", null);
 
 	private final List<String> settings;
 
 	private final Map<String, String> environment = new HashMap<>();
 
-	private final Thread hook;
-
 	private int port;
 
-	private Process process;
-
-	private RedisServer(Path binary, List<String> settings) {
-		this(binary, settings, null);
-	}
-
-	private RedisServer(Path binary, List<String> settings, @Nullable Path fakeTime) {
-		this.binary = binary;
+	private RedisServer(List<String> settings, @Nullable Path fakeTime) {
 		this.settings = settings;
-		try {
-			this.directory = Files.createTempDirectory("holdfast-redis-");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 		if (fakeTime != null) {
 			moveClock(Duration.ZERO);
 			this.environment.putAll(Map.of("LD_PRELOAD", fakeTime.toString(), "FAKETIME_TIMESTAMP_FILE",
 					clock().toString(), "FAKETIME_NO_CACHE", "1", "FAKETIME_DONT_FAKE_MONOTONIC", "1"));
 		}
-		this.hook = new Thread(this::end, "Redis stop");
-		Runtime.getRuntime().addShutdownHook(this.hook);
 		try {
-			this.process = startOnFreePort();
+			startOnFreePort();
 		}
 		catch (RuntimeException ex) {
 			close();
@@ -109,16 +88,13 @@ public final class RedisServer implements AutoCloseable {
 	 * Starts a server that keeps nothing on disk, unless a setting says otherwise.
 	 */
 	public static RedisServer start(String... settings) {
-		return new RedisServer(Embedded.BINARY, List.of(settings));
+		return new RedisServer(List.of(settings), null);
 	}
 
-	/**
-	 * Starts a server whose clock can be moved.
-	 */
 	public static Optional<RedisServer> startWithMovableClock(String... settings) {
 		try (Stream<Path> libraries = Files.find(Path.of("/usr/lib"), 3,
 				(path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
-			return libraries.findFirst().map((library) -> new RedisServer(Embedded.BINARY, List.of(settings), library));
+			return libraries.findFirst().map((library) -> new RedisServer(List.of(settings), library));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -132,9 +108,6 @@ public final class RedisServer implements AutoCloseable {
 		return this.port;
 	}
 
-	/**
-	 * The process id.
-	 */
 	public long pid() {
 		return this.process.pid();
 	}
@@ -161,9 +134,6 @@ public final class RedisServer implements AutoCloseable {
 		return (answer != null) ? answer : "(nil)";
 	}
 
-	/**
-	 * One value of {@code INFO}.
-	 */
 	public String info(String name) {
 		return command("INFO", "ALL").toString()
 			.lines()
@@ -190,9 +160,6 @@ public final class RedisServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Moves the clock of a server that was started for it.
-	 */
 	public void moveClock(Duration offset) {
 		try {
 			// Of two signs it would make nothing
@@ -204,35 +171,18 @@ public final class RedisServer implements AutoCloseable {
 	}
 
 	private Path clock() {
-		return this.directory.resolve("clock");
+		return this.process.file("clock");
 	}
 
 	/**
 	 * Ends the server as a power loss would, and waits until it has ended.
 	 */
 	public void kill() {
-		kill(this.process);
-	}
-
-	private void kill(Process process) {
-		process.destroyForcibly().onExit().join();
-		if (hasMovableClock()) {
+		this.process.kill();
+		if (Files.exists(clock())) {
 			// What libfaketime leaves behind in a process that cannot clean up
-			delete(Path.of("/dev/shm/faketime_shm_" + process.pid()));
-			delete(Path.of("/dev/shm/sem.faketime_sem_" + process.pid()));
-		}
-	}
-
-	private boolean hasMovableClock() {
-		return Files.exists(clock());
-	}
-
-	private static void delete(Path file) {
-		try {
-			FileSystemUtils.deleteRecursively(file);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			ServerProcess.delete(Path.of("/dev/shm/faketime_shm_" + pid()));
+			ServerProcess.delete(Path.of("/dev/shm/sem.faketime_sem_" + pid()));
 		}
 	}
 
@@ -242,27 +192,23 @@ public final class RedisServer implements AutoCloseable {
 	 */
 	public void restart() {
 		kill();
-		this.process = startProcess();
+		startProcess();
 	}
 
 	@Override
 	public void close() {
-		end();
-		Runtime.getRuntime().removeShutdownHook(this.hook);
-	}
-
-	private void end() {
-		if (this.process != null) {
+		if (Files.exists(clock())) {
 			kill();
 		}
-		delete(this.directory);
+		this.process.close();
 	}
 
-	private Process startOnFreePort() {
+	private void startOnFreePort() {
 		for (int attempt = 1;; attempt++) {
 			this.port = freePort();
 			try {
-				return startProcess();
+				startProcess();
+				return;
 			}
 			catch (IllegalStateException ex) {
 				// Somebody else may have taken the port in the meantime
@@ -282,46 +228,34 @@ public final class RedisServer implements AutoCloseable {
 		return port;
 	}
 
-	private Process startProcess() {
-		Path log = this.directory.resolve("log");
-		Process process = launch(log);
-		boolean answers = false;
-		try {
-			await().atMost(START_TIME).until(() -> !process.isAlive() || answers());
-			answers = process.isAlive();
+	private void startProcess() {
+		ServerProcess.delete(this.process.file("log"));
+		launch();
+		await().atMost(START_TIME).until(() -> !this.process.isAlive() || answers());
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("Redis did not start: " + this.process.log());
 		}
-		finally {
-			if (!answers) {
-				kill(process);
-			}
-		}
-		if (!answers) {
-			throw new IllegalStateException("Redis did not start: " + read(log));
-		}
-		return process;
 	}
 
-	private Process launch(Path log) {
-		List<String> command = new ArrayList<>(List.of(this.binary.toString()));
-		try {
-			if (this.settings.contains("--sentinel")) {
-				Path configuration = this.directory.resolve("sentinel.conf");
+	private void launch() {
+		List<String> command = new ArrayList<>(List.of(Embedded.BINARY.toString()));
+		if (this.settings.contains("--sentinel")) {
+			Path configuration = this.process.file("sentinel.conf");
+			try {
 				Files.write(configuration, List.of());
-				command.add(configuration.toString());
 			}
-			else {
-				command.addAll(List.of("--save", ""));
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
 			}
-			command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1", "--dir",
-					this.directory.toString()));
-			command.addAll(this.settings);
-			ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
-			builder.environment().putAll(this.environment);
-			return builder.start();
+			command.add(configuration.toString());
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		else {
+			command.addAll(List.of("--save", ""));
 		}
+		command.addAll(List.of("--port", String.valueOf(this.port), "--bind", "127.0.0.1", "--dir",
+				this.process.file("").toString()));
+		command.addAll(this.settings);
+		this.process.start(command, this.environment);
 	}
 
 	/**
@@ -334,15 +268,6 @@ public final class RedisServer implements AutoCloseable {
 		}
 		catch (JedisException ex) {
 			return false;
-		}
-	}
-
-	private static String read(Path log) {
-		try {
-			return Files.readString(log);
-		}
-		catch (IOException ex) {
-			return ex.toString();
 		}
 	}
 

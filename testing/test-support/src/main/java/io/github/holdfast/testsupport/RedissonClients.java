@@ -17,16 +17,10 @@ public final class RedissonClients {
 	private RedissonClients() {
 	}
 
-	/**
-	 * A client of one server.
-	 */
 	public static RedissonClient single(int port) {
 		return create((config) -> single(config, port));
 	}
 
-	/**
-	 * A client of one server, as a user.
-	 */
 	public static RedissonClient single(int port, String user, String password) {
 		return create((config) -> single(config.setUsername(user).setPassword(password), port));
 	}
@@ -35,16 +29,10 @@ public final class RedissonClients {
 		config.useSingleServer().setAddress("redis://127.0.0.1:" + port).setConnectionMinimumIdleSize(2);
 	}
 
-	/**
-	 * A client of a Cluster.
-	 */
 	public static RedissonClient cluster(RedisCluster cluster) {
 		return create((config) -> cluster(config, cluster));
 	}
 
-	/**
-	 * A client of a Cluster, as a user.
-	 */
 	public static RedissonClient cluster(RedisCluster cluster, String user, String password) {
 		return create((config) -> cluster(config.setUsername(user).setPassword(password), cluster));
 	}
@@ -56,9 +44,6 @@ public final class RedissonClients {
 			.setSlaveConnectionMinimumIdleSize(2);
 	}
 
-	/**
-	 * A client of the master that Sentinels tell.
-	 */
 	public static RedissonClient sentinel(RedisSentinels sentinels) {
 		return create((config) -> config.useSentinelServers()
 			.setMasterName(RedisSentinels.MASTER)
@@ -71,9 +56,6 @@ public final class RedissonClients {
 		return nodes.map((node) -> "redis://" + node).toArray(String[]::new);
 	}
 
-	/**
-	 * A client, with few threads.
-	 */
 	public static RedissonClient create(Consumer<Config> servers) {
 		Config config = new Config();
 		config.setThreads(2).setNettyThreads(4);
@@ -81,9 +63,6 @@ public final class RedissonClients {
 		return Redisson.create(config);
 	}
 
-	/**
-	 * Closes all connections.
-	 */
 	public static void close(RedissonClient client) {
 		client.shutdown(0, Duration.ofSeconds(10).toMillis(), TimeUnit.MILLISECONDS);
 	}

@@ -38,9 +38,6 @@ final class SharedFiles {
 		return made;
 	}
 
-	/**
-	 * Writes files.
-	 */
 	@FunctionalInterface
 	interface Maker {
 

@@ -1,6 +1,5 @@
 package io.github.holdfast.testsupport;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -60,21 +59,11 @@ final class TestServers {
 			// Nobody is left to be told otherwise: the loggers may be closed by now
 			ex.printStackTrace();
 		}
-		delete(directory);
-	}
-
-	private static void delete(Path directory) {
-		try {
-			FileSystemUtils.deleteRecursively(directory);
-		}
-		catch (IOException ex) {
-			ex.printStackTrace();
-		}
+		FileSystemUtils.deleteRecursively(directory.toFile());
 	}
 
 	/**
 	 * Starts a server, and leaves no process behind if it does not start.
-	 *
 	 */
 	@FunctionalInterface
 	interface Start<T> {
@@ -83,10 +72,6 @@ final class TestServers {
 
 	}
 
-	/**
-	 * Stops a server.
-	 *
-	 */
 	@FunctionalInterface
 	interface Stop<T> {
 

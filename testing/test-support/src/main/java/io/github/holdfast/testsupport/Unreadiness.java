@@ -1,142 +1,84 @@
 package io.github.holdfast.testsupport;
 
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import redis.clients.jedis.exceptions.JedisException;
 
 import static org.awaitility.Awaitility.await;
 
 /**
- * Why a Redis server refuses requests for a while.
+ * Why a Redis server refuses requests for a while, with this name as the beginning of its
+ * answer.
  */
 public enum Unreadiness {
 
 	/** It has become a replica. */
-	READONLY {
-
-		@Override
-		public void begin(RedisServer server) {
-			server.command("REPLICAOF", "127.0.0.1", "1");
-		}
-
-		@Override
-		public void end(RedisServer server) {
-			server.command("REPLICAOF", "NO", "ONE");
-		}
-
-	},
+	READONLY("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
 
 	/** It is a replica that has lost its master. */
-	MASTERDOWN {
-
-		@Override
-		public void begin(RedisServer server) {
-			server.command("CONFIG", "SET", "replica-serve-stale-data", "no");
-			READONLY.begin(server);
-		}
-
-		@Override
-		public void end(RedisServer server) {
-			READONLY.end(server);
-		}
-
-	},
+	MASTERDOWN("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
 
 	/** It has too few replicas. */
-	NOREPLICAS {
-
-		@Override
-		public void begin(RedisServer server) {
-			server.command("CONFIG", "SET", "min-replicas-to-write", "1");
-		}
-
-		@Override
-		public void end(RedisServer server) {
-			server.command("CONFIG", "SET", "min-replicas-to-write", "0");
-		}
-
-	},
+	NOREPLICAS("CONFIG SET min-replicas-to-write 1", "CONFIG SET min-replicas-to-write 0"),
 
 	/** Somebody's script does not end. */
-	BUSY {
-
-		@Override
-		public void begin(RedisServer server) {
-			server.command("CONFIG", "SET", "lua-time-limit", "1");
-			Thread script = new Thread(() -> {
-				try {
-					server.command("EVAL", "while true do end", "0");
-				}
-				catch (JedisException ex) {
-					// It was killed
-				}
-			});
-			script.setDaemon(true);
-			script.start();
-			await().until(() -> {
-				try {
-					return !server.command("GET", "any").equals("(nil)");
-				}
-				catch (JedisException ex) {
-					return true;
-				}
-			});
-		}
-
-		@Override
-		public void end(RedisServer server) {
-			server.command("SCRIPT", "KILL");
-		}
-
-	},
+	BUSY("CONFIG SET lua-time-limit 1", "SCRIPT KILL"),
 
 	/** It is the only one of a Cluster, and has no slots. */
-	CLUSTERDOWN {
+	CLUSTERDOWN("CLUSTER DELSLOTS" + slots(), "CLUSTER ADDSLOTS" + slots());
 
-		@Override
-		public void begin(RedisServer server) {
-			server.command(slots("DELSLOTS"));
-		}
+	private final String[] begin;
 
-		@Override
-		public void end(RedisServer server) {
-			server.command(slots("ADDSLOTS"));
-		}
+	private final String[] end;
 
-		@Override
-		public RedisServer start() {
-			RedisServer server = RedisServer.start("--cluster-enabled", "yes");
-			end(server);
-			await().until(() -> server.command("CLUSTER", "INFO").toString().contains("cluster_state:ok"));
-			return server;
-		}
+	Unreadiness(String begin, String end) {
+		this.begin = begin.split(" ");
+		this.end = end.split(" ");
+	}
 
-		private static String[] slots(String command) {
-			return Stream.concat(Stream.of("CLUSTER", command), IntStream.range(0, 16_384).mapToObj(String::valueOf))
-				.toArray(String[]::new);
-		}
-
-	};
-
-	/**
-	 * Starts a server that is ready.
-	 * @return the server
-	 */
-	public RedisServer start() {
-		return RedisServer.start();
+	private static String slots() {
+		return IntStream.range(0, 16_384).mapToObj((slot) -> " " + slot).collect(Collectors.joining());
 	}
 
 	/**
-	 * Makes a server refuse requests, with this name as the beginning of its answer.
-	 * @param server a server that is ready
+	 * Starts a server that is ready.
 	 */
-	public abstract void begin(RedisServer server);
+	public RedisServer start() {
+		if (this != CLUSTERDOWN) {
+			return RedisServer.start();
+		}
+		RedisServer server = RedisServer.start("--cluster-enabled", "yes");
+		end(server);
+		await().until(() -> server.command("CLUSTER", "INFO").toString().contains("cluster_state:ok"));
+		return server;
+	}
 
-	/**
-	 * Makes the server ready again.
-	 * @param server the server
-	 */
-	public abstract void end(RedisServer server);
+	public void begin(RedisServer server) {
+		if (this == MASTERDOWN) {
+			server.command("CONFIG", "SET", "replica-serve-stale-data", "no");
+		}
+		server.command(this.begin);
+		if (this == BUSY) {
+			Thread script = new Thread(() -> refuses(server, "EVAL", "while true do end", "0"));
+			script.setDaemon(true);
+			script.start();
+			await().until(() -> refuses(server, "GET", "any"));
+		}
+	}
+
+	private static boolean refuses(RedisServer server, String... command) {
+		try {
+			return !server.command(command).equals("(nil)");
+		}
+		catch (JedisException ex) {
+			// It is busy, or the script was killed
+			return true;
+		}
+	}
+
+	public void end(RedisServer server) {
+		server.command(this.end);
+	}
 
 }

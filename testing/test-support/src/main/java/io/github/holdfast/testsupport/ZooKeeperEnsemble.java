@@ -32,23 +32,14 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Starts the servers.
-	 */
 	public static ZooKeeperEnsemble start() {
 		return new ZooKeeperEnsemble();
 	}
 
-	/**
-	 * A client of all servers, with a session of 10 seconds.
-	 */
 	public CuratorFramework client() {
 		return ZooKeeperServer.client(this.cluster.getConnectString(), Duration.ofSeconds(10));
 	}
 
-	/**
-	 * Kills the server that leads now.
-	 */
 	public InstanceSpec killLeader() {
 		try {
 			InstanceSpec leader = this.cluster.getInstances()
@@ -75,9 +66,6 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Starts a server again that was killed.
-	 */
 	public void restart(InstanceSpec server) {
 		try {
 			this.cluster.restartServer(server);

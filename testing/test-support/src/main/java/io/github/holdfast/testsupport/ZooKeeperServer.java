@@ -76,9 +76,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 		specs.forEach((spec) -> FileSystemUtils.deleteRecursively(spec.getDataDirectory().getParentFile()));
 	}
 
-	/**
-	 * Starts a server on a free port.
-	 */
 	public static ZooKeeperServer start() {
 		return new ZooKeeperServer();
 	}
@@ -96,16 +93,10 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The local port.
-	 */
 	public int port() {
 		return this.server.getPort();
 	}
 
-	/**
-	 * Stops the server and keeps its data.
-	 */
 	public void stop() {
 		try {
 			this.server.stop();
@@ -127,9 +118,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * A client of this server, with a session of 10 seconds.
-	 */
 	public CuratorFramework client() {
 		return client(port());
 	}
@@ -141,9 +129,6 @@ public final class ZooKeeperServer implements AutoCloseable {
 		return client("127.0.0.1:" + port, Duration.ofSeconds(10));
 	}
 
-	/**
-	 * A client that has been started.
-	 */
 	public static CuratorFramework client(String addresses, Duration sessionTimeout) {
 		CuratorFramework client = CuratorFrameworkFactory.newClient(addresses, (int) sessionTimeout.toMillis(), 5000,
 				new RetryOneTime(100));

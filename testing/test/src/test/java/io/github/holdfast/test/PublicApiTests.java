@@ -6,8 +6,6 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import io.github.holdfast.testsupport.PublicApi;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**

@@ -10,10 +10,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import org.awaitility.Awaitility;
-
-import org.springframework.util.FileSystemUtils;
 
 /**
  * A PgBouncer in front of a PostgreSQL server, which gives a client another session for
@@ -24,19 +23,13 @@ public final class PgBouncer implements AutoCloseable {
 
 	private static final Path BINARY = Path.of("/usr/sbin/pgbouncer");
 
-	private final Path directory;
+	private final ServerProcess process = new ServerProcess("pgbouncer", null,
+			PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
 
 	private final int port = LocalPorts.free();
 
-	private final Process process;
-
-	private final Thread hook = new Thread(this::end, "pgbouncer stop");
-
 	private PgBouncer(DatabaseAccess database, int sessions) throws IOException {
-		this.directory = Files.createTempDirectory("holdfast-pgbouncer-",
-				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
-		Runtime.getRuntime().addShutdownHook(this.hook);
-		Path configuration = this.directory.resolve("pgbouncer.ini");
+		Path configuration = this.process.file("pgbouncer.ini");
 		Files.writeString(configuration, """
 				[databases]
 				* = host=127.0.0.1 port=%d user=%s
@@ -56,21 +49,13 @@ public final class PgBouncer implements AutoCloseable {
 			command.addAll(List.of("-u", "nobody"));
 		}
 		command.add(configuration.toString());
-		this.process = new ProcessBuilder(command).redirectErrorStream(true)
-			.redirectOutput(this.directory.resolve("log").toFile())
-			.start();
+		this.process.start(command, Map.of());
 	}
 
-	/**
-	 * Whether the package is there.
-	 */
 	public static boolean isInstalled() {
 		return Files.isExecutable(BINARY);
 	}
 
-	/**
-	 * Starts it.
-	 */
 	public static PgBouncer start(DatabaseAccess database, int sessions) {
 		try {
 			PgBouncer started = new PgBouncer(database, sessions);
@@ -82,9 +67,9 @@ public final class PgBouncer implements AutoCloseable {
 		}
 	}
 
-	private boolean listens() throws IOException {
+	private boolean listens() {
 		if (!this.process.isAlive()) {
-			throw new IllegalStateException(Files.readString(this.directory.resolve("log")));
+			throw new IllegalStateException(this.process.log());
 		}
 		try (Socket socket = new Socket()) {
 			socket.connect(new InetSocketAddress("127.0.0.1", this.port));
@@ -95,9 +80,6 @@ public final class PgBouncer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * How to connect through it.
-	 */
 	public DatabaseAccess access(DatabaseAccess database) {
 		DatabaseAccess through = database.onPort(this.port);
 		return new DatabaseAccess(through.url() + "?prepareThreshold=0", through.user(), through.password());
@@ -105,19 +87,7 @@ public final class PgBouncer implements AutoCloseable {
 
 	@Override
 	public void close() {
-		end();
-		Runtime.getRuntime().removeShutdownHook(this.hook);
-	}
-
-	private void end() {
-		this.process.destroyForcibly();
-		try {
-			this.process.waitFor();
-			FileSystemUtils.deleteRecursively(this.directory);
-		}
-		catch (IOException | InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		this.process.close();
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.github.holdfast.testsupport;
+package io.github.holdfast.test;
 
 import java.io.IOException;
 import java.lang.reflect.AnnotatedType;
@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What users of a module can call and implement, as lines that are recorded in a file. A
  * change is recorded by {@code -Dtest.record-api}, and seen by who reads the commit.
  */
-public final class PublicApi {
+final class PublicApi {
 
 	private PublicApi() {
 	}
@@ -33,7 +33,7 @@ public final class PublicApi {
 	/**
 	 * Describes what is visible of some types.
 	 */
-	public static Collection<String> describe(Collection<Class<?>> types) {
+	static Collection<String> describe(Collection<Class<?>> types) {
 		Collection<String> api = new TreeSet<>();
 		types.stream().filter(PublicApi::isVisible).forEach((type) -> api.addAll(describe(type)));
 		return api;
@@ -42,7 +42,7 @@ public final class PublicApi {
 	/**
 	 * Asserts that an API is the one of a file, or records it there.
 	 */
-	public static void assertRecorded(Path file, Collection<String> api) throws IOException {
+	static void assertRecorded(Path file, Collection<String> api) throws IOException {
 		if (System.getProperty("test.record-api") != null) {
 			Files.write(file, api);
 		}
@@ -137,7 +137,7 @@ public final class PublicApi {
 	/**
 	 * Without packages, which are where they have to be.
 	 */
-	public static String simple(String type) {
+	private static String simple(String type) {
 		return type.replaceAll("\\b([a-z_]\\w*\\.)+(?=@?[A-Z])", "").replace("@Nullable()", "@Nullable");
 	}
 

@@ -43,9 +43,6 @@ public final class MovingSlot {
 		return server.command("CLUSTER", "MYID").toString();
 	}
 
-	/**
-	 * Moves one key.
-	 */
 	public void move(String key) {
 		this.source.command("MIGRATE", "127.0.0.1", String.valueOf(this.target.port()), key, "0", "10000");
 	}
