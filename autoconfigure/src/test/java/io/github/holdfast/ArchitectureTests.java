@@ -125,9 +125,7 @@ class ArchitectureTests {
 		.dependOnClassesThat()
 		.areAssignableTo(ForkJoinPool.class);
 
-	/**
-	 * What is on a connection of the application is committed by Spring.
-	 */
+	/** What is on a connection of the application is committed by Spring. */
 	@ArchTest
 	static final ArchRule onlyOwnConnectionsAreCommitted = noClasses().that()
 		.doNotHaveSimpleName("OwnConnections")
@@ -175,9 +173,7 @@ class ArchitectureTests {
 		}
 	}
 
-	/**
-	 * Not what helps the tests.
-	 */
+	/** Not what helps the tests. */
 	static class Library implements ImportOption {
 
 		@Override

@@ -1,6 +1,5 @@
 package io.github.holdfast.autoconfigure;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,7 +8,6 @@ import javax.sql.DataSource;
 import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockContext;
-import io.github.holdfast.LockListener;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockGuard;
@@ -37,7 +35,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -45,9 +42,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * The choice of the backend, what the startup logs, and what it checks.
- */
+/** The choice of the backend, what the startup logs, and what it checks. */
 @ExtendWith(OutputCaptureExtension.class)
 class HoldfastAutoConfigurationTests {
 
@@ -157,21 +152,6 @@ class HoldfastAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasBean("holdfastLockTemplate").hasBean("lockTemplate"));
 	}
 
-	@Test
-	void listenersAreCalledInOrder() {
-		List<String> called = new ArrayList<>();
-		LockedApplication.local().withBean("listener", LockListener.class, () -> new LockListener() {
-
-			@Override
-			public void onAcquired(Call call, Duration waitTime) {
-				called.add(call.name());
-			}
-
-		}).run((context) -> context.getBean(LockTemplate.class).withName("stock").run("A", () -> {
-		}));
-		assertThat(called).containsExactly("stock");
-	}
-
 	// Lock table
 
 	@Test
@@ -179,13 +159,6 @@ class HoldfastAutoConfigurationTests {
 		LockedApplication.h2()
 			.withUserConfiguration(TwoDataSources.class)
 			.run((context) -> assertThat(context).getFailure().hasMessageContaining("one,two"));
-	}
-
-	@Test
-	void primaryDataSourceIsUsed() {
-		LockedApplication.h2()
-			.withUserConfiguration(PrimaryDataSource.class)
-			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -366,14 +339,6 @@ class HoldfastAutoConfigurationTests {
 	}
 
 	@Test
-	void enabledApplicationLocks() {
-		LockedApplication.h2()
-			.withPropertyValues("holdfast.enabled=true")
-			.withBean(Service.class)
-			.run((context) -> assertThat(context.getBean(Service.class).locked("A")).containsExactly("A"));
-	}
-
-	@Test
 	void applicationWithoutSpringJdbcLocks() {
 		LockedApplication.local()
 			.withClassLoader(
@@ -446,22 +411,6 @@ class HoldfastAutoConfigurationTests {
 		@Bean
 		DataSource one() {
 			return new DriverManagerDataSource("jdbc:h2:mem:one");
-		}
-
-		@Bean
-		DataSource two() {
-			return new DriverManagerDataSource("jdbc:h2:mem:two");
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class PrimaryDataSource {
-
-		@Bean
-		@Primary
-		DataSource one() {
-			return new DriverManagerDataSource("jdbc:h2:mem:primary;DB_CLOSE_DELAY=-1");
 		}
 
 		@Bean

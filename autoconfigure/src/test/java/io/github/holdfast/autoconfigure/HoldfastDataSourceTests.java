@@ -22,9 +22,7 @@ import io.github.holdfast.LockTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Which of several DataSources has the lock table.
- */
+/** Which of several DataSources has the lock table. */
 class HoldfastDataSourceTests {
 
 	private static final String MARKED = "jdbc:h2:mem:marked;DB_CLOSE_DELAY=-1";

@@ -29,9 +29,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-/**
- * The properties, and what an IDE shows of them.
- */
+/** The properties, and what an IDE shows of them. */
 @ExtendWith(OutputCaptureExtension.class)
 class HoldfastPropertiesTests {
 

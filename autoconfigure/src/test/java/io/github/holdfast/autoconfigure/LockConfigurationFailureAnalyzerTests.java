@@ -6,14 +6,11 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
-import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Mistakes are told as description and action, however deep they are wrapped.
- */
+/** Mistakes are told as description and action, however deep they are wrapped. */
 class LockConfigurationFailureAnalyzerTests {
 
 	private final FailureAnalyzer analyzer = new LockConfigurationFailureAnalyzer();
@@ -36,26 +33,8 @@ class LockConfigurationFailureAnalyzerTests {
 	}
 
 	@Test
-	void mistakeInAnAnnotationIsAnalyzed() {
-		LockedApplication.local().withBean(Service.class).run((context) -> {
-			FailureAnalysis analysis = this.analyzer.analyze(context.getStartupFailure());
-			assertThat(analysis).isNotNull();
-			assertThat(analysis.getDescription()).contains("Service.lock(String)", "no such parameter");
-			assertThat(analysis.getAction()).isEqualTo("Use one of [#sku].");
-		});
-	}
-
-	@Test
 	void otherFailureIsLeftToOtherAnalyzers() {
 		assertThat(this.analyzer.analyze(new IllegalStateException("other"))).isNull();
-	}
-
-	static class Service {
-
-		@DistributedLock(key = "#stock")
-		public void lock(String sku) {
-		}
-
 	}
 
 }

@@ -29,9 +29,7 @@ import io.github.holdfast.LockNotAcquiredException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The response to a web client if a lock stood in the way.
- */
+/** The response to a web client if a lock stood in the way. */
 class LockProblemsTests {
 
 	private final WebApplicationContextRunner application = new WebApplicationContextRunner()

@@ -18,9 +18,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * The order in which the use of locks ends.
- */
+/** The order in which the use of locks ends. */
 class LockShutdownTests {
 
 	@Test

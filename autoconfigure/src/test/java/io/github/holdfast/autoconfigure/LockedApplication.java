@@ -15,9 +15,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionManagerCust
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Spring Boot applications with locks, as small as they can be.
- */
+/** Spring Boot applications with locks, as small as they can be. */
 public final class LockedApplication {
 
 	private LockedApplication() {

@@ -21,9 +21,7 @@ import io.github.holdfast.autoconfigure.LockedApplication;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Entities that were read before the lock and are passed into a locked method.
- */
+/** Entities that were read before the lock and are passed into a locked method. */
 @ExtendWith(OutputCaptureExtension.class)
 class EntityArgumentTests {
 

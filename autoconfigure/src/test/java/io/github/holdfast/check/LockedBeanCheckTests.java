@@ -21,9 +21,7 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Beans whose locks cannot work, and what the startup reports about them.
- */
+/** Beans whose locks cannot work, and what the startup reports about them. */
 class LockedBeanCheckTests {
 
 	// Proxies
@@ -182,9 +180,7 @@ class LockedBeanCheckTests {
 
 	}
 
-	/**
-	 * The order that the message advises.
-	 */
+	/** The order that the message advises. */
 	@Test
 	@Tag("F7")
 	void deniedCallerTakesNoLock() {

@@ -228,9 +228,7 @@ class NeverUnlockedTests {
 
 	}
 
-	/**
-	 * Spring makes no proxy of an aspect.
-	 */
+	/** Spring makes no proxy of an aspect. */
 	@Test
 	@Tag("F69")
 	void beanWithoutAProxyIsRefusedWhenItIsMadeAfterTheStart() {

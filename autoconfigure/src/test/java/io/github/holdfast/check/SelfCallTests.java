@@ -30,9 +30,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 @ExtendWith(OutputCaptureExtension.class)
 class SelfCallTests {
 
-	/**
-	 * What the beans below extend.
-	 */
+	/** What the beans below extend. */
 	private static final String SUPERCLASSES = """
 			import java.util.List;
 			import java.util.function.*;
@@ -64,9 +62,7 @@ class SelfCallTests {
 			}
 			""";
 
-	/**
-	 * Beans with a call that takes no lock, and what the message says of it.
-	 */
+	/** Beans with a call that takes no lock, and what the message says of it. */
 	private static final String REFUSED = """
 			Bean extends Stock { public boolean confirm(String sku) { return deduct(sku); } }
 			-> Bean.confirm calls Bean.deduct(String)
@@ -234,17 +230,6 @@ class SelfCallTests {
 					@org.springframework.context.annotation.Bean String confirmed() { return prepare(); }
 					@DistributedLock(key = "'a'") String prepare() { return ""; }
 				}""", "@Configuration "), "bean 'stock'", "past the proxy", " calls ", "'holdfast.startup-checks'");
-	}
-
-	/**
-	 * The compiler adds a bridge to the public subclass.
-	 */
-	@Test
-	void callInATemplateThatIsNotPublicFailsTheStart() throws Exception {
-		LockedApplication.assertRefused(application("""
-				Bean extends TemplateMethod {
-					@Override @DistributedLock(key = "#sku") protected boolean work(String sku) { return true; }
-				}""", "public "), "bean 'stock'", "TemplateMethod.confirm calls Bean.work(String)");
 	}
 
 	@ParameterizedTest

@@ -53,9 +53,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/**
- * What is known of the transaction of a locked method before its first call.
- */
+/** What is known of the transaction of a locked method before its first call. */
 class BodyTransactionTests {
 
 	private final TestGuard guard = new TestGuard();
@@ -282,9 +280,7 @@ class BodyTransactionTests {
 
 	}
 
-	/**
-	 * Without the checks at startup, which refuse some of this.
-	 */
+	/** Without the checks at startup, which refuse some of this. */
 	@Configuration(proxyBeanMethods = false)
 	static class Locks {
 
@@ -333,9 +329,7 @@ class BodyTransactionTests {
 
 	}
 
-	/**
-	 * Makes the proxies of beans anew, in another way than Spring's creator does.
-	 */
+	/** Makes the proxies of beans anew, in another way than Spring's creator does. */
 	abstract static class ProxyMaker implements BeanPostProcessor, Ordered {
 
 		@Override
@@ -459,9 +453,7 @@ class BodyTransactionTests {
 
 	}
 
-	/**
-	 * Takes pending locks as the first statement of a transaction would.
-	 */
+	/** Takes pending locks as the first statement of a transaction would. */
 	static class TestTransactionManager extends AbstractPlatformTransactionManager {
 
 		private static final long serialVersionUID = 1L;

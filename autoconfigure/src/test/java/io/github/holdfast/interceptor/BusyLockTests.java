@@ -23,9 +23,7 @@ import org.springframework.context.annotation.Lazy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * What a call gets whose lock is busy.
- */
+/** What a call gets whose lock is busy. */
 class BusyLockTests {
 
 	@Test

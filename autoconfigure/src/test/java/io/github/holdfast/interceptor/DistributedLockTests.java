@@ -10,8 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -28,14 +26,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.annotation.AliasFor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * From the annotation to the keys and settings of the lock, through each kind of proxy.
@@ -107,15 +104,6 @@ class DistributedLockTests {
 		assertThat(lockedKeys()).containsExactly("acme");
 	}
 
-	@Test
-	void valuesWithATextOfTheirOwnAreAccepted() {
-		UUID id = UUID.randomUUID();
-		assertThat(keys((service) -> service.any(id))).containsExactly("any:" + id);
-		assertThat(keys((service) -> service.any(7L))).containsExactly("any:7");
-		assertThat(keys((service) -> service.any(ElementType.METHOD))).containsExactly("any:METHOD");
-		assertThat(keys((service) -> service.any(Optional.of("x")))).containsExactly("any:x");
-	}
-
 	// Where the annotation stands
 
 	@Test
@@ -125,26 +113,6 @@ class DistributedLockTests {
 			assertThat(request.name()).isEqualTo("stock");
 			assertThat(request.waitTime()).isLessThanOrEqualTo(Duration.ofMillis(70));
 		});
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void annotationOnAnInterfaceMethodIsFoundThroughAnyProxy(boolean classProxy) {
-		this.application.withPropertyValues("spring.aop.proxy-target-class=" + classProxy)
-			.withBean(GreetingService.class)
-			.run((context) -> {
-				Greeting greeting = context.getBean(Greeting.class);
-				assertThat(AopUtils.isCglibProxy(greeting)).isEqualTo(classProxy);
-				assertThat(AopUtils.isJdkDynamicProxy(greeting)).isEqualTo(!classProxy);
-				assertThat(greeting.greet("SKU-1")).containsExactly("greeting:SKU-1");
-			});
-	}
-
-	@Test
-	void annotationOnTheClassIsFoundThroughAJdkProxy() {
-		this.application.withPropertyValues("spring.aop.proxy-target-class=false")
-			.withBean(AnnotatedImplementation.class)
-			.run((context) -> assertThat(context.getBean(Plain.class).plain("SKU-1")).containsExactly("plain:SKU-1"));
 	}
 
 	@Test
@@ -212,6 +180,13 @@ class DistributedLockTests {
 	}
 
 	// Outcomes
+
+	@Test
+	void lockThatIsExpectedButNotHeldIsAMistake() {
+		assertThatIllegalStateException().isThrownBy(() -> LockContext.assertHeld("stock:A"))
+			.withMessageContaining("Lock 'stock:A' is not held here: this thread holds no lock")
+			.withMessageContaining("Likely causes: the locked method was called on 'this'");
+	}
 
 	@Test
 	void exceptionOfTheMethodReachesTheCallerUnchanged() {
@@ -346,10 +321,6 @@ class DistributedLockTests {
 		public void elvis(@Nullable String sku) {
 		}
 
-		@DistributedLock(key = "'any:' + #value")
-		public void any(Object value) {
-		}
-
 		@StockLock("'composed:' + #sku")
 		public void composed(String sku) {
 		}
@@ -397,38 +368,6 @@ class DistributedLockTests {
 
 		@DistributedLock(key = "@tenant.fail()")
 		public void failingBean() {
-		}
-
-	}
-
-	interface Greeting {
-
-		@DistributedLock(key = "'greeting:' + #name")
-		List<String> greet(String name);
-
-	}
-
-	static class GreetingService implements Greeting {
-
-		@Override
-		public List<String> greet(String name) {
-			return heldKeys();
-		}
-
-	}
-
-	interface Plain {
-
-		List<String> plain(String name);
-
-	}
-
-	static class AnnotatedImplementation implements Plain {
-
-		@Override
-		@DistributedLock(key = "'plain:' + #name")
-		public List<String> plain(String name) {
-			return heldKeys();
 		}
 
 	}

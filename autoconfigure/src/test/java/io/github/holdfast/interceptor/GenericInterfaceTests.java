@@ -45,17 +45,6 @@ class GenericInterfaceTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void annotationOfAnInterfaceCountsForAnInheritedMethod(boolean classProxy) {
-		run(classProxy, InheritingHandler.class, (context) -> {
-			assertThat(GenericInterfaceTests.<Invoice>handler(context, "inheritingHandler").handle(new Invoice("1")))
-				.containsExactly("doc:1");
-			assertThat(context.getBean(LockOperationSource.class).getAll(context.getBean("inheritingHandler")))
-				.hasSize(1);
-		});
-	}
-
-	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
 	void fallbackMethodOfAGenericInterfaceIsCalledThroughTheProxy(boolean classProxy) {
 		run(classProxy, WithFallback.class, (context) -> {
 			Handler<Invoice> handler = handler(context, "withFallback");
@@ -125,18 +114,6 @@ class GenericInterfaceTests {
 		public List<String> handle(Invoice invoice) {
 			return heldKeys();
 		}
-
-	}
-
-	static class Unaware {
-
-		public List<String> handle(Invoice invoice) {
-			return heldKeys();
-		}
-
-	}
-
-	static class InheritingHandler extends Unaware implements LockedHandler<Invoice> {
 
 	}
 

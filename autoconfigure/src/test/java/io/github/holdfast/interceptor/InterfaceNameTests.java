@@ -36,21 +36,13 @@ class InterfaceNameTests {
 		.withUserConfiguration(Config.class);
 
 	@Test
-	void lockOfARepositoryIsNamedByItsInterface() {
-		this.application.run((context) -> assertThat(context.getBean(LockedRepository.class).name("A"))
-			.isEqualTo("InterfaceNameTests.LockedRepository.name"));
-	}
-
-	@Test
-	void lockOfAMapperIsNamedByItsInterface() {
-		this.application.run((context) -> assertThat(context.getBean(LockedMapper.class).name("A"))
-			.isEqualTo("InterfaceNameTests.LockedMapper.name"));
-	}
-
-	@Test
-	void inheritedLockIsNamedByTheInterfaceThatDeclaresIt() {
-		this.application.run((context) -> assertThat(context.getBean(LockedRepository.class).inherited("A"))
-			.isEqualTo("InterfaceNameTests.Locked.inherited"));
+	void lockIsNamedByTheInterfaceThatDeclaresIt() {
+		this.application.run((context) -> {
+			LockedRepository repository = context.getBean(LockedRepository.class);
+			assertThat(repository.name("A")).isEqualTo("InterfaceNameTests.LockedRepository.name");
+			assertThat(repository.inherited("A")).isEqualTo("InterfaceNameTests.Locked.inherited");
+			assertThat(context.getBean(LockedMapper.class).name("A")).isEqualTo("InterfaceNameTests.LockedMapper.name");
+		});
 	}
 
 	@Test

@@ -35,9 +35,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * What is outside of the lock, and what is inside.
- */
+/** What is outside of the lock, and what is inside. */
 class LockOrderingTests {
 
 	private final ApplicationContextRunner application = LockedApplication.h2()
@@ -195,9 +193,7 @@ class LockOrderingTests {
 
 	}
 
-	/**
-	 * Looks at the database from outside of the transaction of the locked method.
-	 */
+	/** Looks at the database from outside of the transaction of the locked method. */
 	static class Witness implements LockListener {
 
 		private final List<String> seen = new ArrayList<>();

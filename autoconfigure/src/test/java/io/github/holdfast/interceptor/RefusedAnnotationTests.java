@@ -27,9 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RefusedAnnotationTests {
 
-	/**
-	 * The members of a bean, and what its message contains in the lines after that.
-	 */
+	/** The members of a bean, and what its message contains in the lines after that. */
 	private static final String MISTAKES = """
 			@DistributedLock(key = "'inventory:' + #sku") public void lock(String stock, int quantity) {}
 				"'inventory:' + #sku"

@@ -23,9 +23,7 @@ import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Compiles a class while a test runs, in memory.
- */
+/** Compiles a class while a test runs, in memory. */
 public final class TestCompiler {
 
 	private final Map<String, ByteArrayOutputStream> classes = new HashMap<>();

@@ -11,9 +11,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What the log says about a lock that is held for too long.
- */
+/** What the log says about a lock that is held for too long. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeakDetectionTests {
 

@@ -36,9 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The observations of locked calls, and the meters that they become.
- */
+/** The observations of locked calls, and the meters that they become. */
 class LockObservationsTests {
 
 	private static final String ACQUIRE = "holdfast.lock.acquire";
@@ -105,9 +103,7 @@ class LockObservationsTests {
 		});
 	}
 
-	/**
-	 * A call that hangs has no end that a timer could report.
-	 */
+	/** A call that hangs has no end that a timer could report. */
 	@Test
 	void waitsAndHoldsAreCountedWhileTheyLast() throws Exception {
 		CountDownLatch granted = new CountDownLatch(1);
@@ -231,9 +227,7 @@ class LockObservationsTests {
 		return TestObservationRegistryAssert.assertThat(this.registry).hasObservationWithNameEqualTo(name).that();
 	}
 
-	/**
-	 * Grants and releases as a test wants it.
-	 */
+	/** Grants and releases as a test wants it. */
 	private static final class FakeBackend implements LockBackend {
 
 		private Grants grant = (request) -> true;

@@ -19,9 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Shared locks and forced releases in one JVM.
- */
+/** Shared locks and forced releases in one JVM. */
 @Timeout(60)
 @Tag("F42")
 class SharedLocalLockTests {
@@ -102,9 +100,7 @@ class SharedLocalLockTests {
 		return lease.release().toCompletableFuture().join();
 	}
 
-	/**
-	 * A thread that waits for the lock.
-	 */
+	/** A thread that waits for the lock. */
 	private final class Waiter {
 
 		private final FutureTask<Lease> task;

@@ -141,22 +141,12 @@ class FairRedisOrderTests {
 		assertThat(this.served).containsExactly("next");
 	}
 
-	@Test
-	void waiterIsServedWhenTheLeaseOfTheHolderEnds() throws Exception {
-		this.lettuce.acquired(RedisRequests.request(this.key, NO_WAIT, Duration.ofSeconds(1)));
-		long start = System.nanoTime();
-		this.redisson.acquired(RedisRequests.fair(this.key, LONG));
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
-	}
-
 	private RedisNode deaf() {
 		this.server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "&*", "+@all", "-subscribe");
 		return RedisClientType.LETTUCE.connect(this.server.port(), "deaf", "pw");
 	}
 
-	/**
-	 * Starts to wait, and returns when the wait has begun.
-	 */
+	/** Starts to wait, and returns when the wait has begun. */
 	private FutureTask<Boolean> queued(RedisNode node, String name) {
 		long before = waiting();
 		Callable<Boolean> call = () -> {

@@ -28,9 +28,7 @@ import io.github.holdfast.testsupport.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * Tests for {@link LettuceMessages}.
- */
+/** Tests for {@link LettuceMessages}. */
 @Timeout(120)
 class LettuceMessagesTests {
 

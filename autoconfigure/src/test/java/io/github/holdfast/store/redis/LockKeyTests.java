@@ -11,9 +11,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Tests for {@link LockKey}.
- */
+/** Tests for {@link LockKey}. */
 class LockKeyTests {
 
 	@Test

@@ -22,9 +22,7 @@ import io.github.holdfast.testsupport.RedissonClients;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/**
- * Tests for {@link RedisLockBackend} and the clients that it takes.
- */
+/** Tests for {@link RedisLockBackend} and the clients that it takes. */
 @Timeout(120)
 class RedisLockBackendTests {
 

@@ -43,9 +43,7 @@ record RedisNode(RedisDriver driver, RedisLockBackend backend, Runnable disconne
 		return lease;
 	}
 
-	/**
-	 * Acquires a lock on another thread.
-	 */
+	/** Acquires a lock on another thread. */
 	FutureTask<LockBackend.@Nullable Lease> waiter(LockRequest request) {
 		return start(() -> this.backend.acquire(request));
 	}

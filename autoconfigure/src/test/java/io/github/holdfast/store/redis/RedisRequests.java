@@ -6,9 +6,7 @@ import java.util.UUID;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 
-/**
- * Requests for locks, each with its own owner.
- */
+/** Requests for locks, each with its own owner. */
 final class RedisRequests {
 
 	/** Long enough never to end in a test that passes. */

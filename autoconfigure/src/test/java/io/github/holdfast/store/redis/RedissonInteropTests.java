@@ -96,9 +96,7 @@ class RedissonInteropTests {
 		this.server.command("SET", counter, String.valueOf(value + 1));
 	}
 
-	/**
-	 * Without a message, Redisson waits until the end of the lease that it has found.
-	 */
+	/** Without a message, Redisson waits until the end of the lease that it has found. */
 	@ParameterizedTest
 	@EnumSource
 	void releaseWakesRedisson(RedisClientType client) throws Exception {
@@ -129,9 +127,7 @@ class RedissonInteropTests {
 		assertThat(waiter.get(LONG.toSeconds(), TimeUnit.SECONDS)).isNotNull();
 	}
 
-	/**
-	 * The signal that ends the pause of a waiter, without a waiter that polls.
-	 */
+	/** The signal that ends the pause of a waiter, without a waiter that polls. */
 	@ParameterizedTest
 	@EnumSource
 	void unlockOfRedissonIsAMessage(RedisClientType client) throws Exception {

@@ -11,9 +11,7 @@ import io.github.holdfast.LockMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Names, paths and the order of nodes.
- */
+/** Names, paths and the order of nodes. */
 class LockNodeTests {
 
 	private static final String PROTECTION = "_c_3d0b1d0b-91c8-4a0e-a3a5-0f5a4e1fdc2e-";
