@@ -1,20 +1,10 @@
 // Makes elements.
 
-const SVG = 'http://www.w3.org/2000/svg';
-
 export const byId = (id) => document.getElementById(id);
 
-/** An element of HTML: what begins with "on" is a listener, "text" is its text. */
+/** An element: what begins with "on" is a listener, "text" is its text. */
 export function el(tag, attributes = {}, ...children) {
-	return fill(document.createElement(tag), attributes, children);
-}
-
-/** An element of SVG. */
-export function svg(tag, attributes = {}, ...children) {
-	return fill(document.createElementNS(SVG, tag), attributes, children);
-}
-
-function fill(element, attributes, children) {
+	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes)) {
 		if (name === 'text') {
 			element.textContent = value;

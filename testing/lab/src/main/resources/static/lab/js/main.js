@@ -5,7 +5,6 @@ import { comparisonView } from './comparison.js';
 import { byId } from './dom.js';
 import { runForm } from './form.js';
 import { ALL, isOf, ladderView, rungAt, shows } from './ladder.js';
-import { lanesView } from './lanes.js';
 import { onLanguage, startLanguage, t } from './language.js';
 import { meeting, refusal } from './pairs.js';
 import { resultView } from './result.js';
@@ -51,7 +50,6 @@ async function page(info, strategies) {
 	const about = strategyView(byId('strategy'), strategies);
 	const result = resultView(byId('result'), strategies.length, { cancel, open, step });
 	const comparison = comparisonView(byId('comparison'), strategies, showCell);
-	const lanes = lanesView(byId('lanes'));
 	const stepper = stepperView(byId('steps'));
 
 	/** All approaches are not recorded. */
@@ -69,7 +67,6 @@ async function page(info, strategies) {
 		about.render(rung() ? null : run?.cardStrategy);
 		result.render(run, runs, titleOf, api.answers(), tries);
 		comparison.render(rung() ? null : run, rung() ? [] : runs);
-		lanes.render(run);
 	}
 
 	function titleOf(id) {

@@ -22,28 +22,3 @@ export function refusal(orders, skus) {
 	const first = second && orders.find((order) => sameStock(order, second, skus) && order.wroteChanges === second.readChanges + 1);
 	return first ? { first, second } : null;
 }
-
-/** Who had the lock, one after the other. */
-export const holdersOf = (orders) => orders.filter(({ acquired }) => acquired !== null).sort((a, b) => a.acquired - b.acquired);
-
-/**
- * The times at which two had the lock: the second one got it before the transaction of the
- * first one was over. A lock that is noted as released a little late is none of them.
- */
-export function together(holders, skus) {
-	return Array.from({ length: skus }, (_, sku) => togetherAt(holders.filter(({ n }) => n % skus === sku))).flat();
-}
-
-function togetherAt(holders) {
-	const times = [];
-	let until = -Infinity;
-	for (const order of holders) {
-		const end = order.commit ?? (order.outcome === 'LOST' ? order.end : null);
-		const to = Math.min(until, end ?? order.acquired);
-		if (to > order.acquired) {
-			times.push({ from: Math.max(order.acquired, times.at(-1)?.to ?? -Infinity), to });
-		}
-		until = Math.max(until, end ?? -Infinity);
-	}
-	return times.filter(({ from, to }) => to > from);
-}

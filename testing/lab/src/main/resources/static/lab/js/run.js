@@ -61,10 +61,6 @@ export class Run {
 		return this.judged ? this.judged.facts : this.all ? null : this.facts;
 	}
 
-	get drawnFaults() {
-		return this.faults.filter(({ strategy }) => !this.all || strategy === this.shownStrategy);
-	}
-
 	/** What the database said after a change of the stock of an order; null if nobody knows. */
 	stockAt(order, change) {
 		const same = this.orders.filter(({ n }) => n % this.skus === order.n % this.skus);

@@ -5,9 +5,10 @@ import { el } from './dom.js';
 import { duration, t } from './language.js';
 import { overwritten } from './pairs.js';
 import { stepsOf } from './steps.js';
-import { threadNumber } from './timeline.js';
 
 const PLAY_PAUSE = 900;
+
+const threadNumber = (thread) => /(\d+)\D*$/.exec(thread)?.[1] ?? thread;
 
 export function stepperView(section) {
 	const title = el('h2', { id: 'steps-title' });

@@ -21,7 +21,8 @@ import io.github.holdfast.lab.strategy.StrategyType;
  */
 final class Rungs {
 
-	private static final Path PAGE = Path.of("src", "main", "resources", "static", "lab");
+	/** Where the page is. */
+	static final Path PAGE = Path.of("src", "main", "resources", "static", "lab");
 
 	private static final Path RECORDED = PAGE.resolve("recorded");
 

@@ -1,4 +1,4 @@
-package io.github.holdfast.lab.page;
+package io.github.holdfast.lab;
 
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,9 @@
-package io.github.holdfast.lab.page;
+package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -19,14 +21,14 @@ import org.openqa.selenium.Keys;
 
 import org.springframework.core.io.ClassPathResource;
 
-import static io.github.holdfast.lab.page.LabPage.await;
+import static io.github.holdfast.lab.LabPage.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What the page does with what the lab says.
  */
 @Tag("long")
-@EnabledIf(value = "io.github.holdfast.lab.page.Chromium#isInstalled",
+@EnabledIf(value = "io.github.holdfast.lab.Chromium#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
 @Timeout(180)
 class LabPageTests {
@@ -494,23 +496,15 @@ class LabPageTests {
 							.closest(arguments[0]) !== null""", selector);
 	}
 
-	@Test
-	void lanesShowWhatEachThreadDid() {
-		page.go("freeze");
-		page.climb();
-		await().until(() -> page.isDisplayed("#lanes"));
-		page.click("#lanes summary");
-		await().untilAsserted(() -> assertThat(page.all(".lanes .order")).hasSizeGreaterThan(100));
-		assertThat(page.all(".lanes .together")).isNotEmpty();
-		assertThat(page.all(".lanes rect.fault")).isNotEmpty();
-	}
-
 	@ParameterizedTest
-	@CsvSource({ "light, no-lock", "dark, no-lock", "light, freeze", "dark, all" })
-	void textHasEnoughContrast(String scheme, String view) throws IOException {
+	@CsvSource({ "1366, 768, light, freeze", "390, 844, dark, freeze", "390, 844, light, all", "1366, 768, dark, all",
+			"1366, 768, light, no-lock", "1366, 768, dark, no-lock" })
+	void axeFindsNoViolation(int width, int height, String scheme, String view) throws IOException {
+		chromium.size(width, height, 1);
 		chromium.prefer("prefers-color-scheme", scheme);
 		page.go(view);
 		if (view.equals("all")) {
+			page.run("all");
 			page.run("memory-overwrite");
 			page.script("document.querySelector('.source').open = true");
 		}
@@ -520,38 +514,27 @@ class LabPageTests {
 		await().until(() -> page.isDisplayed("#show-pair"));
 		page.click("#show-pair");
 		page.press(Keys.END);
-		String contrast = new ClassPathResource("lab/contrast.js").getContentAsString(StandardCharsets.UTF_8);
-		// colours glide
-		await().untilAsserted(() -> assertThat((List<?>) page.script(contrast)).isEmpty());
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "1366, 768, freeze", "390, 844, freeze", "390, 844, all", "1366, 768, all" })
-	void axeFindsNoViolation(int width, int height, String view) throws IOException {
-		chromium.size(width, height, 1);
-		page.go(view);
-		if (view.equals("all")) {
-			page.run("all");
-		}
-		else {
-			page.climb();
-			page.click("#lanes summary");
-		}
 		page.script(new ClassPathResource("axe.min.js").getContentAsString(StandardCharsets.UTF_8));
-		assertThat((List<?>) page.script("""
+		// colours glide
+		await().untilAsserted(() -> assertThat((List<?>) page.script("""
 				return axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-					nodes.map(({ html }) => `${id}: ${html}`)))""")).isEmpty();
+					nodes.map(({ html }) => `${id}: ${html}`)))""")).isEmpty());
 	}
 
+	/** With {@code -Dlab.images=.}, the picture of the README is replaced. */
 	@Test
-	void controlsHaveNames() {
-		page.run("memory-overwrite");
-		assertThat((List<?>) page.script("""
-				return [...document.querySelectorAll('button, select, input, a, [role=img], section')]
-					.filter((element) => element.checkVisibility() && !element.computedName && !element.labels?.length
-						&& !element.getAttribute('aria-label') && !element.getAttribute('aria-labelledby')
-						&& !element.textContent.trim())
-					.map((element) => element.outerHTML)""")).isEmpty();
+	void pictureOfTheReadmeIsTaken() throws IOException {
+		chromium.size(1280, 1000, 1.5);
+		chromium.prefer("prefers-color-scheme", "dark");
+		page.go("freeze");
+		page.climb();
+		await().until(() -> page.isDisplayed("#show-pair"));
+		page.click("#show-pair");
+		page.press(Keys.END);
+		page.script("document.activeElement.blur(); document.getElementById('steps').scrollIntoView()");
+		byte[] picture = chromium.screenshot();
+		assertThat(picture).hasSizeBetween(10_000, 200_000);
+		Files.write(Path.of(System.getProperty("lab.images", "target"), "lab-steps.webp"), picture);
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.github.holdfast.lab.page;
+package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -7,7 +7,6 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
@@ -15,33 +14,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ActiveProfiles;
-
-import static io.github.holdfast.lab.page.LabPage.await;
+import static io.github.holdfast.lab.LabPage.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The lab in a browser, from the button to the servers: nothing is recorded. What is hard
  * to meet there is in {@link LabPageTests}.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
-@ActiveProfiles("lab")
-@DirtiesContext
-@EnabledIf(value = "io.github.holdfast.lab.page.Chromium#isInstalled",
+@EnabledIf(value = "io.github.holdfast.lab.Chromium#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
 @Timeout(900)
-@Tag("long")
-class LabBrowserTests {
+class LabBrowserTests extends RunningLab {
 
 	private static Chromium chromium;
 
 	private static LabPage page;
-
-	@LocalServerPort
-	private int port;
 
 	@BeforeAll
 	static void startBrowser() throws IOException {
@@ -92,15 +79,6 @@ class LabBrowserTests {
 	}
 
 	@Test
-	void wrongWayThatWasLuckyIsNotPraised() {
-		page.choose("memory-overwrite");
-		fill(Map.of("stock", "5", "orders", "5", "concurrency", "1"));
-		page.startAndWait();
-		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("lucky");
-		assertThat(page.text(".verdict")).contains("Right this time", "To break it:");
-	}
-
-	@Test
 	void numberThatIsNotWholeStartsNothing() {
 		page.choose("memory-overwrite");
 		page.script("document.getElementById('field-stock').value = '1.5'");
@@ -108,16 +86,6 @@ class LabBrowserTests {
 		page.start();
 		await().untilAsserted(() -> assertThat(page.text("#stock-error")).isEqualTo("A whole number, please."));
 		assertThat(page.attribute("body", "data-run")).isEqualTo(before);
-	}
-
-	@Test
-	void severalSkusShareTheStock() {
-		page.choose("holdfast-redis-fence");
-		fill(Map.of("stock", "20", "orders", "40", "concurrency", "8", "workMs", "20", "skus", "2"));
-		page.script("document.getElementById('field-fault').value = 'none'");
-		page.startAndWait();
-		assertThat(page.attribute(".verdict", "data-kind")).isEqualTo("right");
-		assertThat(page.text(".verdict")).contains("20 sold of 20, 0 left");
 	}
 
 	/** What the page says while the lab is away is not what the lab said last. */
@@ -141,24 +109,6 @@ class LabBrowserTests {
 		await().until(() -> !page.isDisplayed("#notice"));
 		page.awaitState("FINISHED");
 		await().until(() -> "right".equals(page.attribute(".verdict", "data-kind")));
-	}
-
-	@Test
-	void allAreComparedOnAPhoneInAnotherLanguage() {
-		chromium.size(360, 740, 1);
-		page.remember(Map.of("language", "zh"));
-		page.reload(url());
-		page.choose("all");
-		fill(Map.of("stock", "10", "orders", "20", "concurrency", "5"));
-		page.start();
-		String right = ".comparison [data-condition=calm][data-kind=right] button";
-		await().atMost(Duration.ofMinutes(10)).until(() -> !page.all(right).isEmpty());
-		assertThat(page.attribute(right, "aria-label")).contains("正确");
-		await().atMost(Duration.ofMinutes(10))
-			.until(() -> !page.all(".comparison [data-condition=calm][data-kind=wrong]").isEmpty());
-		assertThat(page.script("return document.documentElement.scrollWidth")).isEqualTo(360L);
-		page.click("#cancel");
-		page.awaitState("CANCELLED");
 	}
 
 	private static void fill(Map<String, String> values) {

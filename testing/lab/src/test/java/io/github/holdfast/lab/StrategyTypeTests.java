@@ -1,4 +1,4 @@
-package io.github.holdfast.lab.strategy;
+package io.github.holdfast.lab;
 
 import java.util.EnumSet;
 import java.util.Set;
@@ -6,6 +6,7 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import io.github.holdfast.lab.strategy.StrategyType;
 import io.github.holdfast.lab.strategy.StrategyType.Peril;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.github.holdfast.lab.page;
+package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,18 +10,16 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.util.StreamUtils;
+import org.springframework.http.MediaTypeFactory;
 
 /**
  * Serves the page, and answers it with the recordings that the page plays without a lab.
@@ -29,11 +27,7 @@ import org.springframework.util.StreamUtils;
  */
 final class RecordedLab implements AutoCloseable {
 
-	private static final Path RECORDED = Languages.PAGE.resolve("recorded");
-
-	private static final String REFUSED = "refused";
-
-	private static final Pattern RUN = Pattern.compile("/lab/runs/(\\d+)(/[\\w-]+)?");
+	private static final Path REFUSED = Path.of("src/test/resources/lab/refused.json");
 
 	private final JsonMapper json = new JsonMapper();
 
@@ -54,7 +48,7 @@ final class RecordedLab implements AutoCloseable {
 	RecordedLab() throws IOException {
 		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 		this.server.setExecutor(this.threads);
-		this.server.createContext("/", this::handle);
+		this.server.createContext("/lab/", this::handle);
 		this.server.start();
 	}
 
@@ -82,10 +76,7 @@ final class RecordedLab implements AutoCloseable {
 		this.lucky = times;
 	}
 
-	/**
-	 * Is away for a while, and knows of no run afterwards.
-	 * @param meanwhile what happens while it is away
-	 */
+	/** Is away while something happens, and knows of no run afterwards. */
 	void restart(Runnable meanwhile) {
 		this.away = 503;
 		meanwhile.run();
@@ -112,22 +103,25 @@ final class RecordedLab implements AutoCloseable {
 
 	private void handle(HttpExchange exchange) throws IOException {
 		try (exchange) {
-			String path = exchange.getRequestURI().getPath();
-			Matcher run = RUN.matcher(path);
-			if (this.away != 0 && path.matches("/lab/(info|strategies|runs.*)")) {
-				exchange.sendResponseHeaders(this.away, -1);
+			String path = exchange.getRequestURI().getPath().substring("/lab/".length());
+			if (!path.matches("info|strategies|runs.*")) {
+				Path file = Rungs.PAGE.resolve(path.isEmpty() ? "index.html" : path);
+				String type = MediaTypeFactory.getMediaType(file.toString()).map(String::valueOf).orElse("text/plain");
+				send(exchange, Files.exists(file) ? 200 : 404, type,
+						Files.exists(file) ? Files.readAllBytes(file) : null);
 			}
-			else if (path.equals("/lab/runs")) {
+			else if (this.away != 0) {
+				send(exchange, this.away, null);
+			}
+			else if (!path.startsWith("runs")) {
+				send(exchange, 200, read(Rungs.file("lab")).path(path));
+			}
+			else if (path.equals("runs")) {
 				handleRuns(exchange);
 			}
-			else if (run.matches()) {
-				handleRun(exchange, Integer.parseInt(run.group(1)) - 1, String.valueOf(run.group(2)));
-			}
-			else if (List.of("/lab/info", "/lab/strategies").contains(path)) {
-				send(exchange, 200, read("lab").path(path.substring(5)));
-			}
 			else {
-				sendFile(exchange, path.equals("/lab/") ? "index.html" : path.substring("/lab/".length()));
+				String[] parts = path.split("/");
+				handleRun(exchange, Integer.parseInt(parts[1]) - 1, parts[parts.length - 1]);
 			}
 		}
 	}
@@ -164,28 +158,29 @@ final class RecordedLab implements AutoCloseable {
 	}
 
 	/** What was recorded of one strategy; of "all", the result of each one that was. */
-	private ObjectNode run(String recording, String strategy) {
+	private ObjectNode run(Path recording, String strategy) {
 		ObjectNode run = (ObjectNode) read(recording).path("run");
 		if (strategy.equals("all")) {
 			run.put("strategy", "all").putNull("verdict").set("facts", null);
 			ArrayNode results = run.putArray("results");
-			read("lab").path("strategies")
-				.forEach((each) -> results.add(((ObjectNode) read(each.path("id").asString()).path("run"))
+			read(Rungs.file("lab")).path("strategies")
+				.forEach((each) -> results.add(((ObjectNode) read(recorded(each.path("id").asString())).path("run"))
 					.retain("strategy", "facts", "verdict")));
 		}
 		return run;
 	}
 
 	/** A lease that is over before the commit is checked has a recording of its own. */
-	private static String recording(JsonNode request) {
+	private static Path recording(JsonNode request) {
 		String strategy = request.path("strategy").asString();
 		return strategy.equals("holdfast-redis-lease")
 				&& request.path("faults").path(0).path("moment").asString().equals("WORK") ? REFUSED
 						: recorded(strategy);
 	}
 
-	private static String recorded(String strategy) {
-		return Files.exists(RECORDED.resolve(strategy + ".json")) ? strategy : "for-update";
+	private static Path recorded(String strategy) {
+		Path file = Rungs.file(strategy);
+		return Files.exists(file) ? file : Rungs.file("for-update");
 	}
 
 	/** A run that is going has no verdict yet. */
@@ -195,7 +190,7 @@ final class RecordedLab implements AutoCloseable {
 
 	private void handleRun(HttpExchange exchange, int index, String what) throws IOException {
 		if (index >= this.runs.size()) {
-			exchange.sendResponseHeaders(404, -1);
+			send(exchange, 404, null);
 			return;
 		}
 		ObjectNode run = this.runs.get(index);
@@ -203,69 +198,44 @@ final class RecordedLab implements AutoCloseable {
 		JsonNode recording = read(
 				run.path("strategy").asString().equals("all") ? recorded(strategy) : recording(run.path("request")));
 		switch (what) {
-			case "/orders" -> {
+			case "orders" -> {
 				ArrayNode orders = this.json.createArrayNode();
 				recording.path("orders").forEach((row) -> {
 					ObjectNode order = orders.addObject().put("strategy", strategy);
-					int column = 0;
-					for (JsonNode name : recording.path("columns")) {
-						order.set(name.asString(), row.get(column++));
+					for (int i = 0; i < row.size(); i++) {
+						order.set(recording.path("columns").path(i).asString(), row.get(i));
 					}
 				});
 				send(exchange, 200, orders);
 			}
-			case "/lost-update" -> {
-				if (recording.path("lost").isNull()) {
-					exchange.sendResponseHeaders(204, -1);
-				}
-				else {
-					send(exchange, 200, recording.path("lost"));
-				}
+			case "lost-update" -> {
+				JsonNode lost = recording.path("lost");
+				send(exchange, lost.isNull() ? 204 : 200, lost.isNull() ? null : lost);
 			}
 			default -> send(exchange, 200, seen(run));
 		}
 	}
 
-	private JsonNode read(String name) {
+	private JsonNode read(Path file) {
 		try {
-			Path file = RECORDED.resolve(name + ".json");
-			return this.json.readTree(name.equals(REFUSED) ? new ClassPathResource("lab/refused.json").getInputStream()
-					: Files.newInputStream(file));
+			return this.json.readTree(Files.readString(file));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
-	private void sendFile(HttpExchange exchange, String path) throws IOException {
-		Path file = Languages.PAGE.resolve(path);
-		if (Files.isRegularFile(file)) {
-			send(exchange, 200, type(path), Files.readAllBytes(file));
-		}
-		else {
-			exchange.sendResponseHeaders(404, -1);
-		}
+	private void send(HttpExchange exchange, int status, @Nullable JsonNode answer) throws IOException {
+		send(exchange, status, "application/json", (answer != null) ? this.json.writeValueAsBytes(answer) : null);
 	}
 
-	private static String type(String path) {
-		return switch (path.substring(path.lastIndexOf('.') + 1)) {
-			case "html" -> "text/html;charset=utf-8";
-			case "js" -> "text/javascript";
-			case "css" -> "text/css";
-			case "json" -> "application/json";
-			case "svg" -> "image/svg+xml";
-			default -> "application/octet-stream";
-		};
-	}
-
-	private void send(HttpExchange exchange, int status, JsonNode answer) throws IOException {
-		send(exchange, status, "application/json", this.json.writeValueAsBytes(answer));
-	}
-
-	private static void send(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
+	private static void send(HttpExchange exchange, int status, String type, byte @Nullable [] body)
+			throws IOException {
 		exchange.getResponseHeaders().add("Content-Type", type);
-		exchange.sendResponseHeaders(status, body.length);
-		StreamUtils.copy(body, exchange.getResponseBody());
+		exchange.sendResponseHeaders(status, (body != null) ? body.length : -1);
+		if (body != null) {
+			exchange.getResponseBody().write(body);
+		}
 	}
 
 	@Override
