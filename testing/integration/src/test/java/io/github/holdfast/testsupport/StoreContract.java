@@ -70,7 +70,7 @@ abstract class StoreContract {
 
 	/** A request for the lock, for an owner of its own. */
 	protected final LockRequest request(Duration waitTime) {
-		return request(waitTime, Duration.ofSeconds(60));
+		return request(waitTime, this.store.leaseTime());
 	}
 
 	/** A request for the lock, for an owner of its own. */

@@ -1,5 +1,6 @@
 package io.github.holdfast.testsupport;
 
+import java.time.Duration;
 import java.util.Set;
 
 import io.github.holdfast.ManageableLockBackend;
@@ -38,6 +39,13 @@ public interface TestStore extends AutoCloseable {
 	/** What the store tells of a holder, besides owner and epoch. */
 	default Set<Told> told() {
 		return Set.of();
+	}
+
+	/**
+	 * The time of its leases. It is short where what a node could not give back runs out.
+	 */
+	default Duration leaseTime() {
+		return Duration.ofSeconds(60);
 	}
 
 	/** What the locks of the first node would end with, if anything. */

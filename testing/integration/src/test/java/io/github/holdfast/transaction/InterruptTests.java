@@ -46,7 +46,7 @@ class InterruptTests {
 				locks.run("warm-up", () -> {
 				});
 				proxy.delay(Duration.ofMillis(40));
-				for (int i = 0; i < 8; i++) {
+				for (int i = 0; i < 5; i++) {
 					String key = "key-" + i;
 					Caller caller = new Caller(locks, key);
 					TimeUnit.MILLISECONDS.sleep(25 * i);

@@ -104,7 +104,7 @@ class LostRedisLockTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource
+	@EnumSource(names = "REDIS")
 	void holderThatIsCutOffCannotCommitAtLease(RedisStore store) {
 		cutOff(store, TestDatabase.H2, CommitGuardLevel.LEASE, (stock, untilTheLeaseIsOver) -> {
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> stock.take("A", untilTheLeaseIsOver));

@@ -16,10 +16,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import io.github.holdfast.DistributedLock;
 import io.github.holdfast.LockLostException;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
@@ -42,13 +40,18 @@ class MaxHoldTimeTests {
 	@ParameterizedTest
 	@EnumSource(names = "MARIADB")
 	void othersGetTheLockWhenTheMethodDoesNotReturn(TestDatabase database, CapturedOutput output) {
-		TestBackend.valueOf(database.name()).application().withBean(Service.class).run((context) -> {
-			Service service = context.getBean(Service.class);
+		TestBackend.valueOf(database.name()).application().withBean(StockService.class).run((context) -> {
+			StockService stock = context.getBean(StockService.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			LockTemplate locks = context.getBean(LockTemplate.class)
+				.withLeaseTime(Duration.ofSeconds(9))
+				.withMaxHoldTime(Duration.ofSeconds(4));
 			CountDownLatch hangs = new CountDownLatch(1);
 			CountDownLatch goesOn = new CountDownLatch(1);
-			CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> service.work(() -> {
+			CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> locks.run("stuck", () -> {
 				hangs.countDown();
 				await(goesOn);
+				transaction.executeWithoutResult((status) -> stock.write("A", 1));
 			}), (task) -> new Thread(task).start());
 			await(hangs);
 			LockManager otherNodeManager = new LockManager(
@@ -67,7 +70,7 @@ class MaxHoldTimeTests {
 			assertThat(stuck).failsWithin(Duration.ofSeconds(60))
 				.withThrowableThat()
 				.withCauseInstanceOf(LockLostException.class);
-			assertThat(service.rows()).isZero();
+			assertThat(stock.quantity("A")).isEqualTo(100);
 		});
 	}
 
@@ -98,31 +101,6 @@ class MaxHoldTimeTests {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	static class Service {
-
-		private final JdbcTemplate jdbc;
-
-		private final TransactionTemplate transaction;
-
-		Service(JdbcTemplate jdbc, TransactionTemplate transaction) {
-			this.jdbc = jdbc;
-			this.transaction = transaction;
-			jdbc.execute("CREATE TABLE work (id integer)");
-		}
-
-		int rows() {
-			Integer rows = this.jdbc.queryForObject("SELECT count(*) FROM work", Integer.class);
-			return (rows != null) ? rows : -1;
-		}
-
-		@DistributedLock(key = "'stuck'", leaseTime = "9s", maxHoldTime = "4s")
-		public void work(Runnable work) {
-			work.run();
-			this.transaction.executeWithoutResult((status) -> this.jdbc.update("INSERT INTO work VALUES (1)"));
-		}
-
 	}
 
 }

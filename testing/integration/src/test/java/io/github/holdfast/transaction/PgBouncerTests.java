@@ -56,28 +56,29 @@ class PgBouncerTests {
 			ApplicationContextRunner application = LockedApplication.jdbc(bouncer.access(direct))
 				.withUserConfiguration(RecordingDataSource.Beans.class)
 				.withPropertyValues(RecordingDataSource.GUARDED)
-				.withBean(Shop.class)
+				.withBean(LockedShop.class)
 				.withPropertyValues("holdfast.wait-time=60s")
 				.withPropertyValues(properties);
 			application.run((first) -> {
 				JdbcTemplate jdbc = first.getBean(JdbcTemplate.class);
 				LockedShop.createTables(jdbc);
-				application.run((second) -> sell(List.of(first.getBean(Shop.class), second.getBean(Shop.class))));
+				application
+					.run((second) -> sell(List.of(first.getBean(LockedShop.class), second.getBean(LockedShop.class))));
 				if (locked) {
 					assertThat(jdbc.queryForObject("SELECT count(*) FROM holdfast_lock", Integer.class)).isOne();
 				}
-				sold.set(100 - first.getBean(Shop.class).quantity());
+				sold.set(100 - first.getBean(LockedShop.class).quantity());
 			});
 		}
 		return sold.get();
 	}
 
-	private static void sell(List<Shop> shops) {
+	private static void sell(List<LockedShop> shops) {
 		AtomicInteger next = new AtomicInteger();
 		Executor threads = (task) -> new Thread(task).start();
 		List<CompletableFuture<Void>> sales = new ArrayList<>();
 		for (int i = 0; i < 16; i++) {
-			Shop shop = shops.get(i % 2);
+			LockedShop shop = shops.get(i % 2);
 			sales.add(CompletableFuture.runAsync(() -> {
 				while (next.getAndIncrement() < CALLS) {
 					shop.take(Thread::yield);
@@ -85,15 +86,6 @@ class PgBouncerTests {
 			}, threads));
 		}
 		sales.forEach(CompletableFuture::join);
-	}
-
-	/** Sells from one stock. */
-	static class Shop extends LockedShop {
-
-		Shop(JdbcTemplate jdbc) {
-			super(jdbc);
-		}
-
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.github.holdfast.transaction;
 
-import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,28 +16,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.context.ApplicationContext;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockCallback;
 import io.github.holdfast.LockNotAcquiredException;
 import io.github.holdfast.LockTemplate;
-import io.github.holdfast.testsupport.DatabaseAccess;
-import io.github.holdfast.testsupport.LockedApplication;
 import io.github.holdfast.testsupport.TestBackend;
-import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-/**
- * Many threads share few connections and take locks in each other's way.
- */
+/** Many threads share few connections and take locks in each other's way. */
 class PoolExhaustionTests {
 
 	private static final int THREADS = 50;
@@ -83,9 +73,7 @@ class PoolExhaustionTests {
 		});
 	}
 
-	/**
-	 * The outer transaction has the only connection, so that no other can begin.
-	 */
+	/** The outer transaction has the only connection, so that no other can begin. */
 	@ParameterizedTest
 	@EnumSource(TestBackend.class)
 	void callThatNeedsASecondConnectionEndsByTheTimeoutOfThePool(TestBackend backend) {
@@ -107,50 +95,6 @@ class PoolExhaustionTests {
 			stock.take("A", () -> {
 			});
 		});
-	}
-
-	/**
-	 * Half of the pool may wait in the database. All of these places are taken.
-	 */
-	@ParameterizedTest
-	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-	void freeKeyDoesNotWaitForThoseWhoWaitForOtherKeys(TestDatabase database) {
-		DatabaseAccess access = database.newDatabase();
-		LockedApplication.jdbc(access)
-			.withBean(StockService.class)
-			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=4", "holdfast.wait-time=60s")
-			.run((context) -> {
-				StockService stock = context.getBean(StockService.class);
-				context.getBean(JdbcTemplate.class).update("INSERT INTO stock VALUES ('C', 100)");
-				List<String> busy = List.of("A", "B");
-				busy.forEach((sku) -> stock.take(sku, () -> {
-				}));
-				ExecutorService executor = Executors.newFixedThreadPool(busy.size());
-				try (HikariDataSource other = access.dataSource(1)) {
-					TransactionTemplate holder = new TransactionTemplate(new JdbcTransactionManager(other));
-					List<Future<?>> calls = new ArrayList<>();
-					// No gaps, into which the row of the free key has to be inserted
-					holder.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-					holder.executeWithoutResult((status) -> {
-						new JdbcTemplate(other).queryForList("SELECT epoch FROM holdfast_lock FOR UPDATE");
-						busy.forEach((sku) -> calls.add(executor.submit(() -> stock.take(sku, () -> {
-						}))));
-						await().until(() -> context.getBean(HikariDataSource.class)
-							.getHikariPoolMXBean()
-							.getActiveConnections() == busy.size());
-						stock.take("C", () -> {
-						});
-						assertThat(calls).noneMatch(Future::isDone);
-					});
-					for (Future<?> call : calls) {
-						call.get(60, TimeUnit.SECONDS);
-					}
-				}
-				finally {
-					executor.shutdownNow();
-				}
-				assertThat(stock.quantity("C")).isEqualTo(99);
-			});
 	}
 
 	private static LockCallback<@Nullable Void, RuntimeException> body(Runnable work) {

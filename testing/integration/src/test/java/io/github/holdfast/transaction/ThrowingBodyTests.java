@@ -1,9 +1,9 @@
 package io.github.holdfast.transaction;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,8 +37,8 @@ class ThrowingBodyTests {
 	void lockIsReleasedOnceAndTheFailureReachesTheCaller(TestBackend backend) {
 		backend.application().withBean(LeaseCalls.class).withBean(Service.class).run((context) -> {
 			Service service = context.getBean(Service.class);
-			for (Failure failure : Failure.values()) {
-				Throwable thrown = failure.source.get();
+			for (Throwable thrown : List.of(new IllegalStateException("body"), new IOException("body"),
+					new OutOfMemoryError("body"))) {
 				Body body = () -> {
 					throw thrown;
 				};
@@ -78,39 +78,6 @@ class ThrowingBodyTests {
 		LockTemplate locks = context.getBean(LockTemplate.class);
 		CompletableFuture.runAsync(() -> locks.acquire("throwing").close()).orTimeout(30, TimeUnit.SECONDS).join();
 		calls.clear();
-	}
-
-	enum Failure {
-
-		RUNTIME_EXCEPTION(() -> new IllegalStateException("body")),
-
-		CHECKED_EXCEPTION(() -> new IOException("body")),
-
-		ERROR(() -> new AssertionError("body")),
-
-		OUT_OF_MEMORY(() -> new OutOfMemoryError("body")),
-
-		STACK_OVERFLOW(Failure::overflow);
-
-		private final Supplier<Throwable> source;
-
-		Failure(Supplier<Throwable> source) {
-			this.source = source;
-		}
-
-		private static Throwable overflow() {
-			try {
-				return new IllegalStateException("Depth " + depth(0));
-			}
-			catch (StackOverflowError ex) {
-				return ex;
-			}
-		}
-
-		private static int depth(int depth) {
-			return depth(depth + 1) + 1;
-		}
-
 	}
 
 	static class Service {

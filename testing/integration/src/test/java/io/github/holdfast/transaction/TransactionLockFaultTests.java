@@ -9,12 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -173,6 +173,7 @@ class TransactionLockFaultTests {
 	/** An operator works on the table. */
 	@ParameterizedTest
 	@EnumSource(names = { "MARIADB", "POSTGRESQL" })
+	@Tag("long")
 	void callEndsAlthoughTheLockTableIsLocked(TestDatabase database) throws Exception {
 		run(database, LONG, (warehouse) -> {
 			Shop shop = warehouse.node.getBean(Shop.class);
@@ -295,10 +296,6 @@ class TransactionLockFaultTests {
 			LockedShop.createTables(jdbc);
 			List<String> grants = new ArrayList<>(DocumentedGrants.statements());
 			grants.add("GRANT SELECT, UPDATE ON stock TO shop_app");
-			jdbc.execute("CREATE TABLE other (id integer PRIMARY KEY, n integer)");
-			jdbc.batchUpdate("INSERT INTO other VALUES (?, 0)",
-					IntStream.range(0, 100).mapToObj((id) -> new Object[] { id }).toList());
-			grants.add("GRANT SELECT, UPDATE ON other TO shop_app");
 			DatabaseAccess user = database.newUser(owner, grants);
 			TransactionLockWorker.application(user, leaseTime).run((node) -> {
 				assertThat(node).hasNotFailed();

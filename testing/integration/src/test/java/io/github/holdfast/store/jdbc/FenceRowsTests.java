@@ -13,11 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockNotAcquiredException;
@@ -29,9 +27,7 @@ import io.github.holdfast.testsupport.GuardedNode;
 import io.github.holdfast.testsupport.TestDatabase;
 import io.github.holdfast.transaction.RowClaims;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -54,7 +50,8 @@ class FenceRowsTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void epochNeverFalls(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = table(database, null, true)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), null,
+				true)) {
 			OwnConnections connections = new OwnConnections(() -> dataSource);
 			connections.call((connection, rows) -> {
 				rows.insert(connection, "key", true, SECOND);
@@ -76,7 +73,8 @@ class FenceRowsTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void sourcesAndKeysAreIndependent(TestDatabase database) {
-		try (HikariDataSource dataSource = table(database, null, true)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), null,
+				true)) {
 			AtomicLong epoch = new AtomicLong(100);
 			for (String source : List.of("redis", "Redis", "redis2")) {
 				try (GuardedNode node = node(dataSource, source, epoch::getAndDecrement)) {
@@ -94,10 +92,11 @@ class FenceRowsTests {
 
 	/** A later holder reads what it has committed. */
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
-	@MethodSource("pools")
+	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void openTransactionOfAnEarlierHolderIsWaitedForWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) {
-		try (HikariDataSource dataSource = table(database, isolation, autoCommit)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), isolation,
+				autoCommit)) {
 			JdbcTransactionManager manager = new JdbcTransactionManager(dataSource);
 			AtomicLong epoch = new AtomicLong();
 			try (GuardedNode first = node(dataSource, "test", epoch::incrementAndGet, manager);
@@ -126,8 +125,8 @@ class FenceRowsTests {
 	void rowOfAnEarlierHolderIsReplacedByOneRoundTrip(TestDatabase database) {
 		DatabaseAccess access = database.newDatabase();
 		try (FaultProxy proxy = new FaultProxy(access.port());
-				HikariDataSource dataSource = pool(access.onPort(proxy.port()), "TRANSACTION_READ_COMMITTED", true)) {
-			DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
+				HikariDataSource dataSource = LockTables.create(database, access.onPort(proxy.port()),
+						"TRANSACTION_READ_COMMITTED", true)) {
 			AtomicLong epoch = new AtomicLong();
 			AtomicInteger replies = new AtomicInteger();
 			try (GuardedNode node = node(dataSource, "test", epoch::incrementAndGet)) {
@@ -144,7 +143,7 @@ class FenceRowsTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void installationIsNoPartOfARunningTransaction(TestDatabase database) {
-		try (HikariDataSource pool = table(database, null, true)) {
+		try (HikariDataSource pool = LockTables.create(database, database.newDatabase().impatient(), null, true)) {
 			TransactionAwareDataSourceProxy dataSource = new TransactionAwareDataSourceProxy(pool);
 			try (GuardedNode node = node(dataSource, "test", () -> 2)) {
 				new TransactionTemplate(new JdbcTransactionManager(dataSource)).executeWithoutResult((status) -> {
@@ -160,11 +159,12 @@ class FenceRowsTests {
 	}
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
-	@MethodSource("pools")
+	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void largestEpochWinsTheRaceForANewRowWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) throws Exception {
 		int threads = 16;
-		try (HikariDataSource dataSource = table(database, isolation, autoCommit)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase().impatient(), isolation,
+				autoCommit)) {
 			ExecutorService executor = Executors.newFixedThreadPool(threads);
 			try {
 				for (int round = 0; round < 20; round++) {
@@ -189,32 +189,6 @@ class FenceRowsTests {
 				executor.shutdownNow();
 			}
 		}
-	}
-
-	static Stream<Arguments> pools() {
-		return Stream.of(TestDatabase.values())
-			.flatMap((database) -> Stream
-				.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE")
-				.flatMap((isolation) -> Stream.of(true, false)
-					.map((autoCommit) -> Arguments.of(database, isolation, autoCommit))));
-	}
-
-	private static HikariDataSource table(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
-		HikariDataSource dataSource = pool(database.newDatabase().impatient(), isolation, autoCommit);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		return dataSource;
-	}
-
-	private static HikariDataSource pool(DatabaseAccess access, @Nullable String isolation, boolean autoCommit) {
-		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl(access.url());
-		config.setUsername(access.user());
-		config.setPassword(access.password());
-		config.setMaximumPoolSize(16);
-		config.setMinimumIdle(0);
-		config.setAutoCommit(autoCommit);
-		config.setTransactionIsolation(isolation);
-		return new HikariDataSource(config);
 	}
 
 	private static boolean isInstalled(DataSource dataSource, String key, long epoch) {

@@ -33,7 +33,7 @@ class JdbcLockPurgeScheduleTests {
 
 	@Test
 	void rowsArePurgedAgainAndAgainUntilTheEnd() {
-		try (HikariDataSource dataSource = lockTable()) {
+		try (HikariDataSource dataSource = LockTables.create(TestDatabase.H2)) {
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 			JdbcLockPurge schedule = schedule(dataSource);
 			for (int restart = 0; restart < 2; restart++) {
@@ -53,7 +53,7 @@ class JdbcLockPurgeScheduleTests {
 	void stopWaitsForThePageThatIsBeingPurged() throws InterruptedException {
 		CountDownLatch connecting = new CountDownLatch(1);
 		CountDownLatch goOn = new CountDownLatch(1);
-		try (HikariDataSource dataSource = lockTable()) {
+		try (HikariDataSource dataSource = LockTables.create(TestDatabase.H2)) {
 			JdbcLockPurge schedule = schedule(new DelegatingDataSource(dataSource) {
 
 				@Override
@@ -103,7 +103,7 @@ class JdbcLockPurgeScheduleTests {
 
 	@Test
 	void failedPurgeIsLoggedAndTriedAgain(CapturedOutput output) {
-		try (HikariDataSource dataSource = lockTable()) {
+		try (HikariDataSource dataSource = LockTables.create(TestDatabase.H2)) {
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 			jdbc.execute("ALTER TABLE holdfast_lock RENAME TO elsewhere");
 			JdbcLockPurge schedule = schedule(dataSource);
@@ -148,12 +148,6 @@ class JdbcLockPurgeScheduleTests {
 
 	private static JdbcLockPurge schedule(DataSource dataSource) {
 		return new JdbcLockPurge(() -> dataSource, Duration.ofDays(1), Duration.ofMillis(20));
-	}
-
-	private static HikariDataSource lockTable() {
-		HikariDataSource dataSource = TestDatabase.H2.newDatabase().dataSource(3);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-h2.sql");
-		return dataSource;
 	}
 
 	private static void insertIdleRow(JdbcTemplate jdbc) {

@@ -34,7 +34,6 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
 import io.github.holdfast.store.Deadline;
-import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,13 +45,10 @@ class JdbcLockPurgeTests {
 
 	private static final long DAY_MICROS = TimeUnit.DAYS.toMicros(1);
 
-	/** Contenders and the purge together. */
-	private static final int CONNECTIONS = 12;
-
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void idleRowsAreDeletedAndOthersStay(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			release(acquired(backend, "free, long ago"));
 			acquired(backend, "run out, long ago");
@@ -70,7 +66,7 @@ class JdbcLockPurgeTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void renewalAndPurgeNeverBothSucceed(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			AtomicInteger renewed = new AtomicInteger();
 			int purged = whilePurging(dataSource, 4, 100, (thread) -> {
@@ -90,7 +86,7 @@ class JdbcLockPurgeTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void tableOfManyPagesIsPurgedToItsEnd(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			fill(dataSource, 1000);
 			age(dataSource, 2 * DAY_MICROS);
 			acquired(new JdbcLockBackend(() -> dataSource), "key-0500");
@@ -102,7 +98,7 @@ class JdbcLockPurgeTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void purgeEndsWhenItIsToldSo(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			fill(dataSource, 1000);
 			age(dataSource, 2 * DAY_MICROS);
 			AtomicInteger pages = new AtomicInteger();
@@ -116,7 +112,7 @@ class JdbcLockPurgeTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void rowWhoseEpochIsAheadOfTheClockStays(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			LockBackend.Lease lease = acquired(backend, "key");
 			release(lease);
@@ -136,7 +132,7 @@ class JdbcLockPurgeTests {
 	void holdersNeverOverlapWhileRowsArePurged(TestDatabase database) throws Exception {
 		int keys = 4;
 		AtomicIntegerArray inside = new AtomicIntegerArray(keys);
-		try (HikariDataSource dataSource = lockTable(database)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			int purged = whilePurging(dataSource, 2 * keys, 50, (thread) -> {
 				int key = thread % keys;
@@ -232,12 +228,6 @@ class JdbcLockPurgeTests {
 					throw ex.getCause();
 				}
 			}));
-	}
-
-	private static HikariDataSource lockTable(TestDatabase database) {
-		HikariDataSource dataSource = database.newDatabase().dataSource(CONNECTIONS);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		return dataSource;
 	}
 
 	private static LockBackend.Lease acquired(JdbcLockBackend backend, String key) throws InterruptedException {

@@ -20,7 +20,6 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +39,6 @@ import io.github.holdfast.LockHolder;
 import io.github.holdfast.LockBackend;
 import io.github.holdfast.LockMode;
 import io.github.holdfast.LockRequest;
-import io.github.holdfast.testsupport.DatabaseAccess;
 import io.github.holdfast.testsupport.TestDatabase;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,7 +58,7 @@ class JdbcLockRowTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void holderIsToldAsTheRowSays(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			assertThat(backend.holder("key")).isNull();
 			LockBackend.Lease lease = acquire(backend, PATIENCE);
@@ -80,7 +78,7 @@ class JdbcLockRowTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void expiredLeaseIsNotTakenWhileItsTransactionIsCommitting(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			LockBackend.Lease lease = acquire(backend, PATIENCE);
 			assertThat(lease).isNotNull();
@@ -103,10 +101,10 @@ class JdbcLockRowTests {
 	 * begins it.
 	 */
 	@ParameterizedTest
-	@MethodSource("pools")
+	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void purgePassesOverRowsThatAreLocked(TestDatabase database, String isolation, boolean autoCommit)
 			throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			for (String key : List.of("key", "other")) {
 				LockBackend.Lease lease = backend.acquire(request(key, PATIENCE));
@@ -135,7 +133,7 @@ class JdbcLockRowTests {
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
 	void epochOfALockThatWasFreeIsExactlyTheOneInItsRow(TestDatabase database) throws Exception {
-		try (HikariDataSource dataSource = lockTable(database, null, true)) {
+		try (HikariDataSource dataSource = LockTables.create(database)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 			LockBackend.Lease first = acquire(backend, PATIENCE);
@@ -158,7 +156,7 @@ class JdbcLockRowTests {
 	@ParameterizedTest(name = "{0}, {1}")
 	@MethodSource("transactionAwareDataSources")
 	void outerTransactionDoesNotSeeOrDelayTheLock(TestDatabase database, TransactionAware kind) {
-		try (HikariDataSource pool = lockTable(database, null, true)) {
+		try (HikariDataSource pool = LockTables.create(database)) {
 			DataSource dataSource = kind.around.apply(new TransactionAwareDataSourceProxy(pool));
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			JdbcLockBackend other = new JdbcLockBackend(() -> pool);
@@ -183,13 +181,13 @@ class JdbcLockRowTests {
 	}
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
-	@MethodSource("pools")
+	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void contendersNeverOverlapWhateverThePoolIsLike(TestDatabase database, String isolation, boolean autoCommit)
 			throws Exception {
 		int threads = 8;
 		int rounds = 15;
 		int[] counter = new int[1];
-		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			ExecutorService executor = Executors.newFixedThreadPool(threads);
 			try {
@@ -219,11 +217,11 @@ class JdbcLockRowTests {
 	}
 
 	@ParameterizedTest(name = "{0}, {1}, auto-commit {2}")
-	@MethodSource("pools")
+	@MethodSource("io.github.holdfast.store.jdbc.LockTables#pools")
 	void firstContendersForNewKeysGetOneLockEachWhateverThePoolIsLike(TestDatabase database, String isolation,
 			boolean autoCommit) throws Exception {
 		int threads = 8;
-		try (HikariDataSource dataSource = lockTable(database, isolation, autoCommit)) {
+		try (HikariDataSource dataSource = LockTables.create(database, database.newDatabase(), isolation, autoCommit)) {
 			JdbcLockBackend backend = new JdbcLockBackend(() -> dataSource);
 			ExecutorService executor = Executors.newFixedThreadPool(threads);
 			try {
@@ -260,29 +258,6 @@ class JdbcLockRowTests {
 			granted += (contender.get(60, TimeUnit.SECONDS) != null) ? 1 : 0;
 		}
 		return granted;
-	}
-
-	static Stream<Arguments> pools() {
-		return Stream.of(TestDatabase.values())
-			.flatMap((database) -> Stream
-				.of("TRANSACTION_READ_COMMITTED", "TRANSACTION_REPEATABLE_READ", "TRANSACTION_SERIALIZABLE")
-				.flatMap((isolation) -> Stream.of(true, false)
-					.map((autoCommit) -> Arguments.of(database, isolation, autoCommit))));
-	}
-
-	private static HikariDataSource lockTable(TestDatabase database, @Nullable String isolation, boolean autoCommit) {
-		DatabaseAccess access = database.newDatabase();
-		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl(access.url());
-		config.setUsername(access.user());
-		config.setPassword(access.password());
-		config.setMaximumPoolSize(10);
-		config.setMinimumIdle(0);
-		config.setAutoCommit(autoCommit);
-		config.setTransactionIsolation(isolation);
-		HikariDataSource dataSource = new HikariDataSource(config);
-		DatabaseAccess.runScript(dataSource, "io/github/holdfast/jdbc/schema-" + database.platform() + ".sql");
-		return dataSource;
 	}
 
 	private static int unlockedRows(HikariDataSource dataSource) {

@@ -2,7 +2,6 @@ package io.github.holdfast.store.jdbc;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Objects;
 import java.util.Set;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -25,6 +24,8 @@ final class JdbcStore implements TestStore {
 
 	private final HikariDataSource far;
 
+	private final Duration leaseTime;
+
 	private final ManageableLockBackend nearBackend;
 
 	private final ManageableLockBackend farBackend;
@@ -33,6 +34,7 @@ final class JdbcStore implements TestStore {
 	JdbcStore(TestDatabase database, String settings) {
 		DatabaseAccess access = database.newRemoteDatabase();
 		this.proxy = new FaultProxy(access.port());
+		this.leaseTime = Duration.ofSeconds(settings.isEmpty() ? 60 : 10);
 		DatabaseAccess proxied = access.onPort(this.proxy.port());
 		this.near = new DatabaseAccess(proxied.url() + settings, proxied.user(), proxied.password()).dataSource(8);
 		this.near.setConnectionTimeout(Duration.ofSeconds(6).toMillis());
@@ -59,9 +61,7 @@ final class JdbcStore implements TestStore {
 
 	@Override
 	public boolean isHeld(String key) {
-		Integer held = new JdbcTemplate(this.far)
-			.queryForObject("SELECT count(*) FROM holdfast_lock WHERE owner IS NOT NULL", Integer.class);
-		return Objects.requireNonNull(held) > 0;
+		return this.farBackend.holder(key) != null;
 	}
 
 	/** The table knows nothing of those who wait: they are in this JVM. */
@@ -84,6 +84,11 @@ final class JdbcStore implements TestStore {
 	@Override
 	public String silence() {
 		return "the database failed";
+	}
+
+	@Override
+	public Duration leaseTime() {
+		return this.leaseTime;
 	}
 
 	@Override

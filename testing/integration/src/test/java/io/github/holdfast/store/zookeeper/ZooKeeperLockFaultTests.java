@@ -18,6 +18,7 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackend;
@@ -138,6 +139,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
+	@Tag("long")
 	void sessionIsKeptProvenWhileALockIsHeld() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
 				Duration.ofSeconds(5))) {
@@ -151,6 +153,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	 * believes that it is connected. The lease is too short to be proven by itself.
 	 */
 	@Test
+	@Tag("long")
 	void leaseWithoutAProofInTimeIsNotAliveThoughNoEventArrives() throws Exception {
 		try (CuratorFramework shortLived = ZooKeeperServer.client("127.0.0.1:" + server.port(),
 				Duration.ofSeconds(5))) {
@@ -219,6 +222,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	// What is left
 
 	@Test
+	@Tag("long")
 	void waitersWhoGiveUpLeaveNoNodeAndNoWatch() throws Exception {
 		acquired(this.other);
 		try (CuratorFramework watching = CuratorFrameworkFactory.builder()
@@ -243,6 +247,7 @@ class ZooKeeperLockFaultTests extends LockFaultContractTests {
 	}
 
 	@Test
+	@Tag("long")
 	void thousandKeysLeaveNoNodes() throws Exception {
 		try (ZooKeeperServer server = ZooKeeperServer.startWithContainerCheck(Duration.ofMillis(500));
 				CuratorFramework client = server.client()) {

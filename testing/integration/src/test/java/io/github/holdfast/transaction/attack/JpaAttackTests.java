@@ -1,5 +1,7 @@
 package io.github.holdfast.transaction.attack;
 
+import java.util.function.Consumer;
+
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -60,9 +62,7 @@ class JpaAttackTests {
 	@EnumSource
 	void openViewShowsWhatItReadBeforeTheLock(Database database) {
 		try (Nodes nodes = new Nodes(database, Jpa.class)) {
-			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
-			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
-			inView(entities, () -> {
+			inView(nodes, (shared) -> {
 				assertThat(shared.find(Item.class, 1).sold).isZero();
 				Nodes
 					.async(() -> nodes.second.shop()
@@ -83,10 +83,8 @@ class JpaAttackTests {
 	@EnumSource
 	void openViewKeepsItsConnectionDuringTheLockedCall(Database database) {
 		try (Nodes nodes = new Nodes(database, Jpa.class)) {
-			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
-			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
 			HikariDataSource pool = nodes.first.context().getBean(HikariDataSource.class);
-			inView(entities, () -> {
+			inView(nodes, (shared) -> {
 				shared.find(Item.class, 1);
 				nodes.first.shop().locked(() -> {
 					nodes.first.sell();
@@ -102,9 +100,7 @@ class JpaAttackTests {
 	@EnumSource
 	void openViewWritesItsChangesAfterTheLockedCall(Database database) {
 		try (Nodes nodes = new Nodes(database, Jpa.class)) {
-			EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
-			EntityManager shared = SharedEntityManagerCreator.createSharedEntityManager(entities);
-			inView(entities, () -> {
+			inView(nodes, (shared) -> {
 				shared.find(Item.class, 1).sold++;
 				assertThatExceptionOfType(IllegalStateException.class)
 					.isThrownBy(() -> nodes.first.shop().locked(nodes.first::sell))
@@ -114,10 +110,11 @@ class JpaAttackTests {
 		}
 	}
 
-	private static void inView(EntityManagerFactory entities, Runnable request) {
+	private static void inView(Nodes nodes, Consumer<EntityManager> request) {
+		EntityManagerFactory entities = nodes.first.context().getBean(EntityManagerFactory.class);
 		try (EntityManager view = entities.createEntityManager()) {
 			TransactionSynchronizationManager.bindResource(entities, new EntityManagerHolder(view));
-			request.run();
+			request.accept(SharedEntityManagerCreator.createSharedEntityManager(entities));
 		}
 		finally {
 			TransactionSynchronizationManager.unbindResource(entities);

@@ -22,9 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/**
- * Attacks on locks that are taken by the first statement of a transaction.
- */
+/** Attacks on locks that are taken by the first statement of a transaction. */
 @Timeout(180)
 class TransactionLockAttackTests {
 
@@ -70,9 +68,7 @@ class TransactionLockAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 6. Red without the CHECK on the outer connection before an inner COMMIT.
-	 */
+	/** Attack 6. Red without the CHECK on the outer connection before an inner COMMIT. */
 	@ParameterizedTest
 	@EnumSource
 	void innerTransactionCommitsAfterTheSessionOfTheOuterOneHasEnded(Database database) {
@@ -90,9 +86,7 @@ class TransactionLockAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 7. Red without the question at the COMMIT.
-	 */
+	/** Attack 7. Red without the question at the COMMIT. */
 	@ParameterizedTest
 	@EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "POSTGRESQL")
 	void bodySurvivesADeadlockAndCommitsWithoutItsLock(Database database) {
@@ -148,9 +142,7 @@ class TransactionLockAttackTests {
 		}
 	}
 
-	/**
-	 * Attack 12. Red if the stack of held locks is not asked.
-	 */
+	/** Attack 12. Red if the stack of held locks is not asked. */
 	@ParameterizedTest
 	@EnumSource
 	void innerCallWithRequiresNewWaitsForItsOwnLock(Database database) {
@@ -218,6 +210,9 @@ class TransactionLockAttackTests {
 					Nodes.await(() -> pool.getHikariPoolMXBean().getActiveConnections() == 2);
 				}
 				assertThat(nodes.first.count()).as("another statement").isZero();
+				AtomicInteger free = new AtomicInteger();
+				Nodes.async(() -> nodes.first.shop().lockedAll(List.of("free"), free::incrementAndGet)).join();
+				assertThat(free).as("a free key").hasValue(1);
 				assertThat(calls).hasValue(0);
 			});
 			CompletableFuture.allOf(waiters.toArray(CompletableFuture<?>[]::new)).join();
