@@ -147,6 +147,7 @@ async function page(info, strategies) {
 				for (let count = 1; count <= MOST_TRIES && rung() === which; count++) {
 					tries = count === 1 ? '' : t('rung.try', { count, most: MOST_TRIES });
 					const done = await begin({ strategy: which.strategy, ...which.preset });
+					byId('result').scrollIntoView({ block: 'nearest' });
 					if (done.state !== 'FINISHED' || shows(done, which)) {
 						return;
 					}

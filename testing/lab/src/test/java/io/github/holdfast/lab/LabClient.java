@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.http.MediaType;
@@ -31,12 +32,16 @@ final class LabClient {
 	}
 
 	ResponseEntity<String> post(String path, String json) {
-		return this.client.post()
-			.uri(path)
-			.contentType(MediaType.APPLICATION_JSON)
-			.body(json)
-			.retrieve()
-			.toEntity(String.class);
+		return postFrom(null, path, json);
+	}
+
+	/** Sends what a page of an origin sends. */
+	ResponseEntity<String> postFrom(@Nullable String origin, String uri, String json) {
+		RestClient.RequestBodySpec request = this.client.post().uri(uri).contentType(MediaType.APPLICATION_JSON);
+		if (origin != null) {
+			request.header("Origin", origin);
+		}
+		return request.body(json).retrieve().toEntity(String.class);
 	}
 
 	/**
@@ -44,12 +49,7 @@ final class LabClient {
 	 * @return its id
 	 */
 	String start(String json) {
-		ResponseEntity<Run.View> answer = this.client.post()
-			.uri("/runs")
-			.contentType(MediaType.APPLICATION_JSON)
-			.body(json)
-			.retrieve()
-			.toEntity(Run.View.class);
+		ResponseEntity<String> answer = post("/runs", json);
 		if (answer.getStatusCode().value() != 201) {
 			throw new IllegalStateException("The run did not start: " + answer);
 		}
@@ -91,39 +91,10 @@ final class LabClient {
 		this.client.delete().uri(path).retrieve().toBodilessEntity();
 	}
 
-	ResponseEntity<String> postFrom(String origin, String path, String json) {
-		return this.client.post()
-			.uri(path)
-			.header("Origin", origin)
-			.contentType(MediaType.APPLICATION_JSON)
-			.body(json)
-			.retrieve()
-			.toEntity(String.class);
-	}
-
 	/** Where an address leads to. */
 	static String location(String uri) {
 		return String
 			.valueOf(RestClient.create().get().uri(uri).retrieve().toBodilessEntity().getHeaders().getLocation());
-	}
-
-	/**
-	 * Sends what a form of another page sends.
-	 * @return the status of the answer
-	 */
-	static int postForm(String uri, String origin) {
-		return RestClient.builder().defaultStatusHandler((status) -> true, (request, response) -> {
-		})
-			.build()
-			.post()
-			.uri(uri)
-			.header("Origin", origin)
-			.contentType(MediaType.APPLICATION_FORM_URLENCODED)
-			.body("")
-			.retrieve()
-			.toBodilessEntity()
-			.getStatusCode()
-			.value();
 	}
 
 }

@@ -2,23 +2,18 @@ package io.github.holdfast.lab;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.http.ResponseEntity;
-import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.TestPropertySource;
 
 import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.strategy.OrderView;
@@ -30,30 +25,16 @@ import static org.awaitility.Awaitility.await;
  * The lab over HTTP: a wrong strategy, a right one, and two holders that stand still for
  * longer than their lease. All strategies are in {@link LabMatrixTests}.
  */
-@Tag("long")
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
-@ActiveProfiles("lab")
-@DirtiesContext
-class LabTests {
-
-	@LocalServerPort
-	private int port;
-
-	@Autowired
-	private JdbcClient jdbc;
-
-	private LabClient lab;
-
-	@BeforeEach
-	void setUp() {
-		this.lab = new LabClient(this.port);
-	}
+@TestPropertySource(properties = "lab.wait-time=5m")
+class LabTests extends RunningLab {
 
 	@Test
 	void checkInMemoryOversellsAndTheLabShowsTheFirstLostUpdate() {
-		String id = this.lab.start("""
-				{"strategy": "memory-overwrite", "stock": 40, "orders": 80, "concurrency": 10, "workMs": 5}""");
+		String id = this.lab
+			.start("""
+					{"strategy": "memory-overwrite", "stock": 60, "orders": 90, "concurrency": 12, "workMs": 4, "quantity": 2}""");
 		Run.View run = this.lab.await(id);
+		new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.OVERSOLD);
 		assertThat(run.facts()).extracting(Trial.Facts::lostUpdates).isNotEqualTo(0L);
 		Trial.LostUpdate lost = this.lab.lostUpdate(id).getBody();
@@ -61,15 +42,6 @@ class LabTests {
 		assertThat(lost.first().read()).isEqualTo(lost.second().read());
 		assertThat(lost.second().readAt()).isLessThan(lost.first().commit());
 		assertThat(lost.first().commit()).isLessThan(lost.second().commit());
-	}
-
-	@Test
-	void figuresAreThoseOfTheDatabase() {
-		Run.View run = this.lab
-			.run("""
-					{"strategy": "memory-overwrite", "stock": 60, "orders": 90, "concurrency": 12, "workMs": 4, "quantity": 2}""");
-		assertThat(run.facts()).extracting(Trial.Facts::lostUpdates).isNotEqualTo(0L);
-		new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
 	}
 
 	/**
@@ -153,26 +125,6 @@ class LabTests {
 	}
 
 	@Test
-	@Tag("long")
-	void holderThatStandsStillOverwritesItsSuccessorUntilItIsFenced() {
-		VerdictTable.expect(Code.LOST_UPDATES, () -> {
-			Run.View redis = this.lab.run(frozen("redis-px-lua"));
-			assertThat(redis.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
-			return redis;
-		});
-		Run.View fence = this.lab.run(frozen("holdfast-jdbc"));
-		assertThat(fence.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		assertThat(fence.faults()).extracting(Fault::kind).containsExactly(Fault.Kind.FREEZE);
-	}
-
-	private static String frozen(String strategy) {
-		return """
-				{"strategy": "%s", "stock": 1000, "orders": 80, "concurrency": 8, "workMs": 30,
-					"faults": [{"kind": "FREEZE", "atMs": 200, "millis": 2500}]}""".formatted(strategy);
-	}
-
-	@Test
-	@Tag("long")
 	void faultsOfTheRequestHappenToItsOrders() {
 		Run.View run = this.lab
 			.run("""
@@ -190,7 +142,6 @@ class LabTests {
 	}
 
 	@Test
-	@Tag("long")
 	void redisIsBackForTheNextRun() {
 		String request = """
 				{"strategy": "redis-px-lua", "stock": 20, "orders": 20, "concurrency": 2, "workMs": 5%s}""";
@@ -203,7 +154,6 @@ class LabTests {
 	}
 
 	@Test
-	@Tag("long")
 	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
 		String request = """
 				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
@@ -220,7 +170,6 @@ class LabTests {
 	}
 
 	@Test
-	@Tag("long")
 	void runWithoutNodesThatComeBackEnds() {
 		String id = this.lab
 			.start("""
@@ -233,7 +182,6 @@ class LabTests {
 
 	@ParameterizedTest
 	@CsvSource({ "KILL", "FREEZE" })
-	@Tag("long")
 	void cancelledRunLeavesNoProcessBehind(String kind) {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
@@ -352,8 +300,12 @@ class LabTests {
 		Run.View run = this.lab.run("""
 				{"strategy": "for-update", "orders": 1}""");
 		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
-		assertThat(LabClient.postForm(node + "/lab-node/kill?moment=WORK", "http://shop.example")).isEqualTo(403);
-		assertThat(LabClient.postForm(node + "/lab-node/freeze?moment=WORK&millis=60000", "null")).isEqualTo(403);
+		assertThat(this.lab.postFrom("http://shop.example", node + "/lab-node/kill?moment=WORK", ""))
+			.extracting((answer) -> answer.getStatusCode().value())
+			.isEqualTo(403);
+		assertThat(this.lab.postFrom("null", node + "/lab-node/freeze?moment=WORK&millis=60000", ""))
+			.extracting((answer) -> answer.getStatusCode().value())
+			.isEqualTo(403);
 		assertThat(ProcessHandle.of(run.nodes().get(0).pid())).get().matches(ProcessHandle::isAlive);
 	}
 
@@ -361,6 +313,57 @@ class LabTests {
 	void showsTheCodeOfEachStrategy() {
 		assertThat(this.lab.get("/strategies")).contains("public boolean forUpdate(Order order)",
 				"public boolean deduct(Order order)", "// holdfast.backend=redis");
+	}
+
+	@Test
+	void fourNodesSellWhatThereIs() {
+		int nodes = 4;
+		for (String strategy : new String[] { "holdfast-jdbc", "for-update" }) {
+			String id = this.lab.start("""
+					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
+					nodes));
+			Run.View run = this.lab.await(id);
+			assertThat(run.nodes()).hasSize(nodes).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
+			assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
+				.containsExactly(50L, 30, 0L);
+			assertThat(this.lab.orders(id)).extracting(OrderView::node)
+				.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
+		}
+	}
+
+	/** However many come at once. */
+	@ParameterizedTest
+	@CsvSource({ "100, 100, 10, 1000", "100, 100, 20, 1000", "100, 100, 50, 1000", "100, 100, 100, 1000",
+			"50, 60, 60, 60" })
+	void ordersSellWhatThereIs(int stock, int orders, int concurrency, int rate) {
+		Run.View run = this.lab.run("""
+				{"strategy": "holdfast-jdbc", "stock": %d, "orders": %d, "concurrency": %d, "ratePerSecond": %d}"""
+			.formatted(stock, orders, concurrency, rate));
+		assertThat(run.facts())
+			.extracting(Trial.Facts::sold, Trial.Facts::stockAfter, Trial.Facts::refused, Trial.Facts::busy,
+					Trial.Facts::failed)
+			.containsExactly((long) stock, 0L, orders - stock, 0, 0);
+	}
+
+	/** Both are right; one of them keeps orders for different things from each other. */
+	@ParameterizedTest
+	@CsvSource({ "one-lock-for-all, false", "lock-table, true" })
+	void lockForEachSkuLetsOrdersForDifferentThingsWorkAtOnce(String strategy, boolean atOnce) {
+		Run.View run = this.lab
+			.run("""
+					{"strategy": "%s", "stock": 45, "orders": 60, "concurrency": 10, "nodes": 2, "workMs": 20, "skus": 10}"""
+				.formatted(strategy));
+		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
+		assertThat(run.facts())
+			.extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockBefore, Trial.Facts::stockAfter)
+			.containsExactly(45L, 15, 45L, 0L);
+		List<OrderView> sold = this.lab.orders(run.id())
+			.stream()
+			.filter((order) -> order.outcome() == OrderView.Outcome.SOLD)
+			.sorted(Comparator.comparing(OrderView::acquired))
+			.toList();
+		assertThat(IntStream.range(1, sold.size()).anyMatch((i) -> sold.get(i).acquired() < sold.get(i - 1).writeAt()))
+			.isEqualTo(atOnce);
 	}
 
 }
