@@ -168,11 +168,8 @@ public final class DatabaseProof {
 			rows.insert(connection, KEY, false, LockWaits.SHORT);
 			return true;
 		}));
-		boolean locked = this.connections.inTransaction((holder, rows) -> {
-			boolean found = rows.lock(holder, KEY, LockWaits.SHORT);
-			return found
-					&& !this.connections.inTransaction((other, same) -> same.lockUnlocked(other, KEY, LockWaits.SHORT));
-		});
+		boolean locked = this.connections.inTransaction((holder, rows) -> rows.lock(holder, KEY, LockWaits.SHORT)
+				&& !this.connections.inTransaction((other, same) -> same.lockUnlocked(other, KEY, LockWaits.SHORT)));
 		if (!locked) {
 			throw new LockConfigurationException(
 					"The database does not lock rows: two transactions got the same row by SELECT … FOR UPDATE.",

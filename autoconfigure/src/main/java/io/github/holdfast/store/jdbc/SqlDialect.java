@@ -39,8 +39,6 @@ public enum SqlDialect {
 
 	static final int MAX_KEY_BYTES = 255;
 
-	private static final Set<String> DUPLICATE = Set.of("23505");
-
 	private final Set<String> products;
 
 	private final String now;
@@ -147,7 +145,7 @@ public enum SqlDialect {
 	}
 
 	boolean isDuplicate(SQLException ex) {
-		return DUPLICATE.contains(code(ex));
+		return code(ex).equals("23505");
 	}
 
 	boolean isDenied(SQLException ex) {

@@ -70,7 +70,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 	 * locked is worth another attempt if there is time.
 	 */
 	private boolean awaitFree(long nanos) throws InterruptedException {
-		Boolean free = LockWaits.poll(nanos, (deadline) -> {
+		return LockWaits.<Boolean>poll(nanos, (deadline) -> {
 			try {
 				return switch (this.waits.look(this.id)) {
 					case MISSING -> true;
@@ -82,8 +82,7 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			catch (SQLException ex) {
 				throw LockWaits.failed(this.key, "could not be acquired", ex);
 			}
-		});
-		return free != null;
+		}) != null;
 	}
 
 	/**
@@ -165,12 +164,19 @@ public final class TransactionLock implements LockGuard.PendingLease {
 			throw new IllegalStateException("The transaction of lock '" + this.key
 					+ "' has ended, and the lock with it: read the fencing token in the transaction");
 		}
+		// An interrupt would cancel the question
+		boolean interrupted = Thread.interrupted();
 		try {
 			Long epoch = this.waits.connections().rows().epoch(connection, this.id, LockWaits.SHORT);
 			return (epoch != null) ? epoch : 0;
 		}
 		catch (SQLException ex) {
 			throw LockWaits.failed(this.key, "has a fencing token that could not be read", ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 	}
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import io.github.holdfast.LockContext;
 import io.github.holdfast.LockException;
 import io.github.holdfast.LockTemplate;
 import io.github.holdfast.core.LockManager;
@@ -67,8 +68,8 @@ class InterruptTests {
 	}
 
 	/**
-	 * Answers are late, so that the check before the COMMIT takes long enough to be
-	 * cancelled.
+	 * Answers are late, so that the question for the token and the check before the
+	 * COMMIT take long enough to be cancelled.
 	 */
 	@ParameterizedTest
 	@EnumSource(TestDatabase.class)
@@ -80,6 +81,8 @@ class InterruptTests {
 				Thread holder = new Thread(() -> stock.take("A", () -> {
 					proxy.delay(Duration.ofMillis(100));
 					Thread.currentThread().interrupt();
+					assertThat(LockContext.current().orElseThrow().fencingToken()).isPositive();
+					assertThat(Thread.currentThread().isInterrupted()).isTrue();
 				}));
 				holder.start();
 				holder.join(TimeUnit.SECONDS.toMillis(60));
