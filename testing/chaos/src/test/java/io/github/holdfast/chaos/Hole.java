@@ -18,8 +18,9 @@ import org.springframework.util.Assert;
  * says which one. Others say on what it is looked for ({@code run:}), by which calls
  * besides the plainest ones ({@code programs:}), under which faults again and again
  * ({@code fault:} and {@code every:}), how long calls think at most ({@code think:}, and
- * {@code multiple:} of how much) and how long leases are ({@code lease:}). After a line
- * with {@code in:}, lines with a minus are replaced in that file by those with a plus.
+ * {@code multiple:} of how much) and how long leases are ({@code lease:}), or which test
+ * of an attack is red with it ({@code test:}). After a line with {@code in:}, lines with
+ * a minus are replaced in that file by those with a plus.
  *
  * @param name the name of its file
  * @param lines the lines

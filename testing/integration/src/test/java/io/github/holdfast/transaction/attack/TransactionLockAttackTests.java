@@ -48,12 +48,12 @@ class TransactionLockAttackTests {
 
 	/**
 	 * Attack 4. Red on InnoDB if a new key is inserted before the transaction that did
-	 * not find it is rolled back.
+	 * not find it is rolled back: the INSERT waits for that one, longer than this call.
 	 */
 	@ParameterizedTest
 	@EnumSource
 	void firstCallersOfNewKeysMeetInGapLocks(Database database) {
-		try (Nodes nodes = new Nodes(database)) {
+		try (Nodes nodes = new Nodes(database, "holdfast.wait-time=4s")) {
 			AtomicInteger calls = new AtomicInteger();
 			CountDownLatch start = new CountDownLatch(8);
 			CompletableFuture.allOf(IntStream.range(0, 8).mapToObj((thread) -> Nodes.async(() -> {

@@ -27,9 +27,10 @@ final class Wire {
 	private volatile Call late = () -> {
 	};
 
-	/** Holds up the next one. */
+	/** Holds up the next one of this thread. Others renew leases. */
 	void delayNext(Predicate<String> delayed) {
-		this.delayed = delayed;
+		Thread thread = Thread.currentThread();
+		this.delayed = (sql) -> Thread.currentThread() == thread && delayed.test(sql);
 	}
 
 	/** Lets it arrive. */
