@@ -9,9 +9,7 @@ import io.github.holdfast.LockBackend;
 import io.github.holdfast.contract.SharedLockContractTests;
 import io.github.holdfast.testsupport.RequiresEtcd;
 
-/**
- * The contract on etcd, with connections of its own for each client.
- */
+/** The contract on etcd, with connections of its own for each client. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @RequiresEtcd
 abstract class AbstractEtcdLockBackendTests extends SharedLockContractTests {
@@ -27,7 +25,7 @@ abstract class AbstractEtcdLockBackendTests extends SharedLockContractTests {
 	abstract Client connect();
 
 	LockBackend backend(Client client) {
-		return EtcdClients.backend(client);
+		return new EtcdLockBackend(() -> client);
 	}
 
 	@BeforeAll

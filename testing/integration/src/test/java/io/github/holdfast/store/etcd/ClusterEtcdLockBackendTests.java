@@ -7,9 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 import io.github.holdfast.testsupport.EtcdCluster;
 
-/**
- * The contract on a cluster of three members.
- */
+/** The contract on a cluster of three members. */
 @Tag("long")
 @Tag("night")
 class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
@@ -26,7 +24,7 @@ class ClusterEtcdLockBackendTests extends AbstractEtcdLockBackendTests {
 
 	@Override
 	Client connect() {
-		return EtcdClients.connect(this.cluster.endpoints());
+		return EtcdNode.connect(this.cluster.endpoints());
 	}
 
 	@AfterAll

@@ -16,10 +16,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.github.holdfast.LockBackendException;
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.EtcdCluster;
 import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.RequiresEtcd;
+import io.github.holdfast.testsupport.TestLease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,8 +34,6 @@ import static org.awaitility.Awaitility.await;
 @Tag("long")
 @RequiresEtcd
 class EtcdFailoverTests {
-
-	private static final Duration NO_WAIT = Duration.ZERO;
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
@@ -67,8 +66,8 @@ class EtcdFailoverTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void locksAreKeptAndWaitedForWhenTheLeaderIsLost(boolean killed) throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG));
-		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
+		TestLease lease = this.first.acquired(Requests.request(this.key, LONG));
+		FutureTask<@Nullable TestLease> waiter = this.second.start(Requests.request(this.key, LONG));
 		await().ignoreException(CompletionException.class).until(() -> this.first.entries(this.key).size() == 2);
 		EtcdServer leader = this.cluster.leader();
 		if (killed) {
@@ -100,19 +99,17 @@ class EtcdFailoverTests {
 			.until(() -> this.second.entries(this.key).isEmpty());
 	}
 
-	/**
-	 * May ask the member that is gone, and is then repeated, as the library does.
-	 */
+	/** May ask the member that is gone, and is then repeated, as the library does. */
 	private static void release(TestLease lease) {
 		await().atMost(LONG).ignoreExceptions().until(() -> lease.release().join(), (released) -> true);
 	}
 
 	@Test
 	void nothingIsGrantedWithoutAMajority() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(10)));
+		TestLease lease = this.first.acquired(Requests.request(this.key, LONG, Duration.ofSeconds(10)));
 		this.cluster.followers().forEach(EtcdServer::kill);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(
-				() -> TestLease.acquire(this.second.backend(), EtcdRequests.request(this.key, Duration.ofSeconds(5))));
+				() -> TestLease.acquire(this.second.backend(), Requests.request(this.key, Duration.ofSeconds(5))));
 		await().atMost(LONG).until(() -> !lease.isValid());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lease.renew(LONG));
 	}

@@ -16,21 +16,20 @@ import org.junit.jupiter.api.Test;
 
 import io.github.holdfast.LockBackendException;
 import io.github.holdfast.LockHolder;
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.FaultProxy.Fault;
 import io.github.holdfast.testsupport.LockFaultContractTests;
+import io.github.holdfast.testsupport.Requests;
 import io.github.holdfast.testsupport.RequiresEtcd;
+import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.testsupport.TestStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/**
- * What operators, a full disk and other waiters do to locks in etcd.
- */
+/** What operators, a full disk and other waiters do to locks in etcd. */
 @RequiresEtcd
 class EtcdLockFaultTests extends LockFaultContractTests {
 
@@ -62,13 +61,13 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void lockIsKeptOverARestart() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
+		FutureTask<@Nullable TestLease> waiter = this.second.start(Requests.request(this.key, LONG));
 		await().until(() -> this.first.entries(this.key).size() == 2);
 		server.restart();
 		assertThat(await().ignoreException(LockBackendException.class).until(() -> lease.renew(LONG), (it) -> true))
 			.isTrue();
-		assertThat(TestLease.acquire(this.first.backend(), EtcdRequests.request(this.key, NO_WAIT))).isNull();
+		assertThat(TestLease.acquire(this.first.backend(), Requests.request(this.key, NO_WAIT))).isNull();
 		assertThat(waiter).isNotDone();
 		assertThat(EtcdNode.release(lease)).isTrue();
 		TestLease next = waiter.get();
@@ -79,9 +78,9 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void holderIsToldThatItsLeaseWasRevoked() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
 		this.second.client().getLeaseClient().revoke(this.first.entries(this.key).get(0).getLease()).join();
-		TestLease successor = this.second.acquired(EtcdRequests.request(this.key, NO_WAIT));
+		TestLease successor = this.second.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(lease.renew(LONG)).isFalse();
 		assertThat(successor.renew(LONG)).isTrue();
 	}
@@ -92,7 +91,7 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	 */
 	@Test
 	void renewalMovesAnEntryThatAnEarlierRenewalHasGivenAnotherLease() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
 		KeyValue granted = this.first.entries(this.key).get(0);
 		long late = this.first.client().getLeaseClient().grant(20).join().getID();
 		this.first.client()
@@ -116,12 +115,12 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 			.getKVClient()
 			.put(entry, ByteSequence.EMPTY, PutOption.builder().withLeaseId(session).build())
 			.join();
-		assertThat(TestLease.acquire(this.first.backend(), EtcdRequests.request(this.key, NO_WAIT))).isNull();
-		assertThat(TestLease.acquire(this.first.backend(), EtcdRequests.shared(this.key, NO_WAIT))).isNull();
+		assertThat(TestLease.acquire(this.first.backend(), Requests.request(this.key, NO_WAIT))).isNull();
+		assertThat(TestLease.acquire(this.first.backend(), Requests.shared(this.key, NO_WAIT))).isNull();
 		assertThat(this.first.backend().holder(this.key)).extracting(LockHolder::description)
 			.isEqualTo("held by another client of etcd");
 		this.second.client().getLeaseClient().revoke(session).join();
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
 		assertThat(this.second.entries(this.key)).singleElement()
 			.satisfies((own) -> assertThat(own.getKey())
 				.isEqualTo(EtcdQueue.bytes(this.key + "/" + Long.toHexString(own.getLease()))));
@@ -130,8 +129,8 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void waiterWhoseLeaseWasRevokedQueuesAgain() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		FutureTask<@Nullable TestLease> waiter = this.second.start(EtcdRequests.request(this.key, LONG));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
+		FutureTask<@Nullable TestLease> waiter = this.second.start(Requests.request(this.key, LONG));
 		await().until(() -> this.first.entries(this.key).size() == 2);
 		KeyValue entry = this.first.entries(this.key).get(1);
 		this.first.client().getLeaseClient().revoke(entry.getLease()).join();
@@ -145,7 +144,7 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	void fullEtcdGrantsNothingAndReleasesWhatIsHeld() throws Exception {
 		try (EtcdServer full = EtcdServer.start("--quota-backend-bytes", "100000");
 				EtcdNode node = new EtcdNode(List.of(full.endpoint()))) {
-			TestLease lease = node.acquired(EtcdRequests.request(this.key, NO_WAIT));
+			TestLease lease = node.acquired(Requests.request(this.key, NO_WAIT));
 			ByteSequence large = EtcdQueue.bytes("x".repeat(100_000));
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> {
 				for (int i = 0; i < 100; i++) {
@@ -153,7 +152,7 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 				}
 			}).withMessageContaining("database space exceeded");
 			assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> TestLease.acquire(node.backend(), EtcdRequests.request("other:" + this.key, LONG)))
+				.isThrownBy(() -> TestLease.acquire(node.backend(), Requests.request("other:" + this.key, LONG)))
 				.withMessageContaining("etcd failed");
 			assertThat(node.keys("other")).isEmpty();
 			assertThat(lease.renew(LONG)).isTrue();
@@ -182,13 +181,13 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void waitersWhoGiveUpLeaveTheQueue() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		FutureTask<@Nullable TestLease> head = this.second.start(EtcdRequests.request(this.key, Duration.ofSeconds(5)));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
+		FutureTask<@Nullable TestLease> head = this.second.start(Requests.request(this.key, Duration.ofSeconds(5)));
 		await().until(() -> this.first.entries(this.key).size() == 2);
-		FutureTask<@Nullable TestLease> last = this.second.start(EtcdRequests.request(this.key, LONG));
+		FutureTask<@Nullable TestLease> last = this.second.start(Requests.request(this.key, LONG));
 		await().until(() -> this.first.entries(this.key).size() == 3);
 		for (int i = 0; i < 20; i++) {
-			assertThat(TestLease.acquire(this.first.backend(), EtcdRequests.request(this.key, Duration.ofMillis(i))))
+			assertThat(TestLease.acquire(this.first.backend(), Requests.request(this.key, Duration.ofMillis(i))))
 				.isNull();
 		}
 		assertThat(head.get()).isNull();
@@ -200,10 +199,10 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 
 	@Test
 	void waiterWhoseJvmHasGoneLosesItsPlaceWithItsLease() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
-		this.second.start(EtcdRequests.request(this.key, LONG, Duration.ofSeconds(2)));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
+		this.second.start(Requests.request(this.key, LONG, Duration.ofSeconds(2)));
 		await().until(() -> this.first.entries(this.key).size() == 2);
-		FutureTask<@Nullable TestLease> next = this.first.start(EtcdRequests.request(this.key, LONG));
+		FutureTask<@Nullable TestLease> next = this.first.start(Requests.request(this.key, LONG));
 		await().until(() -> this.first.entries(this.key).size() == 3);
 		// Without a way to leave the queue, as if it had been killed
 		this.second.close();
@@ -215,10 +214,10 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 	void nothingIsLeftOfManyLocks() throws Exception {
 		try (EtcdServer clean = EtcdServer.start(); EtcdNode node = new EtcdNode(List.of(clean.endpoint()))) {
 			for (int i = 0; i < 1000; i++) {
-				TestLease lease = node.acquired(EtcdRequests.request(this.key + i, NO_WAIT));
+				TestLease lease = node.acquired(Requests.request(this.key + i, NO_WAIT));
 				if (i % 100 == 0) {
-					TestLease.acquire(node.backend(), EtcdRequests.request(this.key + i, NO_WAIT));
-					TestLease.acquire(node.backend(), EtcdRequests.request(this.key + i, Duration.ofMillis(10)));
+					TestLease.acquire(node.backend(), Requests.request(this.key + i, NO_WAIT));
+					TestLease.acquire(node.backend(), Requests.request(this.key + i, Duration.ofMillis(10)));
 					assertThat(lease.renew(LONG.plusSeconds(i + 1))).isTrue();
 				}
 				assertThat(EtcdNode.release(lease)).isTrue();
@@ -228,15 +227,13 @@ class EtcdLockFaultTests extends LockFaultContractTests {
 		}
 	}
 
-	/**
-	 * The watch cannot go on where it was interrupted.
-	 */
+	/** The watch cannot go on where it was interrupted. */
 	@Test
 	void waiterGetsTheLockAlthoughWhatItWatchedWasCompacted() throws Exception {
-		TestLease lease = this.first.acquired(EtcdRequests.request(this.key, NO_WAIT));
+		TestLease lease = this.first.acquired(Requests.request(this.key, NO_WAIT));
 		try (FaultProxy proxy = new FaultProxy(server.port());
 				EtcdNode far = new EtcdNode(List.of(server.endpoint(proxy.port())))) {
-			FutureTask<@Nullable TestLease> waiter = far.start(EtcdRequests.request(this.key, LONG));
+			FutureTask<@Nullable TestLease> waiter = far.start(Requests.request(this.key, LONG));
 			await().until(() -> this.first.entries(this.key).size() == 2);
 			proxy.inject(Fault.BLACKHOLE);
 			assertThat(EtcdNode.release(lease)).isTrue();

@@ -10,14 +10,13 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
 import org.jspecify.annotations.Nullable;
 
-import io.github.holdfast.testsupport.TestLease;
 import io.github.holdfast.LockRequest;
+import io.github.holdfast.testsupport.EtcdServer;
+import io.github.holdfast.testsupport.TestLease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A node with a client of its own, and what it sees in etcd.
- */
+/** A node with a client of its own, and what it sees in etcd. */
 final class EtcdNode implements AutoCloseable {
 
 	private final Client client;
@@ -25,8 +24,14 @@ final class EtcdNode implements AutoCloseable {
 	private final EtcdLockBackend backend;
 
 	EtcdNode(Collection<String> endpoints) {
-		this.client = EtcdClients.connect(endpoints);
-		this.backend = EtcdClients.backend(this.client);
+		this.client = connect(endpoints);
+		this.backend = new EtcdLockBackend(() -> this.client);
+	}
+
+	static Client connect(Collection<String> endpoints) {
+		Client client = EtcdLockBackend.clientBuilder().endpoints(endpoints.toArray(String[]::new)).build();
+		EtcdServer.awaitAnswer(client);
+		return client;
 	}
 
 	Client client() {
@@ -43,9 +48,7 @@ final class EtcdNode implements AutoCloseable {
 		return lease;
 	}
 
-	/**
-	 * Starts to wait on a thread of its own.
-	 */
+	/** Starts to wait on a thread of its own. */
 	FutureTask<@Nullable TestLease> start(LockRequest request) {
 		FutureTask<@Nullable TestLease> task = new FutureTask<>(() -> TestLease.acquire(this.backend, request));
 		Thread thread = new Thread(task, "etcd-waiter");
@@ -54,16 +57,12 @@ final class EtcdNode implements AutoCloseable {
 		return task;
 	}
 
-	/**
-	 * Those who hold a lock or wait for it, in their order.
-	 */
+	/** Those who hold a lock or wait for it, in their order. */
 	List<KeyValue> entries(String key) {
 		return EtcdQueue.of(this.client, key).all().join();
 	}
 
-	/**
-	 * All keys in etcd, or those with a text in them.
-	 */
+	/** All keys in etcd, or those with a text in them. */
 	List<String> keys(String text) {
 		return this.client.getKVClient()
 			.get(EtcdQueue.bytes("\0"), GetOption.builder().withRange(EtcdQueue.bytes("\0")).withKeysOnly(true).build())

@@ -51,9 +51,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 		return this.etcd;
 	}
 
-	/**
-	 * The entry is put, but nobody is told.
-	 */
+	/** The entry is put, but nobody is told. */
 	@Test
 	void grantWhoseAnswerIsLateIsGivenBack() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);
@@ -65,9 +63,7 @@ class EtcdPartitionTests extends LeasePartitionContractTests {
 		awaitFreeForGood();
 	}
 
-	/**
-	 * By another entry, in whose way the first one must not be.
-	 */
+	/** By another entry, in whose way the first one must not be. */
 	@Test
 	void requestWhoseAnswerWasLostGetsItsLockWithTheConnection() throws Exception {
 		CountDownLatch held = holdTheAnswerOnce(this::isHeld);

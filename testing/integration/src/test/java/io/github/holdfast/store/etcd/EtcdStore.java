@@ -7,9 +7,7 @@ import io.github.holdfast.testsupport.EtcdServer;
 import io.github.holdfast.testsupport.FaultProxy;
 import io.github.holdfast.testsupport.TestStore;
 
-/**
- * etcd as contracts see it.
- */
+/** etcd as contracts see it. */
 final class EtcdStore implements TestStore {
 
 	private final FaultProxy proxy;
