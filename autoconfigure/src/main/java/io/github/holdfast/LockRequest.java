@@ -26,7 +26,7 @@ public record LockRequest(String key, String name, LockMode mode, boolean fair, 
 		Assert.hasText(owner, "Lock owner must not be blank");
 		Assert.isTrue(!waitTime.isNegative(), "Wait time must not be negative");
 		Assert.isTrue(!leaseTime.isNegative() && !leaseTime.isZero(), "Lease time must be positive");
-		Assert.isTrue(StandardCharsets.UTF_8.newEncoder().canEncode(key),
+		Assert.isTrue(key.equals(new String(key.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)),
 				"Lock key contains half of a surrogate pair, which stores would merge with other keys");
 	}
 

@@ -106,7 +106,7 @@ public final class LocalLockBackend implements ManageableLockBackend {
 		boolean isHolder() {
 			return queues.getOrDefault(this.request.key(), Set.of())
 				.stream()
-				.takeWhile((place) -> !place.equals(this))
+				.takeWhile((place) -> place != this)
 				.allMatch((place) -> this.request.mode() == LockMode.SHARED && place.request.mode() == LockMode.SHARED);
 		}
 
