@@ -274,9 +274,7 @@ public final class Grant {
 			return !this.lease.expires() || join(attempt(() -> this.lease.renew(rest)));
 		}
 		finally {
-			// Released then, whatever the answer is. Before it, a release would look like
-			// a
-			// loss
+			// Not earlier: a release before the answer would look like a loss
 			keepUntil(until);
 		}
 	}
