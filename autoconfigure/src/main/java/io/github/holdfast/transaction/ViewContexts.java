@@ -94,12 +94,13 @@ public final class ViewContexts {
 			return;
 		}
 		Replaced replaced = new Replaced(call, INNERMOST.get(), new ArrayList<>());
+		open.forEach((key, waiting) -> replaced.contexts
+			.add(new Context(key, waiting, new EntityManagerHolder(create((EntityManagerFactory) key)))));
+		// No context is replaced if one of the others cannot be created
 		INNERMOST.set(replaced);
-		open.forEach((key, waiting) -> {
-			EntityManagerHolder own = new EntityManagerHolder(create((EntityManagerFactory) key));
-			TransactionSynchronizationManager.unbindResource(key);
-			TransactionSynchronizationManager.bindResource(key, own);
-			replaced.contexts.add(new Context(key, waiting, own));
+		replaced.contexts.forEach((context) -> {
+			TransactionSynchronizationManager.unbindResource(context.key);
+			TransactionSynchronizationManager.bindResource(context.key, context.own);
 		});
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -101,6 +102,32 @@ class ViewConnectionTests {
 								(factory, view) -> assertThat(TransactionSynchronizationManager.getResource(factory))
 									.isNotSameAs(view))))
 					.withMessage("of the provider");
+				views.forEach((factory, view) -> assertThat(TransactionSynchronizationManager.getResource(factory))
+					.isSameAs(view));
+			}
+			finally {
+				views.keySet().forEach(TransactionSynchronizationManager::unbindResource);
+			}
+		});
+	}
+
+	@Test
+	void viewsStayAlthoughOnlyTheFirstContextOfTheCallCanBeCreated() {
+		application(TestDatabase.H2).run((context) -> {
+			AtomicInteger created = new AtomicInteger();
+			Function<String, Object> create = (method) -> {
+				if (created.getAndIncrement() > 0) {
+					throw new PersistenceException("no tenant");
+				}
+				return holder(false).getEntityManager();
+			};
+			Map<Object, EntityManagerHolder> views = Map.of(proxy(EntityManagerFactory.class, create), holder(false),
+					proxy(EntityManagerFactory.class, create), holder(false));
+			views.forEach(TransactionSynchronizationManager::bindResource);
+			try {
+				assertThatExceptionOfType(PersistenceException.class)
+					.isThrownBy(() -> context.getBean(LockTemplate.class).run("A", created::get))
+					.withMessage("no tenant");
 				views.forEach((factory, view) -> assertThat(TransactionSynchronizationManager.getResource(factory))
 					.isSameAs(view));
 			}
