@@ -30,14 +30,4 @@ public record LockRequest(String key, String name, LockMode mode, boolean fair, 
 				"Lock key contains half of a surrogate pair, which stores would merge with other keys");
 	}
 
-	/**
-	 * Returns this request with another wait time.
-	 * @param waitTime how long to wait
-	 * @return a copy
-	 */
-	public LockRequest withWaitTime(Duration waitTime) {
-		return new LockRequest(this.key, this.name, this.mode, this.fair, waitTime, this.leaseTime, this.owner,
-				this.holder);
-	}
-
 }

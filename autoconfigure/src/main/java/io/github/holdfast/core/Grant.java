@@ -32,6 +32,8 @@ public final class Grant {
 
 	private static final int MOST_TURNS = 256;
 
+	private static final CompletableFuture<Boolean> DONE = CompletableFuture.completedFuture(true);
+
 	private final LockRequest request;
 
 	private final LockBackend.Lease lease;
@@ -58,7 +60,7 @@ public final class Grant {
 
 	private volatile boolean overdue;
 
-	private CompletableFuture<Boolean> renewal = CompletableFuture.completedFuture(true);
+	private CompletableFuture<Boolean> renewal = DONE;
 
 	private volatile long renewAt;
 
@@ -351,10 +353,12 @@ public final class Grant {
 		}
 		this.released = true;
 		this.releaseAt = 0;
-		CompletableFuture.runAsync(() -> release().exceptionally((failure) -> {
+		Thread thread = new Thread(() -> release().exceptionally((failure) -> {
 			logger.debug("Lock {} could not be released, trying again", quoted(), failure);
 			return false;
-		}));
+		}), "holdfast-release");
+		thread.setDaemon(true);
+		thread.start();
 	}
 
 	private void startRenewal(long now) {

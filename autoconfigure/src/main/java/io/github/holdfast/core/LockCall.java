@@ -9,7 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -49,7 +50,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private final List<String> keys;
 
-	private volatile List<Grant> grants = List.of();
+	private final List<Grant> grants = new CopyOnWriteArrayList<>();
 
 	private final Map<String, LockCall> lenders;
 
@@ -65,7 +66,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 
 	private final AtomicBoolean closing = new AtomicBoolean();
 
-	private final Set<Grant> lost = ConcurrentHashMap.newKeySet(1);
+	private final Set<Grant> lost = new CopyOnWriteArraySet<>();
 
 	private volatile long heldSince;
 
@@ -302,9 +303,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 	}
 
 	void add(Grant grant) {
-		List<Grant> grants = new ArrayList<>(this.grants);
-		grants.add(grant);
-		this.grants = List.copyOf(grants);
+		this.grants.add(grant);
 	}
 
 	/**
@@ -434,10 +433,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 		lost(grant);
 	}
 
-	void lost(Grant grant) {
+	Outcome lost(Grant grant) {
 		if (this.grants.contains(grant) && this.lost.add(grant)) {
 			this.listeners.lost(key(grant), holdTime());
 		}
+		return Outcome.LOST;
 	}
 
 	// The end
@@ -467,15 +467,14 @@ public final class LockCall implements LockContext, AutoCloseable {
 				&& !this.bodyRefused && this.protection != Protection.TRANSACTION;
 		this.state.set(State.CLOSED);
 		current();
-		List<Grant> held = this.grants;
 		boolean guarded = this.committed && (this.protection.compareTo(Protection.CLAIMED) <= 0
 				|| this.protection == Protection.LEASE && isTransaction());
 		Outcome worst = this.conflict ? Outcome.CONFLICT : Outcome.RELEASED;
 		String lost = null;
-		for (int i = held.size() - 1; i >= 0; i--) {
-			Outcome outcome = giveBack(held.get(i), mayHandOver, guarded);
+		for (int i = this.grants.size() - 1; i >= 0; i--) {
+			Outcome outcome = giveBack(this.grants.get(i), mayHandOver, guarded);
 			worst = (outcome.compareTo(worst) > 0) ? outcome : worst;
-			lost = (outcome == Outcome.LOST) ? key(held.get(i)) : lost;
+			lost = (outcome == Outcome.LOST) ? key(this.grants.get(i)) : lost;
 		}
 		this.manager.ended(this);
 		if (this.announced) {
@@ -502,7 +501,7 @@ public final class LockCall implements LockContext, AutoCloseable {
 			}
 			Duration rest = restOfMinHoldTime();
 			if (!rest.isZero()) {
-				return grant.keepFor(rest) ? Outcome.HELD : lost(grant, Outcome.LOST);
+				return grant.keepFor(rest) ? Outcome.HELD : lost(grant);
 			}
 			if (mayHandOver && grant.handOver(this.manager.handoverNanos())) {
 				return Outcome.RELEASED;
@@ -512,11 +511,11 @@ public final class LockCall implements LockContext, AutoCloseable {
 				answer.whenComplete((released, failure) -> notReleased(grant, failure));
 				return Outcome.RELEASED;
 			}
-			return Grant.join(answer) ? Outcome.RELEASED : lost(grant, Outcome.LOST);
+			return Grant.join(answer) ? Outcome.RELEASED : lost(grant);
 		}
 		catch (RuntimeException | Error ex) {
 			notReleased(grant, ex);
-			return grant.isStale() ? lost(grant, Outcome.LOST) : Outcome.FAILED;
+			return grant.isStale() ? lost(grant) : Outcome.FAILED;
 		}
 	}
 
@@ -526,11 +525,6 @@ public final class LockCall implements LockContext, AutoCloseable {
 					LockException.quote(grant.request().key()), Grant.cause(failure));
 			this.listeners.backendFailure(Operation.RELEASE, Grant.cause(failure));
 		}
-	}
-
-	private Outcome lost(Grant grant, Outcome outcome) {
-		lost(grant);
-		return outcome;
 	}
 
 	private Duration restOfMinHoldTime() {

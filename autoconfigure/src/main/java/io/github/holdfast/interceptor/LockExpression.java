@@ -13,12 +13,10 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
@@ -40,26 +38,24 @@ import org.springframework.util.ObjectUtils;
  */
 final class LockExpression {
 
-	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration();
-
 	private static final int MAX_KEYS = 1000;
 
 	private final String description;
 
 	private final SpelNode root;
 
-	private final Function<@Nullable Object[], EvaluationContext> contexts;
+	private final Function<@Nullable Object[], ExpressionState> states;
 
 	/**
 	 * Create an expression.
 	 * @param description what and where the expression is, for messages
 	 * @param root the parsed expression
-	 * @param contexts creates the context of a call from its arguments
+	 * @param states creates the state of an evaluation from the arguments of a call
 	 */
-	LockExpression(String description, SpelNode root, Function<@Nullable Object[], EvaluationContext> contexts) {
+	LockExpression(String description, SpelNode root, Function<@Nullable Object[], ExpressionState> states) {
 		this.description = description;
 		this.root = root;
-		this.contexts = contexts;
+		this.states = states;
 	}
 
 	/**
@@ -70,7 +66,7 @@ final class LockExpression {
 	 */
 	Collection<String> keys(@Nullable Object[] arguments) {
 		return evaluate(arguments, (state) -> {
-			Set<String> keys = new LinkedHashSet<>();
+			Set<String> keys = new LinkedHashSet<>(1);
 			addKeys(value(this.root, state), this.root::toStringAST, keys);
 			Assert.isTrue(keys.size() <= MAX_KEYS, () -> "there are " + keys.size() + " different keys; the limit is "
 					+ MAX_KEYS + ": lock fewer keys, or take one lock for all of them");
@@ -93,8 +89,7 @@ final class LockExpression {
 	private <T extends @Nullable Object> T evaluate(@Nullable Object[] arguments,
 			Function<ExpressionState, T> evaluation) {
 		try {
-			return evaluation
-				.apply(new ExpressionState(this.contexts.apply(arguments), TypedValue.NULL, CONFIGURATION));
+			return evaluation.apply(this.states.apply(arguments));
 		}
 		catch (IllegalArgumentException | ExpressionException ex) {
 			throw new IllegalArgumentException(this.description + " cannot be evaluated: " + ex.getMessage(), ex);
@@ -183,8 +178,11 @@ final class LockExpression {
 				+ " is null: check it before the call, or exclude such calls with 'condition'");
 		List<@Nullable Object> values = new ArrayList<>();
 		for (Object item : elements(source)) {
-			values.add(value(element,
-					new ExpressionState(state.getEvaluationContext(), new TypedValue(item), CONFIGURATION)));
+			state.pushActiveContextObject(new TypedValue(item));
+			state.enterScope();
+			values.add(value(element, state));
+			state.exitScope();
+			state.popActiveContextObject();
 		}
 		return values;
 	}

@@ -1,20 +1,21 @@
 package io.github.holdfast.interceptor;
 
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
 
 import io.github.holdfast.LockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
@@ -39,10 +40,17 @@ final class LockExpressionParser {
 
 	private static final ParameterNameDiscoverer discoverer = new DefaultParameterNameDiscoverer();
 
-	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+	private final StandardEvaluationContext context = new StandardEvaluationContext() {
+
+		@Override
+		public boolean isAssignmentEnabled() {
+			return false;
+		}
+
+	};
 
 	LockExpressionParser(BeanFactory beanFactory) {
-		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+		this.context.setBeanResolver(new BeanFactoryResolver(beanFactory));
 	}
 
 	/**
@@ -62,30 +70,25 @@ final class LockExpressionParser {
 				where + " contains a placeholder, which would be taken literally.",
 				"Use a bean reference, such as \"@environment.getProperty('app.tenant')\".");
 		@Nullable String @Nullable [] names = discoverer.getParameterNames(method);
-		Parameters parameters = new Parameters(method.getParameterCount(),
+		Parameters parameters = Parameters.of(method.getParameterCount(),
 				(names != null) ? names : discoverer.getParameterNames(annotated));
 		try {
 			SpelNode root = parser.parseRaw(text).getAST();
 			check(root, false, false, parameters, where);
-			return new LockExpression(where, root, (arguments) -> context(method, arguments, parameters));
+			return new LockExpression(where, root, (arguments) -> new ExpressionState(this.context) {
+
+				@Override
+				public TypedValue lookupVariable(String name) {
+					Integer position = parameters.positions.get(name);
+					return new TypedValue((position != null) ? arguments[position] : null);
+				}
+
+			});
 		}
 		catch (ParseException ex) {
 			throw new LockConfigurationException(where + " is not a SpEL expression: " + ex.getMessage() + ".",
 					"Write literal text in single quotes and parameters with #, such as \"'inventory:' + #sku\".", ex);
 		}
-	}
-
-	private EvaluationContext context(Method method, @Nullable Object[] arguments, Parameters parameters) {
-		MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(null, method, arguments, parameters) {
-
-			@Override
-			public boolean isAssignmentEnabled() {
-				return false;
-			}
-
-		};
-		this.shared.applyDelegatesTo(context);
-		return context;
 	}
 
 	/**
@@ -123,33 +126,33 @@ final class LockExpressionParser {
 	/**
 	 * The parameters of a method.
 	 *
-	 * @param count how many there are
-	 * @param names their names, or {@code null} if they are unknown
+	 * @param known what to call them in messages
+	 * @param unnamed whether their names are unknown
+	 * @param positions the position of each name, such as sku, p0 and a0
 	 */
-	private record Parameters(int count, @Nullable String @Nullable [] names) implements ParameterNameDiscoverer {
+	private record Parameters(List<String> known, boolean unnamed, Map<String, Integer> positions) {
 
-		@Override
-		public @Nullable String @Nullable [] getParameterNames(Method method) {
-			return this.names;
-		}
-
-		@Override
-		public @Nullable String @Nullable [] getParameterNames(Constructor<?> constructor) {
-			return null;
+		static Parameters of(int count, @Nullable String @Nullable [] names) {
+			Map<String, Integer> positions = new HashMap<>();
+			List<String> known = new ArrayList<>();
+			for (int i = 0; i < count; i++) {
+				known.add((names != null && names[i] != null) ? names[i] : "p" + i);
+				positions.put("p" + i, i);
+				positions.put("a" + i, i);
+				positions.put(known.get(i), i);
+			}
+			return new Parameters(known, names == null && count > 0, positions);
 		}
 
 		void check(String name, String where) {
-			List<String> known = (this.names != null) ? List.of(this.names)
-					: IntStream.range(0, this.count).mapToObj("p%d"::formatted).toList();
-			boolean position = name.matches("[pa]\\d{1,3}") && Integer.parseInt(name.substring(1)) < this.count;
-			boolean unnamed = this.names == null && this.count > 0;
-			String problem = unnamed ? "the class was compiled without parameter names."
+			String problem = this.unnamed ? "the class was compiled without parameter names."
 					: "the method has no such parameter.";
-			String action = (unnamed ? "Compile with the option -parameters, or use" : "Use") + " one of "
-					+ known.stream().map("#"::concat).toList() + ".";
-			LockMethodRules.refuseIf(!position && !known.contains(name) && !name.equals("this") && !name.equals("root"),
+			String action = (this.unnamed ? "Compile with the option -parameters, or use" : "Use") + " one of "
+					+ this.known.stream().map("#"::concat).toList() + ".";
+			LockMethodRules.refuseIf(!this.positions.containsKey(name) && !name.equals("this") && !name.equals("root"),
 					where + " uses #" + name + ", but " + problem,
-					known.isEmpty() ? "The method has no parameters at all: add one, or write literal text in quotes."
+					this.known.isEmpty()
+							? "The method has no parameters at all: add one, or write literal text in quotes."
 							: action);
 		}
 

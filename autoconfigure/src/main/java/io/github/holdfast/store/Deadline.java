@@ -28,17 +28,6 @@ public final class Deadline {
 		return new Deadline(System.nanoTime() + nanos(duration));
 	}
 
-	/**
-	 * The deadline of a lease whose request is about to be sent. It is a hundredth of the
-	 * lease time early, because two clocks never run at exactly the same rate.
-	 * @param leaseTime the time that is asked for
-	 * @return the deadline
-	 */
-	public static Deadline ofLease(Duration leaseTime) {
-		long nanos = nanos(leaseTime);
-		return new Deadline(System.nanoTime() + nanos - nanos / 100);
-	}
-
 	private static long nanos(Duration duration) {
 		return (duration.getSeconds() < LONGEST / 1_000_000_000) ? duration.toNanos() : LONGEST;
 	}

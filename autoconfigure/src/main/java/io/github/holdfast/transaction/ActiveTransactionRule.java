@@ -61,12 +61,13 @@ final class ActiveTransactionRule {
 	}
 
 	private static boolean isForeignActive() {
-		return FOREIGN.stream().anyMatch((method) -> ReflectionUtils.invokeMethod(method, null) != null);
+		return !FOREIGN.isEmpty()
+				&& FOREIGN.stream().anyMatch((method) -> ReflectionUtils.invokeMethod(method, null) != null);
 	}
 
 	void check(LockCall call) {
 		for (String key : call.missing()) {
-			if (OpenTransaction.isClaimed(call.settings().keyPrefix() + key)) {
+			if (OpenTransaction.isClaimed(call.settings(), key)) {
 				throw refused(call, "was closed inside its transaction, which is still open, so that the call would "
 						+ "wait for itself. Close it after the transaction has ended");
 			}
@@ -83,10 +84,9 @@ final class ActiveTransactionRule {
 		}
 		if (this.policy == OnActiveTransaction.REJECT || isForeignActive()) {
 			throw refused(call, "is called inside a running transaction" + transaction
-					+ ", which may have read old data "
-					+ "and would commit after the release. Put @DistributedLock on the method that begins the "
-					+ "transaction, or declare the locked method @Transactional(propagation = REQUIRES_NEW), which needs a "
-					+ "second connection. In a test, remove @Transactional from the test");
+					+ ", which may have read old data and would commit after the release. Put @DistributedLock on the method "
+					+ "that begins the transaction, or declare the locked method @Transactional(propagation = "
+					+ "REQUIRES_NEW), which needs a second connection. In a test, remove @Transactional from the test");
 		}
 		if (this.warned.add(call.name())) {
 			logger.warn("Lock '{}' is called inside a running transaction{}, which commits after the lock is released. "

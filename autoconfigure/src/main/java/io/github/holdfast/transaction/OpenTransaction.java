@@ -13,6 +13,7 @@ import io.github.holdfast.LockMode;
 import io.github.holdfast.core.Grant;
 import io.github.holdfast.core.LockCall;
 import io.github.holdfast.core.LockCall.ClaimFailure;
+import io.github.holdfast.core.LockSettings;
 import io.github.holdfast.store.jdbc.TransactionLock;
 import io.github.holdfast.transaction.GuardedManagers.GuardedManager;
 import org.jspecify.annotations.Nullable;
@@ -135,9 +136,9 @@ final class OpenTransaction implements TransactionSynchronization, Ordered {
 	/**
 	 * Whether an open transaction of this thread has claimed a key.
 	 */
-	static boolean isClaimed(String storedKey) {
-		return find(innermost(), (open) -> !open.ended
-				&& open.claims.stream().anyMatch((claim) -> claim.grant.request().key().equals(storedKey))) != null;
+	static boolean isClaimed(LockSettings settings, String key) {
+		return find(innermost(), (open) -> !open.ended && open.claims.stream()
+			.anyMatch((claim) -> claim.grant.request().key().equals(settings.storedKey(key)))) != null;
 	}
 
 	static boolean isBound(Object resourceFactory) {

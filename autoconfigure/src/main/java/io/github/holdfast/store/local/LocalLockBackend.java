@@ -1,8 +1,8 @@
 package io.github.holdfast.store.local;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,7 +26,7 @@ import io.github.holdfast.store.Deadline;
 public final class LocalLockBackend implements ManageableLockBackend {
 
 	/** The places of each key in the order of their arrival. Guarded by itself. */
-	private static final Map<String, Set<Place>> queues = new HashMap<>();
+	private static final Map<String, List<Place>> queues = new HashMap<>();
 
 	/** Begins at the wall clock, so that epochs rise across restarts. */
 	private static long lastEpoch = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
@@ -39,21 +39,20 @@ public final class LocalLockBackend implements ManageableLockBackend {
 		Deadline deadline = Deadline.after(request.waitTime());
 		synchronized (queues) {
 			Place place = new Place(request, ++lastEpoch, System.nanoTime());
-			queues.computeIfAbsent(request.key(), (key) -> new LinkedHashSet<>()).add(place);
+			queues.computeIfAbsent(request.key(), (key) -> new ArrayList<>(1)).add(place);
+			boolean holds = place.isHolder();
 			try {
-				while (!place.isHolder() && !deadline.hasPassed()) {
+				while (!holds && !deadline.hasPassed()) {
 					TimeUnit.NANOSECONDS.timedWait(queues, deadline.remainingNanos());
+					holds = place.isHolder();
 				}
 			}
-			catch (InterruptedException ex) {
-				place.leave();
-				throw ex;
+			finally {
+				if (!holds) {
+					place.leave();
+				}
 			}
-			if (place.isHolder()) {
-				return place;
-			}
-			place.leave();
-			return null;
+			return holds ? place : null;
 		}
 	}
 
@@ -67,7 +66,7 @@ public final class LocalLockBackend implements ManageableLockBackend {
 
 	private static List<Place> holders(String key) {
 		synchronized (queues) {
-			return queues.getOrDefault(key, Set.of()).stream().filter(Place::isHolder).toList();
+			return queues.getOrDefault(key, List.of()).stream().filter(Place::isHolder).toList();
 		}
 	}
 
@@ -104,10 +103,10 @@ public final class LocalLockBackend implements ManageableLockBackend {
 		 * Whether no place in front of this one keeps the lock from it.
 		 */
 		boolean isHolder() {
-			return queues.getOrDefault(this.request.key(), Set.of())
-				.stream()
+			List<Place> queue = queues.getOrDefault(this.request.key(), List.of());
+			return queue.indexOf(this) == 0 || this.request.mode() == LockMode.SHARED && queue.stream()
 				.takeWhile((place) -> place != this)
-				.allMatch((place) -> this.request.mode() == LockMode.SHARED && place.request.mode() == LockMode.SHARED);
+				.allMatch((place) -> place.request.mode() == LockMode.SHARED);
 		}
 
 		boolean leave() {
@@ -133,7 +132,7 @@ public final class LocalLockBackend implements ManageableLockBackend {
 		@Override
 		public boolean isAlive() {
 			synchronized (queues) {
-				return queues.getOrDefault(this.request.key(), Set.of()).contains(this);
+				return queues.getOrDefault(this.request.key(), List.of()).contains(this);
 			}
 		}
 
