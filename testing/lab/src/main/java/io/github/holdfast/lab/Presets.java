@@ -33,7 +33,9 @@ final class Presets {
 				run(strategy, 1_000, 48, 8, null, 200, fault(0, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE),
 						fault(4_500, Fault.Kind.FREEZE, FREEZE_MS, Mishap.Moment.RELEASE));
 			case REDIS_STOCK, REDIS_ATOMIC_LONG ->
-				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK));
+				// The frozen node keeps orders on their way until Redis is back
+				run(strategy, 20, 50, 20, 10, 1_000, fault(1_500, Fault.Kind.RESTART_REDIS, 0, Mishap.Moment.WORK),
+						fault(500, Fault.Kind.FREEZE, 2 * FREEZE_MS, Mishap.Moment.WORK));
 			case COPIED_ASPECT -> run(strategy, 1_000, 40, 40, null, 2);
 			case TRANSACTION_LEFT_OPEN -> run(strategy, 20, 80, 40, null, 2);
 			case REDIS_PX_LUA, REDISSON_WATCHDOG -> frozen(strategy, Mishap.Moment.WORK, FREEZE_MS);

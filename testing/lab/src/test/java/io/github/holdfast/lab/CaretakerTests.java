@@ -9,9 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What cleans up behind the lab.
- */
+/** What cleans up behind the lab. */
 class CaretakerTests {
 
 	@Test

@@ -13,9 +13,7 @@ import org.springframework.web.client.RestClient;
 
 import io.github.holdfast.lab.strategy.OrderView;
 
-/**
- * Uses the lab over HTTP.
- */
+/** Uses the lab over HTTP. */
 final class LabClient {
 
 	/** All approaches in one run, on a machine that has much else to do. */

@@ -4,16 +4,10 @@ import java.io.IOException;
 import java.util.EnumSet;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.VerdictTable.Row;
 
@@ -21,26 +15,10 @@ import io.github.holdfast.lab.VerdictTable.Row;
  * What a node that stands still or dies, and a Redis that forgets, do to each strategy,
  * as {@code README.md} shows.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
-@ActiveProfiles("lab")
-@DirtiesContext
-@Tag("long")
 @Tag("night")
-class LabFaultTests {
+class LabFaultTests extends RunningLab {
 
-	@LocalServerPort
-	private int port;
-
-	private LabClient lab;
-
-	@BeforeEach
-	void setUp() {
-		this.lab = new LabClient(this.port);
-	}
-
-	/**
-	 * All that is done to one strategy follows each other, as it needs the same nodes.
-	 */
+	/** Troubles of one strategy follow each other, as they need the same nodes. */
 	static Stream<Arguments> troubles() throws IOException {
 		return VerdictTable.rows()
 			.stream()

@@ -1,23 +1,14 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
-
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.VerdictTable.Row;
 import io.github.holdfast.lab.strategy.StrategyType;
@@ -28,43 +19,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Each strategy gets the verdicts that {@code README.md} shows, alone or among all. What
  * faults do is in {@link LabFaultTests}.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
-@ActiveProfiles("lab")
-@DirtiesContext
-@Tag("long")
-class LabMatrixTests {
-
-	@LocalServerPort
-	private int port;
-
-	private LabClient lab;
-
-	@BeforeEach
-	void setUp() {
-		this.lab = new LabClient(this.port);
-	}
-
-	static List<Row> rows() throws IOException {
-		return VerdictTable.rows();
-	}
+class LabMatrixTests extends RunningLab {
 
 	@Test
 	void pageNamesAllStrategies() throws IOException {
-		assertThat(rows()).extracting(Row::strategy).containsExactlyInAnyOrder(StrategyType.values());
+		assertThat(VerdictTable.rows()).extracting(Row::strategy).containsExactlyInAnyOrder(StrategyType.values());
 	}
 
-	/**
-	 * Those that need the same nodes, and as many, follow each other: no node is started
-	 * again and again.
-	 */
+	/** Those that need the same nodes follow each other. */
 	static Stream<Arguments> runs() throws IOException {
-		return rows().stream()
-			.collect(Collectors.groupingBy((row) -> row.strategy().nodeProperties(), LinkedHashMap::new,
-					Collectors.toList()))
-			.values()
-			.stream()
-			.flatMap((group) -> Stream.of(1, 2)
-				.flatMap((nodes) -> group.stream().map((row) -> Arguments.of(row, nodes))));
+		List<Row> rows = VerdictTable.rows();
+		return Stream.of(1, 2).flatMap((nodes) -> rows.stream().map((row) -> Arguments.of(row, nodes)));
 	}
 
 	@ParameterizedTest

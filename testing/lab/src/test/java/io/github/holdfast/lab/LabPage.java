@@ -1,6 +1,10 @@
 package io.github.holdfast.lab;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -14,22 +18,74 @@ import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
+
+import org.springframework.util.FileSystemUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The page, as somebody uses it.
+ * The page, as somebody uses it in Debian's Chromium without a window, with a profile of
+ * its own. Nothing is downloaded.
  */
-final class LabPage {
+final class LabPage implements AutoCloseable {
 
-	private static final int MOST_LOOKS = 20;
+	private static final Path BROWSER = Path.of("/usr/bin/chromium");
+
+	private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+
+	private final Path profile;
 
 	private final ChromeDriver driver;
 
-	LabPage(ChromeDriver driver) {
-		this.driver = driver;
+	private LabPage(Path profile) {
+		this.profile = profile;
+		ChromeOptions options = new ChromeOptions();
+		options.setBinary(BROWSER.toFile());
+		options.addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+				"--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+				"--lang=en", "--user-data-dir=" + profile);
+		this.driver = new ChromeDriver(
+				new ChromeDriverService.Builder().usingDriverExecutable(DRIVER.toFile()).usingAnyFreePort().build(),
+				options);
+	}
+
+	/** Whether the browser and its driver are there, for {@code @EnabledIf}. */
+	static boolean isInstalled() {
+		return Files.isExecutable(BROWSER) && Files.isExecutable(DRIVER);
+	}
+
+	static LabPage launch() throws IOException {
+		Path profile = Files.createTempDirectory("lab-chromium");
+		try {
+			return new LabPage(profile);
+		}
+		catch (RuntimeException ex) {
+			FileSystemUtils.deleteRecursively(profile);
+			throw ex;
+		}
+	}
+
+	/** Sets the size of what is seen of the page. */
+	void size(int width, int height, double scale) {
+		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", height, "deviceScaleFactor", scale, "mobile", false));
+	}
+
+	/** Sets the colours that the system prefers. */
+	void prefer(String scheme) {
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+	}
+
+	/** A picture of what is seen, as WebP. */
+	byte[] screenshot() {
+		Map<String, Object> format = Map.of("format", "webp", "quality", 82);
+		return Base64.getDecoder()
+			.decode(String.valueOf(this.driver.executeCdpCommand("Page.captureScreenshot", format).get("data")));
 	}
 
 	/** Opens it as somebody who was never there. */
@@ -37,15 +93,9 @@ final class LabPage {
 		if (!url.equals(this.driver.getCurrentUrl())) {
 			this.driver.get(url + "icon.svg");
 		}
-		remember(Map.of());
+		script("localStorage.clear()");
 		this.driver.get("about:blank");
 		reload(url);
-	}
-
-	/** Lets the browser remember choices. */
-	void remember(Map<String, String> choices) {
-		this.driver.executeScript("localStorage.clear(); Object.entries(arguments[0])"
-				+ ".forEach(([name, value]) => localStorage.setItem('holdfast.lab.' + name, value))", choices);
 	}
 
 	void reload(String url) {
@@ -54,15 +104,11 @@ final class LabPage {
 		await().until(() -> "true".equals(attribute("body", "data-ready")));
 	}
 
-	/**
-	 * Switches the language.
-	 * @param code the language's code, as it is remembered
-	 * @param tag the same, as the page is marked with it
-	 */
-	void speak(String code, String tag) {
+	/** Switches the language. */
+	void speak(String code) {
 		script("const list = document.getElementById('language'); list.value = arguments[0];"
 				+ "list.dispatchEvent(new Event('change'))", code);
-		await().until(() -> tag.equals(attribute("html", "lang")));
+		await().until(() -> String.valueOf(attribute("html", "lang")).startsWith(code));
 	}
 
 	/** Goes to a rung, or to all approaches. */
@@ -73,8 +119,7 @@ final class LabPage {
 
 	void choose(String strategy) {
 		go("all");
-		this.driver.executeScript("document.querySelector(`[name=strategy][value='${arguments[0]}']`).click()",
-				strategy);
+		script("document.querySelector(`[name=strategy][value='${arguments[0]}']`).click()", strategy);
 	}
 
 	void start() {
@@ -94,15 +139,21 @@ final class LabPage {
 		start(() -> start());
 	}
 
+	/** Runs a rung until it shows what it is about, or all approaches. */
+	void show(String view) {
+		go(view);
+		if (view.equals("all")) {
+			run("all");
+		}
+		else {
+			climb();
+		}
+	}
+
 	/** Runs the rung that is shown, until it shows what it is about. */
 	void climb() {
 		start(() -> click("#climb"));
 		await().until(() -> find("#climb").isEnabled());
-	}
-
-	void climbWithoutWaiting() {
-		click("#climb");
-		awaitState("RUNNING");
 	}
 
 	/** Opens more tabs, and does something in each of them. */
@@ -144,6 +195,13 @@ final class LabPage {
 		});
 	}
 
+	/** Goes through the steps of the pair that the verdict leads to. */
+	void goToTheLastStep() {
+		await().until(() -> isDisplayed("#show-pair"));
+		click("#show-pair");
+		press(Keys.END);
+	}
+
 	/** Presses keys where the focus is. */
 	void press(CharSequence... keys) {
 		this.driver.switchTo().activeElement().sendKeys(keys);
@@ -183,15 +241,12 @@ final class LabPage {
 
 	/** What is looked at may just be written again. */
 	private static <T extends @Nullable Object> T settled(Supplier<T> look) {
-		for (int i = 1; i < MOST_LOOKS; i++) {
-			try {
-				return look.get();
-			}
-			catch (StaleElementReferenceException ex) {
-				// Look at the new one
-			}
+		try {
+			return look.get();
 		}
-		return look.get();
+		catch (StaleElementReferenceException ex) {
+			return settled(look);
+		}
 	}
 
 	List<WebElement> all(String selector) {
@@ -212,6 +267,16 @@ final class LabPage {
 			.pollInterval(Duration.ofMillis(20))
 			// what is looked at may just be written again
 			.ignoreException(StaleElementReferenceException.class);
+	}
+
+	@Override
+	public void close() throws IOException {
+		try {
+			this.driver.quit();
+		}
+		finally {
+			FileSystemUtils.deleteRecursively(this.profile);
+		}
 	}
 
 }

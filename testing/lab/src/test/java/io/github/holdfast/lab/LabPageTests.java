@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -21,46 +21,37 @@ import org.openqa.selenium.Keys;
 
 import org.springframework.core.io.ClassPathResource;
 
+import io.github.holdfast.lab.Rungs.Rung;
+
 import static io.github.holdfast.lab.LabPage.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What the page does with what the lab says.
- */
+/** What the page does with what the lab says. */
 @Tag("long")
-@EnabledIf(value = "io.github.holdfast.lab.Chromium#isInstalled",
+@EnabledIf(value = "io.github.holdfast.lab.LabPage#isInstalled",
 		disabledReason = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
 @Timeout(180)
 class LabPageTests {
 
 	private static final int PHONE = 360;
 
+	@AutoClose
 	private static RecordedLab lab;
 
-	private static Chromium chromium;
-
+	@AutoClose
 	private static LabPage page;
 
 	@BeforeAll
 	static void startBrowser() throws IOException {
 		lab = new RecordedLab();
-		chromium = Chromium.start();
-		page = new LabPage(chromium.driver());
-	}
-
-	@AfterAll
-	static void stopBrowser() throws IOException {
-		try (RecordedLab stopped = lab; Chromium closed = chromium) {
-			assertThat(stopped).isNotNull();
-			assertThat(closed).isNotNull();
-		}
+		page = LabPage.launch();
 	}
 
 	@BeforeEach
 	void openPage() {
 		lab.reset();
-		chromium.size(1280, 900, 1);
-		chromium.prefer("prefers-color-scheme", "light");
+		page.size(1280, 900, 1);
+		page.prefer("light");
 		page.open(lab.url());
 	}
 
@@ -103,8 +94,7 @@ class LabPageTests {
 
 	@Test
 	void addressLeadsToItsRungAndToItsLastRun() {
-		page.go("freeze");
-		page.climb();
+		page.show("freeze");
 		page.go("inside");
 		assertThat(page.text("#result")).contains("Nothing has run here yet");
 		page.script("location.hash = 'freeze'");
@@ -129,30 +119,16 @@ class LabPageTests {
 	}
 
 	@Test
-	void verdictOfTheWrongWayIsOversold() {
+	void verdictOfTheWrongWayLeadsToTheStepsOfTheFirstLostUpdate() {
 		page.run("memory-overwrite");
 		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("OVERSOLD");
 		assertThat(page.text(".verdict")).contains("Oversold", "pieces sold, only 100 existed. The database says");
 		assertThat(page.text("[data-fact=oversold].bad")).containsPattern("[1-9]");
 		assertThat(page.attribute(".verdict", "aria-live")).isEqualTo("polite");
-	}
-
-	@Test
-	void verdictOfTheRightWayIsRight() {
-		page.run("for-update");
-		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("RIGHT");
-		assertThat(page.text(".verdict")).contains("100 sold of 100, 0 left");
-		assertThat(page.all(".facts .bad")).isEmpty();
-		await()
-			.untilAsserted(() -> assertThat(page.text("#show-pair")).isEqualTo("Step through two overlapping orders"));
-	}
-
-	@Test
-	void verdictLeadsToTheStepsOfTheFirstLostUpdate() {
-		page.run("memory-overwrite");
 		await().until(() -> page.isDisplayed("#steps"));
 		assertThat(page.text("#show-pair")).isEqualTo("Step through the first lost update");
-		assertThat(isBelow("#steps", "#result")).isEqualTo(true);
+		assertThat(page.script("return document.querySelector('#steps').previousElementSibling.id"))
+			.isEqualTo("result");
 		page.click("#show-pair");
 		assertThat(page.text("#steps .head")).contains("1 of ");
 		assertThat(page.attribute("#step-previous", "aria-disabled")).isEqualTo("true");
@@ -166,81 +142,6 @@ class LabPageTests {
 		assertThat(page.attribute("#step-next", "aria-disabled")).isEqualTo("false");
 		page.press(Keys.HOME);
 		assertThat(page.text("#steps .said")).endsWith("arrives.");
-	}
-
-	private static @Nullable Object isBelow(String lower, String upper) {
-		return page.script("return document.querySelector(arguments[0]).previousElementSibling"
-				+ " === document.querySelector(arguments[1])", lower, upper);
-	}
-
-	/**
-	 * Between the two orders lie commits of others: the database is never said to be as
-	 * only these two have left it.
-	 */
-	@Test
-	void stepsTellWhatTheDatabaseSaidWhenOthersHaveCommitted() {
-		page.go("freeze");
-		page.climb();
-		await().until(() -> page.isDisplayed("#steps"));
-		Map<?, ?> lost = (Map<?, ?>) page.script("""
-				return fetch(`runs/${document.body.dataset.run}/lost-update`).then((answer) => answer.json())""");
-		String others = String.valueOf(((Number) lost.get("overwritten")).longValue() - 1);
-		assertThat(page.text("#steps .stock .others")).isEqualTo(others + " other orders commit");
-		assertThat(page.script("return document.querySelector('#steps .stock .others').nextElementSibling.textContent"))
-			.isEqualTo(String.valueOf(lost.get("stockBefore")));
-		page.click("#show-pair");
-		page.press(Keys.END);
-		assertThat(page.text("#steps .conclusion")).contains("Before it committed", lost.get("overwritten")
-				+ " other sales were committed and the database said " + lost.get("stockBefore"));
-	}
-
-	@Test
-	void refusedCommitTellsWhatItWouldHaveErased() {
-		page.choose("holdfast-redis-lease");
-		page.script("document.getElementById('field-fault').value = 'FREEZE.WORK'");
-		page.startAndWait();
-		assertThat(page.text(".verdict")).contains("would have erased", "sale");
-		await().untilAsserted(() -> assertThat(page.text("#show-pair")).isEqualTo("Step through the refused commit"));
-		page.click("#show-pair");
-		page.press(Keys.END);
-		assertThat(page.text("#steps .conclusion")).contains("Its commit was refused: nothing is lost.");
-	}
-
-	/**
-	 * A process that was frozen between the answer of the database and its look at the
-	 * clock has noted that it read after the other one had committed.
-	 */
-	@Test
-	void updateIsLostAlthoughItsReadWasNotedLate() {
-		page.script("""
-				window.realFetch = window.fetch;
-				window.fetch = async (...request) => {
-					const answer = await window.realFetch(...request);
-					if (!String(request[0]).includes('lost-update')) {
-						return answer;
-					}
-					const lost = await answer.json();
-					lost.second.readAt = lost.first.commit + 1;
-					return new Response(JSON.stringify(lost), answer);
-				};""");
-		try {
-			page.run("memory-overwrite");
-			await().until(() -> page.isDisplayed("#show-pair"));
-			page.click("#show-pair");
-			page.press(Keys.END);
-			assertThat(page.text("#steps .conclusion")).contains("had read ")
-				.containsAnyOf("one sale is lost", "are overwritten");
-		}
-		finally {
-			page.script("window.fetch = window.realFetch");
-		}
-	}
-
-	@Test
-	void stepsArePlayedAndScrubbedThrough() {
-		page.run("memory-overwrite");
-		await().until(() -> page.isDisplayed("#show-pair"));
-		page.click("#show-pair");
 		assertThat(page.text("#step-play")).contains("Play");
 		page.click("#step-play");
 		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("3 of "));
@@ -255,24 +156,82 @@ class LabPageTests {
 		await().untilAsserted(() -> assertThat(page.text("#steps .head")).contains("2 of "));
 	}
 
+	@Test
+	void verdictOfTheRightWayIsRight() {
+		page.run("for-update");
+		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("RIGHT");
+		assertThat(page.text(".verdict")).contains("100 sold of 100, 0 left");
+		assertThat(page.all(".facts .bad")).isEmpty();
+		await()
+			.untilAsserted(() -> assertThat(page.text("#show-pair")).isEqualTo("Step through two overlapping orders"));
+	}
+
+	/**
+	 * Between the two orders lie commits of others: the database is never said to be as
+	 * only these two have left it.
+	 */
+	@Test
+	void stepsTellWhatTheDatabaseSaidWhenOthersHaveCommitted() {
+		page.show("freeze");
+		await().until(() -> page.isDisplayed("#steps"));
+		Map<?, ?> lost = (Map<?, ?>) page.script("""
+				return fetch(`runs/${document.body.dataset.run}/lost-update`).then((answer) => answer.json())""");
+		String others = String.valueOf(((Number) lost.get("overwritten")).longValue() - 1);
+		assertThat(page.text("#steps .stock .others")).isEqualTo(others + " other orders commit");
+		assertThat(page.script("return document.querySelector('#steps .stock .others').nextElementSibling.textContent"))
+			.isEqualTo(String.valueOf(lost.get("stockBefore")));
+		page.goToTheLastStep();
+		assertThat(page.text("#steps .conclusion")).contains("Before it committed", lost.get("overwritten")
+				+ " other sales were committed and the database said " + lost.get("stockBefore"));
+	}
+
+	@Test
+	void refusedCommitTellsWhatItWouldHaveErased() {
+		page.choose("holdfast-redis-lease");
+		page.script("document.getElementById('field-fault').value = 'FREEZE.WORK'");
+		page.startAndWait();
+		assertThat(page.text(".verdict")).contains("would have erased", "sale");
+		await().untilAsserted(() -> assertThat(page.text("#show-pair")).isEqualTo("Step through the refused commit"));
+		page.goToTheLastStep();
+		assertThat(page.text("#steps .conclusion")).contains("Its commit was refused: nothing is lost.");
+	}
+
+	/**
+	 * A process that was frozen between the answer of the database and its look at the
+	 * clock has noted that it read after the other one had committed.
+	 */
+	@Test
+	void updateIsLostAlthoughItsReadWasNotedLate() {
+		page.script("""
+				const realFetch = window.fetch;
+				window.fetch = async (...request) => {
+					const answer = await realFetch(...request);
+					if (!String(request[0]).includes('lost-update')) {
+						return answer;
+					}
+					const lost = await answer.json();
+					lost.second.readAt = lost.first.commit + 1;
+					return new Response(JSON.stringify(lost), answer);
+				};""");
+		page.run("memory-overwrite");
+		page.goToTheLastStep();
+		assertThat(page.text("#steps .conclusion")).contains("had read ")
+			.containsAnyOf("one sale is lost", "are overwritten");
+	}
+
 	/** So that a page of static files shows each rung. */
 	@Test
-	void recordedRunsAreShownWhereNoLabAnswers() {
+	void recordedRunsAreShownWhereNoLabAnswers() throws IOException {
 		lab.beAbsent();
 		page.reload(lab.url());
 		assertThat(page.text("#notice")).startsWith("No lab is running, so you see recorded runs.");
 		assertThat(page.isDisplayed("#ladder a[href='#all']")).isFalse();
-		List<String> rungs = page.all("#ladder a")
-			.stream()
-			.map((link) -> String.valueOf(link.getDomAttribute("href")).substring(1))
-			.filter((rung) -> !rung.equals("all"))
-			.toList();
+		List<Rung> rungs = Rungs.all();
 		assertThat(rungs).hasSize(10);
-		for (String rung : rungs) {
-			page.go(rung);
-			page.climb();
-			assertThat(page.attribute(".verdict", "data-kind")).isIn("wrong", "stuck", "right");
-			if ("wrong".equals(page.attribute(".verdict", "data-kind"))) {
+		for (Rung rung : rungs) {
+			page.show(rung.id());
+			assertThat(page.attribute(".verdict", "data-kind")).isEqualTo(rung.expected());
+			if (rung.expected().equals("wrong")) {
 				assertThat(page.text("#show-pair")).isEqualTo("Step through the first lost update");
 			}
 		}
@@ -284,9 +243,9 @@ class LabPageTests {
 	void addressChoosesAmongAllApproaches() {
 		page.reload(lab.url() + "#all/redisson-watchdog?stock=1000&fault=PROMOTE_REPLICA");
 		assertThat(page.find("[name=strategy]:checked").getDomProperty("value")).isEqualTo("redisson-watchdog");
-		assertThat(page.find("#field-fault").getDomProperty("value")).isEqualTo("PROMOTE_REPLICA");
-		assertThat(page.find("#field-stock").getDomProperty("value")).isEqualTo("1000");
-		assertThat(page.find("#field-orders").getDomProperty("value")).isEqualTo("120");
+		assertThat(valueOf("fault")).isEqualTo("PROMOTE_REPLICA");
+		assertThat(valueOf("stock")).isEqualTo("1000");
+		assertThat(valueOf("orders")).isEqualTo("120");
 		page.choose("for-update");
 		page.reload(String.valueOf(page.script("return location.href")));
 		assertThat(page.find("[name=strategy]:checked").getDomProperty("value")).isEqualTo("for-update");
@@ -309,25 +268,22 @@ class LabPageTests {
 	@Test
 	void strategyFillsInWhatShowsItsWeakness() {
 		page.choose("redisson-watchdog");
-		assertThat(page.find("#field-fault").getDomProperty("value")).isEqualTo("FREEZE.WORK");
-		assertThat(page.find("#field-orders").getDomProperty("value")).isEqualTo("120");
-		page.start();
-		page.awaitState("FINISHED");
+		assertThat(valueOf("fault")).isEqualTo("FREEZE.WORK");
+		assertThat(valueOf("orders")).isEqualTo("120");
+		page.startAndWait();
 		assertThat(lab.lastRequest())
 			.contains("\"faults\":[{\"atMs\":0,\"kind\":\"FREEZE\",\"node\":1,\"millis\":3000,\"moment\":\"WORK\"}]")
 			.doesNotContain("null");
-		page.choose("memory-overwrite");
-		assertThat(page.find("#field-fault").getDomProperty("value")).isEqualTo("none");
-	}
-
-	@Test
-	void faultsArePartOfWhatIsAskedFor() {
 		page.choose("for-update");
+		assertThat(valueOf("fault")).isEqualTo("none");
 		page.script("document.getElementById('field-fault').value = 'FREEZE.COMMIT'");
-		page.start();
-		page.awaitState("FINISHED");
+		page.startAndWait();
 		assertThat(lab.lastRequest()).contains("\"strategy\":\"for-update\"",
 				"\"faults\":[{\"atMs\":100,\"node\":1,\"millis\":3000,\"kind\":\"FREEZE\",\"moment\":\"COMMIT\"}]");
+	}
+
+	private static @Nullable String valueOf(String field) {
+		return page.find("#field-" + field).getDomProperty("value");
 	}
 
 	@Test
@@ -346,7 +302,7 @@ class LabPageTests {
 		assertThat(page.script("return document.activeElement.id")).isEqualTo("result");
 		assertThat(isSeen(".verdict")).isEqualTo(true);
 		List.of(1366, 1280, PHONE).forEach((width) -> {
-			chromium.size(width, 768, 1);
+			page.size(width, 768, 1);
 			assertThat(page.script("const table = document.querySelector('#comparison .scroll');"
 					+ "return table.scrollWidth - table.clientWidth"))
 				.isEqualTo(0L);
@@ -372,8 +328,36 @@ class LabPageTests {
 		assertThat(page.find("#start").isEnabled()).isTrue();
 	}
 
+	/** A lab that was started again has forgotten the run, and begins to count anew. */
+	@ParameterizedTest
+	@CsvSource({ "true, 503", "false, 0" })
+	void labThatWasAwayIsAskedWhatThereIs(boolean forgets, int status) {
+		lab.hold();
+		page.choose("for-update");
+		page.start();
+		page.awaitState("RUNNING");
+		lab.leave(status, () -> {
+			await().until(() -> page.text("#notice").matches("The lab is not running.*The page resumes when .*"));
+			assertThat(page.texts("#result .chip")).containsExactly("Not known", "Node 1: not known",
+					"Node 2: not known");
+			assertThat(page.find("#start").isEnabled()).isFalse();
+			lab.proceed();
+			if (forgets) {
+				lab.reset();
+			}
+		});
+		await().until(() -> !page.isDisplayed("#notice"));
+		if (forgets) {
+			page.awaitState("");
+			assertThat(page.text("#result")).contains("Nothing has run here yet");
+			page.run("for-update");
+		}
+		await().until(() -> "RIGHT".equals(page.attribute(".verdict", "data-code")));
+	}
+
+	/** Six open streams were all that a browser grants to one server. */
 	@Test
-	void runThatIsGoingIsShownToWhoComesLate() {
+	void runThatIsGoingIsShownToWhoComesLateInTheSeventhTabToo() {
 		lab.hold();
 		page.choose("for-update");
 		page.start();
@@ -382,33 +366,6 @@ class LabPageTests {
 		page.reload(lab.url());
 		page.awaitState("RUNNING");
 		assertThat(page.texts("#result .nodes .chip")).containsExactly("Node 1: up", "Node 2: up");
-		lab.proceed();
-		page.awaitState("FINISHED");
-	}
-
-	/** It has forgotten the run, and begins to count anew. */
-	@Test
-	void labThatWasStartedAgainIsAskedWhatThereIs() {
-		lab.hold();
-		page.choose("for-update");
-		page.start();
-		page.awaitState("RUNNING");
-		lab.restart(() -> {
-			await().until(() -> page.text("#notice").contains("The page resumes when the lab is back."));
-			assertThat(page.texts("#result .head .chip")).containsExactly("Not known");
-		});
-		await().until(() -> !page.isDisplayed("#notice"));
-		page.awaitState("");
-		assertThat(page.text("#result")).contains("Nothing has run here yet");
-		page.run("for-update");
-		assertThat(page.attribute(".verdict", "data-code")).isEqualTo("RIGHT");
-	}
-
-	/** Six open streams were all that a browser grants to one server. */
-	@Test
-	void seventhTabWorksDuringARun() {
-		lab.hold();
-		page.climbWithoutWaiting();
 		page.inOtherTabs(lab.url(), 7, () -> page.awaitState("RUNNING"));
 		lab.proceed();
 		page.awaitState("FINISHED");
@@ -417,7 +374,7 @@ class LabPageTests {
 	@Test
 	void languageIsSwitchedAndRemembered() {
 		page.run("memory-overwrite");
-		page.speak("zh", "zh-CN");
+		page.speak("zh");
 		await().untilAsserted(() -> assertThat(page.text(".verdict strong")).isEqualTo("超卖"));
 		page.reload(lab.url());
 		assertThat(page.attribute("html", "lang")).isEqualTo("zh-CN");
@@ -444,43 +401,35 @@ class LabPageTests {
 
 	@Test
 	void nothingIsCutOffOnAPhone() {
-		chromium.size(PHONE, 740, 1);
+		page.size(PHONE, 740, 1);
 		for (String view : List.of("no-lock", "freeze", "all")) {
-			page.go(view);
-			if (view.equals("all")) {
-				page.run("all");
-			}
-			else {
-				page.climb();
-			}
-			Map.of("en", "en", "zh", "zh-CN").forEach((code, tag) -> {
-				page.speak(code, tag);
+			page.show(view);
+			List.of("zh", "en").forEach((code) -> {
+				page.speak(code);
 				assertThat(page.script("return document.documentElement.scrollWidth")).as(code).isEqualTo((long) PHONE);
 				assertThat(cutOff()).as(code).isEmpty();
 			});
-			page.speak("en", "en");
 		}
 	}
 
 	/** The texts of elements whose content is wider than they are. */
 	private static List<?> cutOff() {
-		Object texts = page
+		return (List<?>) page
 			.script("""
 					return [...document.querySelectorAll('button, .button, .chip, label, dt, dd, h1, h2, th, td, p, summary')]
 						.filter((element) => element.checkVisibility() && !element.matches('.unseen')
 						&& element.scrollWidth > element.clientWidth + 1
 							&& element.clientWidth > 0)
 						.map((element) => element.outerHTML)""");
-		return (List<?>) texts;
 	}
 
 	/** The size of what many notebooks show. */
 	@Test
 	void rungIsRunAndJudgedWithoutScrolling() {
-		chromium.size(1366, 768, 1);
+		page.size(1366, 768, 1);
 		page.reload(lab.url());
-		Map.of("zh", "zh-CN", "en", "en").forEach((code, tag) -> {
-			page.speak(code, tag);
+		List.of("zh", "en").forEach((code) -> {
+			page.speak(code);
 			assertThat(List.of("#climb", "#guess-stuck", "#ladder a[href='#all']", ".code-lines"))
 				.allSatisfy((control) -> assertThat(isSeen(control)).as(code).isEqualTo(true));
 		});
@@ -500,20 +449,14 @@ class LabPageTests {
 	@CsvSource({ "1366, 768, light, freeze", "390, 844, dark, freeze", "390, 844, light, all", "1366, 768, dark, all",
 			"1366, 768, light, no-lock", "1366, 768, dark, no-lock" })
 	void axeFindsNoViolation(int width, int height, String scheme, String view) throws IOException {
-		chromium.size(width, height, 1);
-		chromium.prefer("prefers-color-scheme", scheme);
-		page.go(view);
+		page.size(width, height, 1);
+		page.prefer(scheme);
+		page.show(view);
 		if (view.equals("all")) {
-			page.run("all");
 			page.run("memory-overwrite");
 			page.script("document.querySelector('.source').open = true");
 		}
-		else {
-			page.climb();
-		}
-		await().until(() -> page.isDisplayed("#show-pair"));
-		page.click("#show-pair");
-		page.press(Keys.END);
+		page.goToTheLastStep();
 		page.script(new ClassPathResource("axe.min.js").getContentAsString(StandardCharsets.UTF_8));
 		// colours glide
 		await().untilAsserted(() -> assertThat((List<?>) page.script("""
@@ -524,15 +467,12 @@ class LabPageTests {
 	/** With {@code -Dlab.images=.}, the picture of the README is replaced. */
 	@Test
 	void pictureOfTheReadmeIsTaken() throws IOException {
-		chromium.size(1280, 1000, 1.5);
-		chromium.prefer("prefers-color-scheme", "dark");
-		page.go("freeze");
-		page.climb();
-		await().until(() -> page.isDisplayed("#show-pair"));
-		page.click("#show-pair");
-		page.press(Keys.END);
+		page.size(1280, 1000, 1.5);
+		page.prefer("dark");
+		page.show("freeze");
+		page.goToTheLastStep();
 		page.script("document.activeElement.blur(); document.getElementById('steps').scrollIntoView()");
-		byte[] picture = chromium.screenshot();
+		byte[] picture = page.screenshot();
 		assertThat(picture).hasSizeBetween(10_000, 200_000);
 		Files.write(Path.of(System.getProperty("lab.images", "target"), "lab-steps.webp"), picture);
 	}

@@ -12,17 +12,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
-
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ActiveProfiles;
 
 import io.github.holdfast.lab.Rungs.Rung;
 
@@ -33,11 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dlab.record=all}, or the id of one, it runs ten times: {@code results.md} gets
  * the verdicts, and the page a recording.
  */
-@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT)
-@ActiveProfiles("lab")
-@DirtiesContext
-@Tag("long")
-class LabRungTests {
+class LabRungTests extends RunningLab {
 
 	/** As many as the page makes of a run that was lucky. */
 	private static final int MOST_TRIES = 5;
@@ -47,12 +35,6 @@ class LabRungTests {
 	private static final Path RESULTS = Path.of("results.md");
 
 	private static final Map<String, String> LINES = new HashMap<>();
-
-	@LocalServerPort
-	private int port;
-
-	@Autowired
-	private JdbcClient jdbc;
 
 	static List<Rung> rungs() throws IOException {
 		return Rungs.all()
@@ -64,14 +46,13 @@ class LabRungTests {
 	@ParameterizedTest
 	@MethodSource("rungs")
 	void rungShowsWhatItIsAbout(Rung rung) throws IOException {
-		LabClient lab = new LabClient(this.port);
 		List<Run.View> runs = new ArrayList<>();
 		do {
-			Run.View run = lab.run(new JsonMapper().writeValueAsString(Presets.of(rung.strategy())));
-			new Figures(lab, this.jdbc).areThoseOfTheDatabase(run);
+			Run.View run = this.lab.run(new JsonMapper().writeValueAsString(Presets.of(rung.strategy())));
+			figuresAreThoseOfTheDatabase(run);
 			runs.add(run);
 			if (Rungs.RECORD != null && Rungs.kind(run).equals(rung.expected())) {
-				Rungs.record(lab, run, Rungs.file(rung.strategy().id()));
+				Rungs.record(this.lab, run, Rungs.file(rung.strategy().id()));
 			}
 		}
 		while ((Rungs.RECORD != null) ? runs.size() < TIMES
@@ -84,16 +65,13 @@ class LabRungTests {
 
 	private static String words(List<Run.View> runs) {
 		Map<String, Long> words = runs.stream()
-			.collect(Collectors.groupingBy((run) -> Rungs.kind(run).equals("lucky") ? "luck" : word(run), TreeMap::new,
-					Collectors.counting()));
-		return words.entrySet()
-			.stream()
-			.map((word) -> word.getKey() + " " + word.getValue())
-			.collect(Collectors.joining(", "));
+			.collect(Collectors.groupingBy(LabRungTests::word, TreeMap::new, Collectors.counting()));
+		return words.toString().replaceAll("[{}]", "").replace('=', ' ');
 	}
 
 	private static String word(Run.View run) {
-		return String.valueOf(run.verdict().code()).toLowerCase(Locale.ROOT).replace('_', ' ');
+		String code = String.valueOf(run.verdict().code()).toLowerCase(Locale.ROOT).replace('_', ' ');
+		return Rungs.kind(run).equals("lucky") ? "luck" : code;
 	}
 
 	@AfterAll

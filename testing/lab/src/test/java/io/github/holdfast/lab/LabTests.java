@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.http.ResponseEntity;
 import org.springframework.test.context.TestPropertySource;
@@ -19,6 +20,7 @@ import io.github.holdfast.lab.Verdict.Code;
 import io.github.holdfast.lab.strategy.OrderView;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -34,7 +36,7 @@ class LabTests extends RunningLab {
 			.start("""
 					{"strategy": "memory-overwrite", "stock": 60, "orders": 90, "concurrency": 12, "workMs": 4, "quantity": 2}""");
 		Run.View run = this.lab.await(id);
-		new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
+		figuresAreThoseOfTheDatabase(run);
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.OVERSOLD);
 		assertThat(run.facts()).extracting(Trial.Facts::lostUpdates).isNotEqualTo(0L);
 		Trial.LostUpdate lost = this.lab.lostUpdate(id).getBody();
@@ -44,16 +46,14 @@ class LabTests extends RunningLab {
 		assertThat(lost.first().commit()).isLessThan(lost.second().commit());
 	}
 
-	/**
-	 * Two orders of 200 and 300 pieces for 1000: both have read 1000, unless one waits.
-	 */
+	/** Orders of 200 and 300 pieces: both have read 1000, unless one waits. */
 	@Test
 	void thousandWithoutTwoHundredAndThreeHundredIsFiveHundredWithALock() {
 		String request = """
 				{"strategy": "%s", "stock": 1000, "orders": 2, "concurrency": 2, "workMs": 300, "quantities": [200, 300]}""";
 		VerdictTable.expect(Code.LOST_UPDATES, () -> {
 			Run.View run = this.lab.run(request.formatted("memory-overwrite"));
-			new Figures(this.lab, this.jdbc).areThoseOfTheDatabase(run);
+			figuresAreThoseOfTheDatabase(run);
 			assertThat(run.facts()).extracting(Trial.Facts::reallyLeft).isEqualTo(500L);
 			assertThat(run.facts()).extracting(Trial.Facts::stockAfter).isIn(500L, 700L, 800L);
 			return run;
@@ -95,33 +95,40 @@ class LabTests extends RunningLab {
 	void runThatWasRightByLuckSaysSo() {
 		Run.View wrong = this.lab.run("""
 				{"strategy": "memory-overwrite", "stock": 5, "orders": 10, "concurrency": 1}""");
-		assertThat(wrong.verdict()).isNotNull();
 		assertThat(wrong.verdict().code()).isEqualTo(Code.RIGHT);
-		assertThat(wrong.verdict().arguments()).containsEntry("lucky", true)
-			.containsEntry("breaks", "ORDERS")
-			.containsEntry("sold", 5);
+		assertThat(wrong.verdict().arguments()).contains(entry("lucky", true), entry("breaks", "ORDERS"),
+				entry("sold", 5));
 		Run.View right = this.lab.run("""
 				{"strategy": "for-update", "stock": 5, "orders": 10, "concurrency": 1}""");
-		assertThat(right.verdict()).isNotNull();
-		assertThat(right.verdict().arguments()).containsEntry("lucky", false)
-			.containsEntry("sold", 5)
+		assertThat(right.verdict().arguments()).contains(entry("lucky", false), entry("sold", 5))
 			.doesNotContainKey("breaks");
 	}
 
-	@Test
-	void rowLockSellsWhatThereIsOnTwoNodes() {
-		String id = this.lab.start("""
-				{"strategy": "for-update", "stock": 20, "orders": 40, "concurrency": 10, "nodes": 2}""");
-		Run.View run = this.lab.await(id);
+	/** However many come at once. */
+	@ParameterizedTest
+	@CsvSource({ "for-update, 2, 20, 40, 10, 1000", "for-update, 4, 50, 80, 20, 1000",
+			"holdfast-jdbc, 4, 50, 80, 20, 1000", "holdfast-jdbc, 2, 100, 100, 10, 1000",
+			"holdfast-jdbc, 2, 100, 100, 20, 1000", "holdfast-jdbc, 2, 100, 100, 50, 1000",
+			"holdfast-jdbc, 2, 100, 100, 100, 1000", "holdfast-jdbc, 2, 50, 60, 60, 60" })
+	void nodesSellWhatThereIs(String strategy, int nodes, int stock, int orders, int concurrency, int rate) {
+		Run.View run = this.lab.run("""
+				{"strategy": "%s", "nodes": %d, "stock": %d, "orders": %d, "concurrency": %d, "ratePerSecond": %d}"""
+			.formatted(strategy, nodes, stock, orders, concurrency, rate));
 		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.RIGHT);
-		assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
-			.containsExactly(20L, 20, 0L);
-		assertThat(this.lab.orders(id)).hasSize(40).extracting(OrderView::node).contains(1, 2);
-		assertThat(this.lab.orders(id)).filteredOn((order) -> order.outcome() == OrderView.Outcome.SOLD)
+		assertThat(run.facts())
+			.extracting(Trial.Facts::sold, Trial.Facts::stockAfter, Trial.Facts::refused, Trial.Facts::busy,
+					Trial.Facts::failed)
+			.containsExactly((long) stock, 0L, orders - stock, 0, 0);
+		assertThat(run.nodes()).hasSize(nodes).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
+		List<OrderView> views = this.lab.orders(run.id());
+		assertThat(views).hasSize(orders)
+			.extracting(OrderView::node)
+			.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
+		assertThat(views).filteredOn((order) -> order.outcome() == OrderView.Outcome.SOLD)
 			.allSatisfy((order) -> assertThat(new Long[] { order.start(), order.begin(), order.readAt(),
 					order.writeAt(), order.commit(), order.end() })
 				.isSorted());
-		assertThat(this.lab.lostUpdate(id).getStatusCode().value()).isEqualTo(204);
+		assertThat(this.lab.lostUpdate(run.id()).getStatusCode().value()).isEqualTo(204);
 	}
 
 	@Test
@@ -136,7 +143,6 @@ class LabTests extends RunningLab {
 			assertThat(fault.node()).isEqualTo(2);
 			assertThat(fault.atMs()).isGreaterThanOrEqualTo(300);
 		});
-		assertThat(run.verdict()).isNotNull();
 		assertThat(run.verdict().arguments()).containsEntry("lucky", true);
 		assertThat(run.nodes()).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
 	}
@@ -153,42 +159,40 @@ class LabTests extends RunningLab {
 		assertThat(next.facts()).extracting(Trial.Facts::sold, Trial.Facts::failed).containsExactly(20L, 0);
 	}
 
-	@Test
-	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun() {
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2 })
+	void nodeThatWasKilledFromOutsideIsDeadUntilTheNextRun(int nodes) {
 		String request = """
-				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5}""";
-		String id = this.lab.start(request.formatted(100_000));
+				{"strategy": "for-update", "stock": 100000, "orders": %d, "concurrency": 2, "workMs": 5, "nodes": %d}""";
+		String id = this.lab.start(request.formatted(100_000, nodes));
 		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == Run.State.RUNNING);
 		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
-		await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(LabNode.View::state)
-			.containsExactly(LabNode.State.DEAD, LabNode.State.UP));
-		this.lab.delete("/runs/" + id);
-		this.lab.await(id);
-		Run.View next = this.lab.run(request.formatted(20));
+		if (nodes == 1) {
+			assertThat(this.lab.await(id).verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
+		}
+		else {
+			await().untilAsserted(() -> assertThat(this.lab.find(id).nodes()).extracting(LabNode.View::state)
+				.containsExactly(LabNode.State.DEAD, LabNode.State.UP));
+			this.lab.delete("/runs/" + id);
+			this.lab.await(id);
+		}
+		Run.View next = this.lab.run(request.formatted(20, nodes));
 		assertThat(next.nodes()).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
 		assertThat(next.facts()).extracting(Trial.Facts::sold).isEqualTo(20L);
 	}
 
-	@Test
-	void runWithoutNodesThatComeBackEnds() {
-		String id = this.lab
-			.start("""
-					{"strategy": "for-update", "stock": 100000, "orders": 2000, "concurrency": 2, "nodes": 1, "workMs": 20}""");
-		await().atMost(LabClient.RUN_TIME).until(() -> this.lab.find(id).state() == Run.State.RUNNING);
-		ProcessHandle.of(this.lab.find(id).nodes().get(0).pid()).orElseThrow().destroyForcibly();
-		Run.View run = this.lab.await(id);
-		assertThat(run.verdict()).extracting(Verdict::code).isEqualTo(Code.FAILED);
-	}
-
 	@ParameterizedTest
 	@CsvSource({ "KILL", "FREEZE" })
-	void cancelledRunLeavesNoProcessBehind(String kind) {
+	void runsOneAtATimeUntilItIsCancelledAndLeavesNoProcessBehind(String kind) {
 		String id = this.lab.start("""
 				{"strategy": "for-update", "stock": 100000, "orders": 100000, "concurrency": 2, "nodes": 1, "workMs": 5,
 					"faults": [{"kind": "%s", "millis": 60000}]}""".formatted(kind));
 		LabNode.State expected = kind.equals("KILL") ? LabNode.State.DEAD : LabNode.State.FROZEN;
 		await().atMost(LabClient.RUN_TIME)
 			.until(() -> this.lab.find(id).nodes().stream().anyMatch((node) -> node.state() == expected));
+		ResponseEntity<String> second = this.lab.post("/runs", "{\"strategy\": \"for-update\"}");
+		assertThat(second.getStatusCode().value()).isEqualTo(409);
+		assertThat(second.getBody()).contains("urn:problem:lab:run-in-progress");
 		this.lab.delete("/runs/" + id);
 		assertThat(this.lab.await(id).state()).isEqualTo(Run.State.CANCELLED);
 		Run.View next = this.lab.run("""
@@ -234,13 +238,15 @@ class LabTests extends RunningLab {
 					{"strategy": "for-update", "faults": {"kind": "KILL"}} | faults     | must be a list
 					{"strategy": "for-update", "faults": [{"kind": "NAP"}]} | faults[0].kind | must be one of FREEZE, KILL, RESTART_REDIS, PROMOTE_REPLICA
 					{"strategy": "for-update", "faults": [{"kind": "KILL", "atMs": 0.5}]} | faults[0].atMs | must be a whole number
+					{"strategy": "for-update", "stok": 5}                 | stok        | is not known; known are strategy, stock, orders, concurrency, nodes, quantity, ratePerSecond, workMs, skus, quantities, faults
 					{"strategy": "none"}                                  | strategy    | must be one of the strategies, or 'all'
 					{}                                                    | strategy    | must be one of the strategies, or 'all'
 					""")
 	void refusesWhatCannotBeRun(String json, String field, String message) {
 		ResponseEntity<String> answer = this.lab.post("/runs", json);
 		assertThat(answer.getStatusCode().value()).isEqualTo(400);
-		assertThat(answer.getBody()).contains("{\"field\":\"" + field + "\",\"message\":\"" + message + "\"}");
+		assertThat(answer.getBody()).contains("urn:problem:lab:invalid-request",
+				"{\"field\":\"" + field + "\",\"message\":\"" + message + "\"}");
 	}
 
 	@Test
@@ -250,14 +256,6 @@ class LabTests extends RunningLab {
 			assertThat(answer.getStatusCode().value()).isEqualTo(400);
 			assertThat(answer.getBody()).contains("The request cannot be read");
 		}
-	}
-
-	@Test
-	void unknownFieldsAreRefusedWithThoseThatAreKnown() {
-		ResponseEntity<String> answer = this.lab.post("/runs", "{\"strategy\": \"for-update\", \"stok\": 5}");
-		assertThat(answer.getStatusCode().value()).isEqualTo(400);
-		assertThat(answer.getBody()).contains("\"field\":\"stok\"", "is not known; known are", "stock",
-				"urn:problem:lab:invalid-request");
 	}
 
 	@Test
@@ -275,37 +273,25 @@ class LabTests extends RunningLab {
 	}
 
 	@Test
-	void runsOneAtATimeUntilItIsCancelled() {
-		String id = this.lab.start("""
-				{"strategy": "for-update", "orders": 100000, "ratePerSecond": 10, "nodes": 2}""");
-		ResponseEntity<String> second = this.lab.post("/runs", "{\"strategy\": \"for-update\"}");
-		assertThat(second.getStatusCode().value()).isEqualTo(409);
-		assertThat(second.getBody()).contains("urn:problem:lab:run-in-progress");
-		this.lab.delete("/runs/" + id);
-		assertThat(this.lab.await(id).state()).isEqualTo(Run.State.CANCELLED);
-	}
-
-	@Test
 	void pagesOfOtherOriginsChangeNothing() {
 		String json = """
 				{"strategy": "for-update", "orders": 1}""";
-		assertThat(this.lab.postFrom("http://shop.example", "/runs", json).getStatusCode().value()).isEqualTo(403);
-		assertThat(this.lab.postFrom("null", "/runs", json).getStatusCode().value()).isEqualTo(403);
-		assertThat(this.lab.postFrom("http://localhost:" + this.port, "/runs", "{}").getStatusCode().value())
-			.isEqualTo(400);
+		assertThat(statusFrom("http://shop.example", "/runs", json)).isEqualTo(403);
+		assertThat(statusFrom("null", "/runs", json)).isEqualTo(403);
+		assertThat(statusFrom("http://localhost:" + this.port, "/runs", "{}")).isEqualTo(400);
+	}
+
+	private int statusFrom(String origin, String uri, String json) {
+		return this.lab.postFrom(origin, uri, json).getStatusCode().value();
 	}
 
 	@Test
 	void pagesOfOtherOriginsDoNotReachTheNodes() {
 		Run.View run = this.lab.run("""
 				{"strategy": "for-update", "orders": 1}""");
-		String node = "http://127.0.0.1:" + run.nodes().get(0).port();
-		assertThat(this.lab.postFrom("http://shop.example", node + "/lab-node/kill?moment=WORK", ""))
-			.extracting((answer) -> answer.getStatusCode().value())
-			.isEqualTo(403);
-		assertThat(this.lab.postFrom("null", node + "/lab-node/freeze?moment=WORK&millis=60000", ""))
-			.extracting((answer) -> answer.getStatusCode().value())
-			.isEqualTo(403);
+		String node = "http://127.0.0.1:" + run.nodes().get(0).port() + "/lab-node";
+		assertThat(statusFrom("http://shop.example", node + "/kill?moment=WORK", "")).isEqualTo(403);
+		assertThat(statusFrom("null", node + "/freeze?moment=WORK&millis=60000", "")).isEqualTo(403);
 		assertThat(ProcessHandle.of(run.nodes().get(0).pid())).get().matches(ProcessHandle::isAlive);
 	}
 
@@ -313,36 +299,6 @@ class LabTests extends RunningLab {
 	void showsTheCodeOfEachStrategy() {
 		assertThat(this.lab.get("/strategies")).contains("public boolean forUpdate(Order order)",
 				"public boolean deduct(Order order)", "// holdfast.backend=redis");
-	}
-
-	@Test
-	void fourNodesSellWhatThereIs() {
-		int nodes = 4;
-		for (String strategy : new String[] { "holdfast-jdbc", "for-update" }) {
-			String id = this.lab.start("""
-					{"strategy": "%s", "stock": 50, "orders": 80, "concurrency": 20, "nodes": %d}""".formatted(strategy,
-					nodes));
-			Run.View run = this.lab.await(id);
-			assertThat(run.nodes()).hasSize(nodes).extracting(LabNode.View::state).containsOnly(LabNode.State.UP);
-			assertThat(run.facts()).extracting(Trial.Facts::sold, Trial.Facts::refused, Trial.Facts::stockAfter)
-				.containsExactly(50L, 30, 0L);
-			assertThat(this.lab.orders(id)).extracting(OrderView::node)
-				.contains(IntStream.rangeClosed(1, nodes).boxed().toArray(Integer[]::new));
-		}
-	}
-
-	/** However many come at once. */
-	@ParameterizedTest
-	@CsvSource({ "100, 100, 10, 1000", "100, 100, 20, 1000", "100, 100, 50, 1000", "100, 100, 100, 1000",
-			"50, 60, 60, 60" })
-	void ordersSellWhatThereIs(int stock, int orders, int concurrency, int rate) {
-		Run.View run = this.lab.run("""
-				{"strategy": "holdfast-jdbc", "stock": %d, "orders": %d, "concurrency": %d, "ratePerSecond": %d}"""
-			.formatted(stock, orders, concurrency, rate));
-		assertThat(run.facts())
-			.extracting(Trial.Facts::sold, Trial.Facts::stockAfter, Trial.Facts::refused, Trial.Facts::busy,
-					Trial.Facts::failed)
-			.containsExactly((long) stock, 0L, orders - stock, 0, 0);
 	}
 
 	/** Both are right; one of them keeps orders for different things from each other. */

@@ -1,7 +1,6 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -29,6 +28,8 @@ final class RecordedLab implements AutoCloseable {
 
 	private static final Path REFUSED = Path.of("src/test/resources/lab/refused.json");
 
+	private static final int PRESENT = -1;
+
 	private final JsonMapper json = new JsonMapper();
 
 	private final HttpServer server;
@@ -43,7 +44,7 @@ final class RecordedLab implements AutoCloseable {
 
 	private volatile boolean going;
 
-	private volatile int away;
+	private volatile int away = PRESENT;
 
 	RecordedLab() throws IOException {
 		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -61,7 +62,6 @@ final class RecordedLab implements AutoCloseable {
 		this.going = true;
 	}
 
-	/** Lets each run go on to its end. */
 	void proceed() {
 		this.going = false;
 	}
@@ -76,28 +76,28 @@ final class RecordedLab implements AutoCloseable {
 		this.lucky = times;
 	}
 
-	/** Is away while something happens, and knows of no run afterwards. */
-	void restart(Runnable meanwhile) {
-		this.away = 503;
+	/**
+	 * Is away while something happens.
+	 * @param status what is answered in its place; 0 for nothing at all
+	 */
+	void leave(int status, Runnable meanwhile) {
+		this.away = status;
 		meanwhile.run();
-		reset();
+		this.away = PRESENT;
 	}
 
-	/** With what the last run was started. */
 	String lastRequest() {
 		return this.lastRequest;
 	}
 
-	/** How many runs were started. */
 	int started() {
 		return this.runs.size();
 	}
 
-	/** Forgets all runs. */
 	void reset() {
 		proceed();
 		beLucky(0);
-		this.away = 0;
+		this.away = PRESENT;
 		this.runs.clear();
 	}
 
@@ -110,11 +110,13 @@ final class RecordedLab implements AutoCloseable {
 				send(exchange, Files.exists(file) ? 200 : 404, type,
 						Files.exists(file) ? Files.readAllBytes(file) : null);
 			}
-			else if (this.away != 0) {
-				send(exchange, this.away, null);
+			else if (this.away != PRESENT) {
+				if (this.away != 0) {
+					send(exchange, this.away, null);
+				}
 			}
 			else if (!path.startsWith("runs")) {
-				send(exchange, 200, read(Rungs.file("lab")).path(path));
+				send(exchange, 200, this.json.readTree(Rungs.file("lab")).path(path));
 			}
 			else if (path.equals("runs")) {
 				handleRuns(exchange);
@@ -159,13 +161,15 @@ final class RecordedLab implements AutoCloseable {
 
 	/** What was recorded of one strategy; of "all", the result of each one that was. */
 	private ObjectNode run(Path recording, String strategy) {
-		ObjectNode run = (ObjectNode) read(recording).path("run");
+		ObjectNode run = (ObjectNode) this.json.readTree(recording).path("run");
 		if (strategy.equals("all")) {
 			run.put("strategy", "all").putNull("verdict").set("facts", null);
 			ArrayNode results = run.putArray("results");
-			read(Rungs.file("lab")).path("strategies")
-				.forEach((each) -> results.add(((ObjectNode) read(recorded(each.path("id").asString())).path("run"))
-					.retain("strategy", "facts", "verdict")));
+			this.json.readTree(Rungs.file("lab"))
+				.path("strategies")
+				.forEach((each) -> results
+					.add(((ObjectNode) this.json.readTree(recorded(each.path("id").asString())).path("run"))
+						.retain("strategy", "facts", "verdict")));
 		}
 		return run;
 	}
@@ -195,7 +199,7 @@ final class RecordedLab implements AutoCloseable {
 		}
 		ObjectNode run = this.runs.get(index);
 		String strategy = String.valueOf(exchange.getRequestURI().getQuery()).replace("strategy=", "");
-		JsonNode recording = read(
+		JsonNode recording = this.json.readTree(
 				run.path("strategy").asString().equals("all") ? recorded(strategy) : recording(run.path("request")));
 		switch (what) {
 			case "orders" -> {
@@ -213,15 +217,6 @@ final class RecordedLab implements AutoCloseable {
 				send(exchange, lost.isNull() ? 204 : 200, lost.isNull() ? null : lost);
 			}
 			default -> send(exchange, 200, seen(run));
-		}
-	}
-
-	private JsonNode read(Path file) {
-		try {
-			return this.json.readTree(Files.readString(file));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
 		}
 	}
 

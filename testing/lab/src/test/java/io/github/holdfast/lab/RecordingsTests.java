@@ -1,7 +1,6 @@
 package io.github.holdfast.lab;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,20 +16,14 @@ import io.github.holdfast.lab.Rungs.Rung;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The recordings that the page plays are what the lab would say now.
- */
+/** The recordings that the page plays are what the lab would say now. */
 class RecordingsTests {
 
 	private final JsonMapper json = new JsonMapper();
 
-	static List<Rung> rungs() throws IOException {
-		return Rungs.all();
-	}
-
 	@ParameterizedTest
-	@MethodSource("rungs")
-	void recordingHasTheFormatOfNow(Rung rung) throws IOException {
+	@MethodSource("io.github.holdfast.lab.Rungs#all")
+	void recordingHasTheFormatOfNow(Rung rung) {
 		JsonNode recorded = read(rung.strategy().id());
 		Recording recording = this.json.treeToValue(recorded, Recording.class);
 		assertThat(recorded).isEqualTo(this.json.readTree(this.json.writeValueAsString(recording)));
@@ -45,7 +38,7 @@ class RecordingsTests {
 	/** With {@code -Dlab.record}, this is recorded, too. */
 	@Test
 	void labIsTheOneOfNow() throws IOException {
-		List<String> ids = rungs().stream().map((rung) -> rung.strategy().id()).toList();
+		List<String> ids = Rungs.all().stream().map((rung) -> rung.strategy().id()).toList();
 		LabController lab = new LabController(null,
 				new Lab.Properties(false, Duration.ofMillis(1500), Duration.ofSeconds(5)));
 		JsonNode now = this.json.readTree(this.json.writeValueAsString(Map.of("info", lab.info(), "strategies",
@@ -56,8 +49,8 @@ class RecordingsTests {
 		assertThat(read("lab")).isEqualTo(now);
 	}
 
-	private JsonNode read(String name) throws IOException {
-		return this.json.readTree(Files.readString(Rungs.file(name)));
+	private JsonNode read(String name) {
+		return this.json.readTree(Rungs.file(name));
 	}
 
 }

@@ -15,10 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 import io.github.holdfast.lab.strategy.OrderView;
 import io.github.holdfast.lab.strategy.StrategyType;
 
-/**
- * The rungs of the page, and what is recorded of their runs: the page plays it if no lab
- * answers.
- */
+/** The rungs of the page, and recordings of their runs, which it plays without a lab. */
 final class Rungs {
 
 	/** Where the page is. */

@@ -10,9 +10,7 @@ import io.github.holdfast.lab.Sales.Sale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * The figures of a run, from what the database has stored.
- */
+/** The figures of a run, from what the database has stored. */
 class SalesTests {
 
 	@Test
@@ -32,8 +30,7 @@ class SalesTests {
 	}
 
 	/**
-	 * The second overwrite brings the stock back to where it was: in the end only one
-	 * sale is missing in it.
+	 * The second overwrite brings the stock back: in the end only one sale is missing.
 	 */
 	@Test
 	void overwritesThatHideEachOtherAreCountedOneByOne() {

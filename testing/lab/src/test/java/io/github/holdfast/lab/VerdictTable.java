@@ -43,20 +43,13 @@ final class VerdictTable {
 			.toList();
 	}
 
-	/**
-	 * Runs something until a verdict is found: what is right is right each time, what is
-	 * wrong shows some time.
-	 */
+	/** What is right is right each time, what is wrong shows some time. */
 	static void expect(Code verdict, Supplier<Run.View> run) {
-		Code found;
-		int attempt = 0;
-		do {
-			Verdict answer = run.get().verdict();
-			assertThat(answer).isNotNull();
-			found = answer.code();
-			attempt++;
-		}
-		while (found != verdict && found == Code.RIGHT && attempt < ATTEMPTS);
+		Code found = Stream.generate(() -> run.get().verdict().code())
+			.limit(ATTEMPTS)
+			.filter((code) -> code == verdict || code != Code.RIGHT)
+			.findFirst()
+			.orElse(Code.RIGHT);
 		assertThat(found).isEqualTo(verdict);
 	}
 

@@ -1,6 +1,4 @@
-/**
- * What the lab finds out about each strategy, and that it leaves nothing behind.
- */
+/** What the lab finds out about each strategy, and that it leaves nothing behind. */
 @NullMarked
 package io.github.holdfast.lab;
 
