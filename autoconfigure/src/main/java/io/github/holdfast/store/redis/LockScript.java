@@ -171,10 +171,7 @@ enum LockScript {
 	 */
 	private static final class Lua {
 
-		static final String TIME = """
-				local time = redis.call('time')
-				local now = time[1] * 1000000 + time[2]
-				""";
+		static final String TIME = "local time = redis.call('time')\nlocal now = time[1] * 1000000 + time[2]\n";
 
 		/** A shared lock ends with the last lease. */
 		static final String SHARING = """
@@ -203,7 +200,8 @@ enum LockScript {
 				end
 				""";
 
-		static final String RELEASE = TIME + SHARING + TELL + """
+		/** An exclusive lock comes first and needs no time. */
+		static final String RELEASE = TELL + """
 				local function release(owner)
 					local held = redis.call('hmget', KEYS[1], owner, 'mode')
 					if held[1] then
@@ -211,6 +209,7 @@ enum LockScript {
 						tell()
 						return 1
 					end
+				""" + TIME + SHARING + """
 					if held[2] == 'shared' and shares(owner) then
 						redis.call('zrem', KEYS[5], owner)
 						if expire() then tell() end
